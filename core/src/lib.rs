@@ -1,0 +1,13 @@
+//! The physics of Meniscus. Safe Rust; no FFI, no files, no GPU API.
+//!
+//! A substep is *predict → solve → correct*: every medium predicts ([`fluid`], [`solid`]), one coupling
+//! ([`coupling`]) describes the shared unknowns to the pressure engine ([`pressure`]) and solves them, every
+//! medium corrects. All of it stands on sparse leaf grids ([`grid`]) and level sets ([`levelset`]).
+#![forbid(unsafe_code)]
+
+pub mod coupling;
+pub mod fluid;
+pub mod grid;
+pub mod levelset;
+pub mod pressure;
+pub mod solid;

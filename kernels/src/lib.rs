@@ -1,0 +1,6 @@
+//! The devices: leaf kernels and the inner loops of the linear solvers.
+//!
+//! Everything here works on plain slices in leaf order (see [`leaf`]) so that a CUDA twin can take the same
+//! arrays. No physics: a kernel knows stencils, sums and smoothers, not liquids.
+
+pub mod leaf;

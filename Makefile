@@ -1,0 +1,39 @@
+# make demo    the water cooler, twice, in about a minute: trapped air on, trapped air off
+# make test    every test
+# make check   what CI runs: format, lints, documentation, tests
+# make scenes  every example at half of its paper's resolution (nightly)
+# make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
+
+DEMO_OUT ?= demo.out
+SCENES_OUT ?= scenes.out
+FUZZ_SECONDS ?= 180
+
+.PHONY: demo test check scenes fuzz packages
+
+packages:
+	@.ci/packages
+
+demo: packages
+	cargo build --release --quiet -p meniscus -p meniscus-plugin
+	target/release/meniscus demo --out $(DEMO_OUT)
+
+test: packages
+	cargo test --workspace --quiet
+
+check: packages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	$(MAKE) test
+
+scenes: packages
+	cargo build --release --quiet -p meniscus -p meniscus-plugin
+	for graph in examples/*/*/*.meniscus.json; do \
+	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
+	done
+
+fuzz: packages
+	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+	cd host && for target in graph mesh; do \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 || exit 1; \
+	done

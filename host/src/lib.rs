@@ -1,1 +1,7 @@
-//! Under construction.
+//! The host of Meniscus: graphs, geometry nodes, the DOP engine, caches, the plugin loader and the command line.
+//!
+//! It speaks to every solver, ours included, through the C ABI alone.
+
+pub mod data;
+pub mod node;
+pub mod output;

@@ -1,0 +1,222 @@
+//! Typed arrays: the one storage under grids, attributes and table columns.
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// 32-bit float.
+    F32,
+    /// 64-bit float.
+    F64,
+    /// 32-bit signed integer.
+    I32,
+    /// 64-bit signed integer.
+    I64,
+    /// Byte.
+    U8,
+}
+
+impl Element {
+    /// Every element type, in the order of their checkpoint codes.
+    pub const ALL: [Element; 5] = [Element::F32, Element::F64, Element::I32, Element::I64, Element::U8];
+
+    /// Bytes of one element.
+    pub fn size(self) -> usize {
+        match self {
+            Element::F32 | Element::I32 => 4,
+            Element::F64 | Element::I64 => 8,
+            Element::U8 => 1,
+        }
+    }
+
+    /// Name as shown to people: `f32`, `i64`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "f32",
+            Element::F64 => "f64",
+            Element::I32 => "i32",
+            Element::I64 => "i64",
+            Element::U8 => "u8",
+        }
+    }
+}
+
+/// A contiguous array of one element type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Array {
+    /// 32-bit floats.
+    F32(Vec<f32>),
+    /// 64-bit floats.
+    F64(Vec<f64>),
+    /// 32-bit signed integers.
+    I32(Vec<i32>),
+    /// 64-bit signed integers.
+    I64(Vec<i64>),
+    /// Bytes.
+    U8(Vec<u8>),
+}
+
+macro_rules! each {
+    ($array:expr, $v:ident => $body:expr) => {
+        match $array {
+            Array::F32($v) => $body,
+            Array::F64($v) => $body,
+            Array::I32($v) => $body,
+            Array::I64($v) => $body,
+            Array::U8($v) => $body,
+        }
+    };
+}
+
+impl Array {
+    /// `len` zeros.
+    pub fn zeros(element: Element, len: usize) -> Self {
+        match element {
+            Element::F32 => Array::F32(vec![0.0; len]),
+            Element::F64 => Array::F64(vec![0.0; len]),
+            Element::I32 => Array::I32(vec![0; len]),
+            Element::I64 => Array::I64(vec![0; len]),
+            Element::U8 => Array::U8(vec![0; len]),
+        }
+    }
+
+    /// The element type.
+    pub fn element(&self) -> Element {
+        match self {
+            Array::F32(_) => Element::F32,
+            Array::F64(_) => Element::F64,
+            Array::I32(_) => Element::I32,
+            Array::I64(_) => Element::I64,
+            Array::U8(_) => Element::U8,
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        each!(self, v => v.len())
+    }
+
+    /// True when there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.len() * self.element().size()
+    }
+
+    /// Element `i` as f64, or `None` past the end (i64 beyond 2⁵³ rounds).
+    pub fn get(&self, i: usize) -> Option<f64> {
+        each!(self, v => v.get(i).map(|&x| x as f64))
+    }
+
+    /// The values when they are f32.
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        if let Array::F32(v) = self { Some(v) } else { None }
+    }
+
+    /// The values when they are f64.
+    pub fn as_f64(&self) -> Option<&[f64]> {
+        if let Array::F64(v) = self { Some(v) } else { None }
+    }
+
+    /// The values when they are i32.
+    pub fn as_i32(&self) -> Option<&[i32]> {
+        if let Array::I32(v) = self { Some(v) } else { None }
+    }
+
+    /// The values when they are i64.
+    pub fn as_i64(&self) -> Option<&[i64]> {
+        if let Array::I64(v) = self { Some(v) } else { None }
+    }
+
+    /// The values when they are bytes.
+    pub fn as_u8(&self) -> Option<&[u8]> {
+        if let Array::U8(v) = self { Some(v) } else { None }
+    }
+
+    /// Cuts or zero-extends to `len` elements.
+    pub fn resize(&mut self, len: usize) {
+        match self {
+            Array::F32(v) => v.resize(len, 0.0),
+            Array::F64(v) => v.resize(len, 0.0),
+            Array::I32(v) => v.resize(len, 0),
+            Array::I64(v) => v.resize(len, 0),
+            Array::U8(v) => v.resize(len, 0),
+        }
+    }
+
+    /// Index of the first element that is NaN or infinite.
+    pub fn first_non_finite(&self) -> Option<usize> {
+        match self {
+            Array::F32(v) => v.iter().position(|x| !x.is_finite()),
+            Array::F64(v) => v.iter().position(|x| !x.is_finite()),
+            _ => None,
+        }
+    }
+
+    /// Address of the first element, for views handed over the C ABI.
+    pub fn as_ptr(&self) -> *const u8 {
+        each!(self, v => v.as_ptr().cast())
+    }
+
+    /// Address of the first element, for outputs a plugin writes in place.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        each!(self, v => v.as_mut_ptr().cast())
+    }
+
+    /// Appends the elements as little-endian bytes.
+    pub fn write_le(&self, out: &mut Vec<u8>) {
+        out.reserve(self.bytes());
+        each!(self, v => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())))
+    }
+
+    /// Reads elements from little-endian bytes; a trailing partial element is left out.
+    pub fn read_le(element: Element, bytes: &[u8]) -> Self {
+        macro_rules! read {
+            ($variant:ident, $t:ty) => {
+                Array::$variant(
+                    bytes
+                        .chunks_exact(size_of::<$t>())
+                        .map(|c| <$t>::from_le_bytes(c.try_into().unwrap_or_default()))
+                        .collect(),
+                )
+            };
+        }
+        match element {
+            Element::F32 => read!(F32, f32),
+            Element::F64 => read!(F64, f64),
+            Element::I32 => read!(I32, i32),
+            Element::I64 => read!(I64, i64),
+            Element::U8 => Array::U8(bytes.to_vec()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_endian_bytes_round_trip() {
+        for a in [
+            Array::F32(vec![1.5, -0.0, f32::MIN_POSITIVE]),
+            Array::F64(vec![1.0 / 3.0]),
+            Array::I32(vec![-7, i32::MAX]),
+            Array::I64(vec![i64::MIN]),
+            Array::U8(vec![0, 255]),
+        ] {
+            let mut bytes = Vec::new();
+            a.write_le(&mut bytes);
+            assert_eq!(bytes.len(), a.bytes());
+            assert_eq!(Array::read_le(a.element(), &bytes), a);
+        }
+    }
+
+    #[test]
+    fn the_first_non_finite_value_is_found() {
+        assert_eq!(Array::F32(vec![0.0, f32::NAN]).first_non_finite(), Some(1));
+        assert_eq!(Array::F64(vec![0.0, f64::INFINITY]).first_non_finite(), Some(1));
+        assert_eq!(Array::I32(vec![i32::MAX]).first_non_finite(), None);
+    }
+}

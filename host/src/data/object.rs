@@ -1,0 +1,115 @@
+//! Objects: what is simulated, as named ports of data.
+
+use super::{Geometry, Grid, Table};
+use std::collections::BTreeMap;
+
+/// The data of one port.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// A sparse grid.
+    Grid(Grid),
+    /// Points, polylines or triangles.
+    Geometry(Geometry),
+    /// Named arrays.
+    Table(Table),
+}
+
+impl Data {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Data::Grid(g) => g.bytes(),
+            Data::Geometry(g) => g.bytes(),
+            Data::Table(t) => t.bytes(),
+        }
+    }
+
+    /// `grid`, `geometry` or `table`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Data::Grid(_) => "grid",
+            Data::Geometry(_) => "geometry",
+            Data::Table(_) => "table",
+        }
+    }
+}
+
+/// How long a port's data lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Part of the simulated state: written into checkpoints.
+    State,
+    /// Scratch of one substep.
+    Substep,
+}
+
+/// One named port of an object.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// What it holds.
+    pub data: Data,
+    /// How long it lives.
+    pub lifetime: Lifetime,
+}
+
+/// A simulated object: a liquid, a collider, a body.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Name of the node that made it.
+    pub name: String,
+    /// Type of that node, such as `meniscus.liquid_object`.
+    pub kind: String,
+    /// Its data by port name.
+    pub ports: BTreeMap<String, Port>,
+}
+
+impl Object {
+    /// An object without data.
+    pub fn new(name: &str, kind: &str) -> Self {
+        Self { name: name.to_owned(), kind: kind.to_owned(), ports: BTreeMap::new() }
+    }
+
+    /// The grid of that port.
+    pub fn grid(&self, port: &str) -> Option<&Grid> {
+        if let Data::Grid(g) = &self.ports.get(port)?.data { Some(g) } else { None }
+    }
+
+    /// The geometry of that port.
+    pub fn geometry(&self, port: &str) -> Option<&Geometry> {
+        if let Data::Geometry(g) = &self.ports.get(port)?.data { Some(g) } else { None }
+    }
+
+    /// The table of that port.
+    pub fn table(&self, port: &str) -> Option<&Table> {
+        if let Data::Table(t) = &self.ports.get(port)?.data { Some(t) } else { None }
+    }
+
+    /// Puts data on a port.
+    pub fn set(&mut self, port: &str, lifetime: Lifetime, data: Data) {
+        self.ports.insert(port.to_owned(), Port { data, lifetime });
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.ports.values().map(|p| p.data.bytes()).sum()
+    }
+}
+
+/// The objects an output node sees, in graph order.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// The objects.
+    pub objects: Vec<Object>,
+}
+
+impl Scene {
+    /// The object of that name.
+    pub fn object(&self, name: &str) -> Option<&Object> {
+        self.objects.iter().find(|o| o.name == name)
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.objects.iter().map(Object::bytes).sum()
+    }
+}

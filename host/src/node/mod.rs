@@ -1,0 +1,10 @@
+//! Node types as data: what a node is called, what it takes, what it does.
+//!
+//! The host's own nodes and those of plugins are described by the same [`NodeType`]; the one description
+//! drives the checks of a graph, the help text, and the reading of parameters.
+
+mod param;
+mod spec;
+
+pub use param::{Params, Value};
+pub use spec::{NodeKind, NodeType, ParamKind, ParamSpec, Range};

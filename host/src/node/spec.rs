@@ -1,0 +1,210 @@
+//! The description of a node type.
+
+use super::Value;
+
+/// What a node is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NodeKind {
+    /// Makes geometry; the host's own.
+    Geometry,
+    /// Writes files; the host's own.
+    Output,
+    /// Makes an object's data from geometry.
+    Object,
+    /// Acts on the objects of a solver.
+    Force,
+    /// Moves objects forward in time.
+    Solver,
+    /// Solves the shared unknowns of several solvers.
+    Coupling,
+}
+
+impl NodeKind {
+    /// Name as people read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            NodeKind::Geometry => "geometry",
+            NodeKind::Output => "output",
+            NodeKind::Object => "object",
+            NodeKind::Force => "force",
+            NodeKind::Solver => "solver",
+            NodeKind::Coupling => "coupling",
+        }
+    }
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// On or off.
+    Toggle,
+    /// `components` integers.
+    Integer,
+    /// `components` numbers.
+    Number,
+    /// A text.
+    Text,
+    /// The name of a file to read, relative to the graph.
+    File,
+    /// One of [`ParamSpec::menu`].
+    Menu,
+    /// A list of texts.
+    Texts,
+}
+
+/// Ends of a numeric range. Hard ends are refused beyond; soft ends bound a slider.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Range {
+    /// Smallest value allowed.
+    pub hard_min: Option<f64>,
+    /// Largest value allowed.
+    pub hard_max: Option<f64>,
+    /// Low end of a slider.
+    pub soft_min: Option<f64>,
+    /// High end of a slider.
+    pub soft_max: Option<f64>,
+}
+
+/// One parameter of a node type.
+#[derive(Clone, Debug)]
+pub struct ParamSpec {
+    /// Name in graph files.
+    pub name: String,
+    /// Label in a panel; Houdini's where Houdini has the thing.
+    pub label: String,
+    /// Folder (tab) of the panel it stands in.
+    pub folder: String,
+    /// Unit, such as `m` or `kg/m^3`; empty when it has none.
+    pub unit: String,
+    /// One sentence for people.
+    pub help: String,
+    /// Type.
+    pub kind: ParamKind,
+    /// Numbers per value, for integers and numbers.
+    pub components: usize,
+    /// Value when a graph says nothing.
+    pub default: Value,
+    /// Ends of the range.
+    pub range: Range,
+    /// Tokens and labels of a menu.
+    pub menu: Vec<(String, String)>,
+    /// When a panel greys it out, in Houdini's notation.
+    pub disable_when: String,
+}
+
+impl ParamSpec {
+    fn new(name: &str, label: &str, kind: ParamKind, default: Value, help: &str) -> Self {
+        let components = match &default {
+            Value::Integers(v) => v.len(),
+            Value::Numbers(v) => v.len(),
+            _ => 1,
+        };
+        Self {
+            name: name.into(),
+            label: label.into(),
+            folder: String::new(),
+            unit: String::new(),
+            help: help.into(),
+            kind,
+            components,
+            default,
+            range: Range::default(),
+            menu: Vec::new(),
+            disable_when: String::new(),
+        }
+    }
+
+    /// A toggle.
+    pub fn toggle(name: &str, label: &str, default: bool, help: &str) -> Self {
+        Self::new(name, label, ParamKind::Toggle, Value::Toggle(default), help)
+    }
+
+    /// One integer.
+    pub fn integer(name: &str, label: &str, default: i64, help: &str) -> Self {
+        Self::new(name, label, ParamKind::Integer, Value::Integers(vec![default]), help)
+    }
+
+    /// One number or a vector, with its unit.
+    pub fn number(name: &str, label: &str, default: &[f64], unit: &str, help: &str) -> Self {
+        let spec = Self::new(name, label, ParamKind::Number, Value::Numbers(default.to_vec()), help);
+        Self { unit: unit.into(), ..spec }
+    }
+
+    /// A text.
+    pub fn text(name: &str, label: &str, default: &str, help: &str) -> Self {
+        Self::new(name, label, ParamKind::Text, Value::Text(default.into()), help)
+    }
+
+    /// A file to read.
+    pub fn file(name: &str, label: &str, help: &str) -> Self {
+        Self::new(name, label, ParamKind::File, Value::Text(String::new()), help)
+    }
+
+    /// A list of texts.
+    pub fn texts(name: &str, label: &str, default: &[&str], help: &str) -> Self {
+        let default = default.iter().map(|&t| t.into()).collect();
+        Self::new(name, label, ParamKind::Texts, Value::Texts(default), help)
+    }
+
+    /// A choice among (token, label) pairs; the first is the default.
+    pub fn menu(name: &str, label: &str, items: &[(&str, &str)], help: &str) -> Self {
+        let default = items.first().map_or("", |i| i.0);
+        let spec = Self::new(name, label, ParamKind::Menu, Value::Text(default.into()), help);
+        Self { menu: items.iter().map(|&(t, l)| (t.into(), l.into())).collect(), ..spec }
+    }
+
+    /// Refuses values outside `min..=max`.
+    pub fn within(mut self, min: Option<f64>, max: Option<f64>) -> Self {
+        self.range.hard_min = min;
+        self.range.hard_max = max;
+        self
+    }
+}
+
+/// The description of a node type.
+#[derive(Clone, Debug)]
+pub struct NodeType {
+    /// Full name, `namespace.name`; a graph may leave out `meniscus.`.
+    pub id: String,
+    /// Version of its meaning.
+    pub version: u32,
+    /// Label in a panel.
+    pub label: String,
+    /// What it is for.
+    pub kind: NodeKind,
+    /// One sentence for people.
+    pub help: String,
+    /// Most inputs it takes; `None` for any number.
+    pub max_inputs: Option<usize>,
+    /// Fewest inputs it needs.
+    pub min_inputs: usize,
+    /// Parameters in panel order.
+    pub params: Vec<ParamSpec>,
+}
+
+impl NodeType {
+    /// A node type of the host itself, version 1.
+    pub fn host(id: &str, label: &str, kind: NodeKind, inputs: (usize, Option<usize>), help: &str) -> Self {
+        Self {
+            id: id.into(),
+            version: 1,
+            label: label.into(),
+            kind,
+            help: help.into(),
+            min_inputs: inputs.0,
+            max_inputs: inputs.1,
+            params: Vec::new(),
+        }
+    }
+
+    /// The same type with these parameters.
+    pub fn with(mut self, params: Vec<ParamSpec>) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// The parameter of that name.
+    pub fn param(&self, name: &str) -> Option<&ParamSpec> {
+        self.params.iter().find(|p| p.name == name)
+    }
+}

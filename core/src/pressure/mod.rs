@@ -1,1 +1,10 @@
-//! Under construction.
+//! The one pressure engine: a coupling describes a [`PressureSystem`], a [`PressureSolver`] solves it.
+
+mod operator;
+mod solver;
+mod system;
+
+pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
+pub use system::{
+    AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID, SuperCell, SystemError, Unknowns,
+};

@@ -1,0 +1,4 @@
+//! What must stay true of the house itself.
+
+mod arrows;
+mod citations;

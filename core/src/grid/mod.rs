@@ -5,6 +5,8 @@
 //! metres unless a name says `index`.
 
 mod channel;
+pub mod morphology;
+pub mod sampling;
 mod topology;
 mod transform;
 

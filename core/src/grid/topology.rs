@@ -15,6 +15,14 @@ pub struct Topology {
     index: FxHashMap<Coord, u32>,
 }
 
+/// Topologies are equal when they have the same leaves.
+impl PartialEq for Topology {
+    fn eq(&self, other: &Self) -> bool {
+        self.origins() == other.origins()
+    }
+}
+impl Eq for Topology {}
+
 impl Topology {
     /// The topology of the given leaf origins (multiples of 8; order and repeats do not matter).
     pub fn new(mut origins: Vec<Coord>) -> Self {

@@ -1,0 +1,128 @@
+//! Growing sets of voxels.
+
+use super::{Coord, Topology, leaf};
+use glam::IVec3;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A set of voxels: one bit each, a word per x-slab of a leaf (OpenVDB's order).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VoxelMask {
+    topology: Arc<Topology>,
+    /// `[leaf][x]`, bit `y << 3 | z`.
+    words: Vec<[u64; 8]>,
+}
+
+impl VoxelMask {
+    /// The empty set on the leaves of a topology.
+    pub fn new(topology: Arc<Topology>) -> Self {
+        let words = vec![[0; 8]; topology.len()];
+        Self { topology, words }
+    }
+
+    /// The set of the given voxels (repeats allowed), on just the leaves that hold them.
+    pub fn covering(voxels: impl IntoIterator<Item = Coord> + Clone) -> Self {
+        let mut mask = Self::new(Arc::new(Topology::covering(voxels.clone())));
+        for v in voxels {
+            mask.insert(v);
+        }
+        mask
+    }
+
+    /// The voxels for which `inside(slot)` holds; slot = `leaf * 512 + offset`.
+    pub fn from_fn(topology: Arc<Topology>, inside: impl Fn(usize) -> bool + Sync) -> Self {
+        let words = (0..topology.len())
+            .into_par_iter()
+            .map(|l| {
+                std::array::from_fn(|x| {
+                    let first = l * leaf::SIZE + x * 64;
+                    (0..64).fold(0, |word, bit| word | u64::from(inside(first + bit)) << bit)
+                })
+            })
+            .collect();
+        Self { topology, words }
+    }
+
+    /// The leaves this set lives on.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// Adds a voxel; false when its leaf is not active.
+    pub fn insert(&mut self, ijk: Coord) -> bool {
+        let Some(slot) = self.topology.slot_of(ijk) else { return false };
+        let n = slot % leaf::SIZE;
+        self.words[slot / leaf::SIZE][n / 64] |= 1 << (n % 64);
+        true
+    }
+
+    /// Whether the voxel at `leaf * 512 + offset` belongs to the set.
+    #[inline(always)]
+    pub fn has(&self, slot: usize) -> bool {
+        let n = slot % leaf::SIZE;
+        self.words[slot / leaf::SIZE][n / 64] >> (n % 64) & 1 == 1
+    }
+
+    /// Number of voxels in the set.
+    pub fn count(&self) -> usize {
+        self.words.iter().flatten().map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// The leaves that hold a voxel at most `n` steps away from the set along every axis.
+    pub fn leaves_within(&self, n: usize) -> Topology {
+        let n = n as i32;
+        let rings = (n + 7) / 8;
+        let grown = self.topology.origins().par_iter().zip(&self.words).flat_map_iter(|(&origin, words)| {
+            let span = -rings..=rings;
+            span.clone()
+                .flat_map(move |x| {
+                    let span = span.clone();
+                    span.clone().flat_map(move |y| span.clone().map(move |z| IVec3::new(x, y, z)))
+                })
+                .filter(move |&d| touches(words, d, n))
+                .map(move |d| origin + d * leaf::DIM as i32)
+        });
+        Topology::new(grown.collect())
+    }
+}
+
+/// Whether a voxel of the leaf reaches, within `n` steps, the leaf displaced by `d` leaves.
+fn touches(words: &[u64; 8], d: IVec3, n: i32) -> bool {
+    // Local coordinates from which the displaced leaf [8d, 8d + 7] is at most n steps away.
+    let reach = |d: i32| (8 * d - n).max(0)..(8 * d + 7 + n + 1).min(8);
+    let row = reach(d.z).fold(0u64, |bits, z| bits | 1 << z);
+    let slab = reach(d.y).fold(0u64, |bits, y| bits | row << (y * 8));
+    reach(d.x).any(|x| words[x as usize] & slab != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn leaves_within_is_the_covering_of_the_dilated_voxels(
+            voxels in prop::collection::vec((-20i32..20, -20i32..20, -20i32..20), 0..8), n in 0usize..12,
+        ) {
+            let voxels: Vec<Coord> = voxels.into_iter().map(|(x, y, z)| IVec3::new(x, y, z)).collect();
+            let grown = VoxelMask::covering(voxels.iter().copied()).leaves_within(n);
+            let r = n as i32;
+            let box_around = |v: Coord| {
+                (-r..=r).flat_map(move |x| (-r..=r).flat_map(move |y| (-r..=r).map(move |z| v + IVec3::new(x, y, z))))
+            };
+            let expected = Topology::covering(voxels.into_iter().flat_map(box_around));
+            prop_assert_eq!(grown.origins(), expected.origins());
+        }
+    }
+
+    #[test]
+    fn sets_remember_their_voxels() {
+        let mask = VoxelMask::covering([IVec3::new(0, 0, 0), IVec3::new(9, -3, 5), IVec3::new(0, 0, 0)]);
+        assert_eq!(mask.count(), 2);
+        let slot = mask.topology().slot_of(IVec3::new(9, -3, 5));
+        assert!(slot.is_some_and(|s| mask.has(s)));
+        let again = VoxelMask::from_fn(mask.topology().clone(), |s| mask.has(s));
+        assert_eq!(again, mask);
+    }
+}

@@ -1,5 +1,7 @@
 //! The harness of the whole-program tests: cooks graphs with the real binary and the real plugin.
 
+pub mod points;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

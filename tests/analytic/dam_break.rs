@@ -1,0 +1,72 @@
+//! The front of a collapsing column [Martin and Moyce 1952].
+
+use crate::GRAVITY;
+use meniscus_tests::{cook, points::positions};
+use serde_json::json;
+
+/// Width of the column, metres: the experiment's 2¼ inches. It is twice as high.
+const WIDTH: f64 = 0.05715;
+const VOXEL: f64 = WIDTH / 12.0;
+
+/// Tables 2 and 6 of the paper, a = 2.25 in, n² = 2: (t √(2g/a), front / a).
+const EXPERIMENT: [(f64, f64); 15] = [
+    (0.41, 1.11),
+    (0.84, 1.22),
+    (1.19, 1.44),
+    (1.43, 1.67),
+    (1.63, 1.89),
+    (1.83, 2.11),
+    (1.98, 2.33),
+    (2.20, 2.56),
+    (2.32, 2.78),
+    (2.51, 3.00),
+    (2.65, 3.22),
+    (2.83, 3.44),
+    (2.98, 3.67),
+    (3.11, 3.89),
+    (3.33, 4.11),
+];
+
+/// The front within a tenth of the experiment's at every tabulated time: what inviscid solvers reach, whose
+/// floor has no friction and whose dam vanishes at once.
+#[test]
+fn the_front_follows_the_experiment() {
+    let (fps, frames) = (250.0, 48);
+    let (length, height, depth) = (5.0 * WIDTH, 3.0 * WIDTH, 4.0 * VOXEL);
+    let graph = json!({
+        "format": "meniscus.graph/1", "fps": fps, "frames": [1, frames],
+        "substeps": { "min": 1, "max": 4, "cfl": 1.0 },
+        "nodes": [
+            { "name": "column", "type": "box",
+              "params": { "size": [WIDTH, 2.0 * WIDTH, depth], "center": [0.5 * WIDTH, WIDTH, 0.5 * depth] } },
+            { "name": "water", "type": "liquid_object", "inputs": ["column"],
+              "params": { "particle_separation": 0.5 * VOXEL } },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "gravity"],
+              "params": { "limit_center": [0.5 * length, 0.5 * height, 0.5 * depth],
+                          "limit_size": [length, height, depth],
+                          "side_neg_x": "closed", "side_pos_x": "closed", "side_neg_y": "closed",
+                          "side_neg_z": "closed", "side_pos_z": "closed" } },
+            { "name": "points", "type": "geometry_cache", "inputs": ["flip"] }
+        ]
+    });
+    let cooked = cook(&graph, &[]);
+
+    let fronts: Vec<f64> = (1..=frames)
+        .map(|f| {
+            let points = positions(&cooked.out.join(format!("points/points.{f:04}.geo")));
+            let mut xs: Vec<f64> = points.iter().filter(|p| p[1] < VOXEL).map(|p| p[0]).collect();
+            xs.sort_by(f64::total_cmp);
+            xs[xs.len() - 9] / WIDTH // a row of particles, so that one droplet is not the front
+        })
+        .collect();
+    for (scaled, expected) in EXPERIMENT {
+        let at = scaled * (WIDTH / (2.0 * GRAVITY)).sqrt() * fps;
+        let (f, t) = (at.floor() as usize, at.fract());
+        let front = fronts[f] * (1.0 - t) + fronts[f + 1] * t;
+        assert!(
+            (front / expected - 1.0).abs() < 0.1,
+            "at T = {scaled} the front is {front:.3}, not {expected}"
+        );
+    }
+}

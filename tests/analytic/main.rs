@@ -1,0 +1,17 @@
+//! The whole chain against analytic results and experiments.
+
+mod dam_break;
+mod tank_at_rest;
+
+use serde_json::Value;
+
+/// Gravity of the default `gravity` node, m/s².
+const GRAVITY: f64 = 9.81;
+
+/// A number of a `stats.jsonl` record, by its JSON pointer.
+fn number(record: &Value, pointer: &str) -> f64 {
+    record
+        .pointer(pointer)
+        .and_then(Value::as_f64)
+        .unwrap_or_else(|| panic!("{pointer} is missing in {record}"))
+}

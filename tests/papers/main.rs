@@ -1,0 +1,3 @@
+//! The papers' own scenes, at sizes a test can afford.
+
+mod u_tube;

@@ -1,1 +1,14 @@
-//! Under construction.
+//! FLIP liquids: particles carry mass and velocity, the grid carries pressure.
+//!
+//! [`flip`](self) reads top down: particles are sorted into [`cells`], [`transfer`] moves velocity between them
+//! and the staggered grid.
+
+pub mod cells;
+mod halo;
+pub mod particles;
+pub mod transfer;
+
+pub use particles::{IndexFrame, Particle, Particles, Selection};
+
+#[cfg(test)]
+mod tests;

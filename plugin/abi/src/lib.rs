@@ -1,1 +1,29 @@
-//! Under construction.
+//! The C ABI of Meniscus solver plugins, mirrored in Rust by hand.
+//!
+//! `plugin/include/meniscus.h` is the contract; the field order, types and meaning there and here are the
+//! same, and a test compares every size and offset. This crate is the only place where a plugin or a
+//! host written in Rust needs to know how the other side lays out its bytes.
+
+mod builder;
+mod context;
+mod descriptor;
+mod geometry;
+mod grid;
+mod layout;
+mod names;
+mod plugin;
+mod sized;
+mod table;
+
+pub use context::{Context, Solve, Value};
+pub use descriptor::{MenuItem, Node, Param, Port, Role, Step};
+pub use geometry::{Attribute, Geometry};
+pub use grid::{COMPONENTS_MAX, Grid, LEAF_SIZE, Tile};
+pub use layout::{LAYOUT_HASH, StructLayout, structs};
+pub use names::{
+    Access, Carries, Element, Gpu, Level, Lifetime, Meaning, Merge, NodeKind, On, Owner, ParamType,
+    Primitive, Sampling, Stage, Status, flags, validity,
+};
+pub use plugin::{ABI_MAJOR, ABI_MINOR, Instance, Plugin, SYMBOL};
+pub use sized::{Growable, read, read_array, text};
+pub use table::{Array, Table};

@@ -3,5 +3,6 @@
 //! It speaks to every solver, ours included, through the C ABI alone.
 
 pub mod data;
+pub mod graph;
 pub mod node;
 pub mod output;

@@ -13,17 +13,22 @@ pub enum Element {
     I64,
     /// Byte.
     U8,
+    /// 32-bit unsigned integer.
+    U32,
+    /// 64-bit unsigned integer.
+    U64,
 }
 
 impl Element {
-    /// Every element type, in the order of their checkpoint codes.
-    pub const ALL: [Element; 5] = [Element::F32, Element::F64, Element::I32, Element::I64, Element::U8];
+    /// Every element type, in the order of their codes in the C ABI and in checkpoints.
+    pub const ALL: [Element; 7] =
+        [Element::F32, Element::F64, Element::I32, Element::I64, Element::U8, Element::U32, Element::U64];
 
     /// Bytes of one element.
     pub fn size(self) -> usize {
         match self {
-            Element::F32 | Element::I32 => 4,
-            Element::F64 | Element::I64 => 8,
+            Element::F32 | Element::I32 | Element::U32 => 4,
+            Element::F64 | Element::I64 | Element::U64 => 8,
             Element::U8 => 1,
         }
     }
@@ -36,6 +41,8 @@ impl Element {
             Element::I32 => "i32",
             Element::I64 => "i64",
             Element::U8 => "u8",
+            Element::U32 => "u32",
+            Element::U64 => "u64",
         }
     }
 }
@@ -53,6 +60,10 @@ pub enum Array {
     I64(Vec<i64>),
     /// Bytes.
     U8(Vec<u8>),
+    /// 32-bit unsigned integers.
+    U32(Vec<u32>),
+    /// 64-bit unsigned integers.
+    U64(Vec<u64>),
 }
 
 macro_rules! each {
@@ -63,6 +74,8 @@ macro_rules! each {
             Array::I32($v) => $body,
             Array::I64($v) => $body,
             Array::U8($v) => $body,
+            Array::U32($v) => $body,
+            Array::U64($v) => $body,
         }
     };
 }
@@ -76,6 +89,8 @@ impl Array {
             Element::I32 => Array::I32(vec![0; len]),
             Element::I64 => Array::I64(vec![0; len]),
             Element::U8 => Array::U8(vec![0; len]),
+            Element::U32 => Array::U32(vec![0; len]),
+            Element::U64 => Array::U64(vec![0; len]),
         }
     }
 
@@ -87,6 +102,8 @@ impl Array {
             Array::I32(_) => Element::I32,
             Array::I64(_) => Element::I64,
             Array::U8(_) => Element::U8,
+            Array::U32(_) => Element::U32,
+            Array::U64(_) => Element::U64,
         }
     }
 
@@ -107,7 +124,10 @@ impl Array {
 
     /// Element `i` as f64, or `None` past the end (i64 beyond 2⁵³ rounds).
     pub fn get(&self, i: usize) -> Option<f64> {
-        each!(self, v => v.get(i).map(|&x| x as f64))
+        #[allow(clippy::unnecessary_cast)]
+        {
+            each!(self, v => v.get(i).map(|&x| x as f64))
+        }
     }
 
     /// The values when they are f32.
@@ -143,6 +163,8 @@ impl Array {
             Array::I32(v) => v.resize(len, 0),
             Array::I64(v) => v.resize(len, 0),
             Array::U8(v) => v.resize(len, 0),
+            Array::U32(v) => v.resize(len, 0),
+            Array::U64(v) => v.resize(len, 0),
         }
     }
 
@@ -189,6 +211,8 @@ impl Array {
             Element::I32 => read!(I32, i32),
             Element::I64 => read!(I64, i64),
             Element::U8 => Array::U8(bytes.to_vec()),
+            Element::U32 => read!(U32, u32),
+            Element::U64 => read!(U64, u64),
         }
     }
 }
@@ -205,6 +229,8 @@ mod tests {
             Array::I32(vec![-7, i32::MAX]),
             Array::I64(vec![i64::MIN]),
             Array::U8(vec![0, 255]),
+            Array::U32(vec![u32::MAX]),
+            Array::U64(vec![u64::MAX]),
         ] {
             let mut bytes = Vec::new();
             a.write_le(&mut bytes);

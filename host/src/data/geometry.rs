@@ -105,6 +105,8 @@ pub struct Geometry {
     pub points: usize,
     /// The primitives.
     pub primitives: Primitives,
+    /// Origin that `P` is relative to, metres.
+    pub origin: [f64; 3],
     /// Attributes in the order they were made; names are unique per owner.
     pub attributes: Vec<Attribute>,
     /// Equal stamp, same point count and primitives.
@@ -113,7 +115,13 @@ pub struct Geometry {
 
 impl Default for Geometry {
     fn default() -> Self {
-        Self { points: 0, primitives: Primitives::Points, attributes: Vec::new(), topology_id: next_stamp() }
+        Self {
+            points: 0,
+            primitives: Primitives::Points,
+            origin: [0.0; 3],
+            attributes: Vec::new(),
+            topology_id: next_stamp(),
+        }
     }
 }
 
@@ -158,7 +166,7 @@ impl Geometry {
         a.values.as_f32().map(|v| v.as_chunks::<3>().0)
     }
 
-    /// Positions of the points, metres; empty when `P` is absent.
+    /// Positions of the points relative to [`Geometry::origin`], metres; empty when `P` is absent.
     pub fn positions(&self) -> &[[f32; 3]] {
         self.point_vectors("P").unwrap_or(&[])
     }
@@ -185,7 +193,7 @@ impl Geometry {
         }
     }
 
-    /// Lowest and highest corner of the points' bounding box, metres; `None` without points.
+    /// Lowest and highest corner of the points' bounding box, relative to the origin, metres; `None` without points.
     pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
         let first = *self.positions().first()?;
         Some(self.positions().iter().fold((first, first), |(lo, hi), p| {

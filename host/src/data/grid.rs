@@ -6,6 +6,9 @@ use std::sync::Arc;
 /// Voxels of one 8×8×8 leaf; voxel (x, y, z) stands at `(x & 7) << 6 | (y & 7) << 3 | (z & 7)`.
 pub const LEAF_VOXELS: usize = 512;
 
+/// Most components of a voxel.
+pub const MAX_COMPONENTS: usize = 9;
+
 /// The identity index-to-world matrix.
 pub const IDENTITY: [f64; 16] =
     [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
@@ -28,10 +31,8 @@ pub struct Tile {
     pub origin: [i32; 3],
     /// Edge in voxels: 8 (a leaf), 128 or 4096.
     pub edge: u32,
-    /// True when its voxels are active in OpenVDB's sense.
-    pub active: bool,
     /// Value per component; entries past the grid's components are 0.
-    pub value: [f64; 4],
+    pub value: [f64; MAX_COMPONENTS],
 }
 
 /// A sparse grid: sorted leaves, and per component one array `[leaf][512]`.
@@ -46,7 +47,7 @@ pub struct Grid {
     /// Element type of every channel.
     pub element: Element,
     /// Value outside leaves and tiles, per component.
-    pub background: [f64; 4],
+    pub background: [f64; MAX_COMPONENTS],
     /// Where the samples stand.
     pub sampling: Sampling,
     /// Index-to-world map, row-major, acting on row vectors (OpenVDB's and Houdini's convention); metres.
@@ -66,7 +67,7 @@ impl Grid {
             tiles: Arc::default(),
             channels,
             element,
-            background: [0.0; 4],
+            background: [0.0; MAX_COMPONENTS],
             sampling,
             transform: IDENTITY,
             topology_id: next_stamp(),
@@ -164,7 +165,7 @@ mod tests {
     fn values_come_from_leaves_then_tiles_then_the_background() {
         let mut g = Grid::new(Element::F32, 1, Sampling::Centre);
         g.background[0] = 3.0;
-        let tile = Tile { origin: [128, 0, 0], edge: 128, active: false, value: [-3.0, 0.0, 0.0, 0.0] };
+        let tile = Tile { origin: [128, 0, 0], edge: 128, value: [-3.0; MAX_COMPONENTS] };
         g.shape(vec![[-8, 0, 0], [0, 0, 0]], vec![tile]);
         if let Array::F32(v) = Arc::make_mut(&mut g.channels[0]) {
             v[(7 << 6) | (1 << 3) | 2] = 5.0;

@@ -12,7 +12,7 @@ mod table;
 
 pub use array::{Array, Element};
 pub use geometry::{Attribute, Geometry, Meaning, Owner, Primitives};
-pub use grid::{Grid, IDENTITY, LEAF_VOXELS, Sampling, Tile};
+pub use grid::{Grid, IDENTITY, LEAF_VOXELS, MAX_COMPONENTS, Sampling, Tile};
 pub use object::{Data, Lifetime, Object, Port, Scene};
 pub use stamp::next_stamp;
 pub use table::{Column, Table};

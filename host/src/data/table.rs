@@ -12,32 +12,26 @@ pub struct Column {
     pub components: usize,
     /// The values, `[row][component]`.
     pub values: Arc<Array>,
-}
-
-/// Named typed arrays of any lengths: bubble identities, coupling state, a library's serialised world.
-#[derive(Clone, Debug)]
-pub struct Table {
-    /// Columns in the order they were made; names are unique.
-    pub columns: Vec<Column>,
-    /// Equal stamp, same columns and values.
+    /// Equal stamp, same values.
     pub value_id: u64,
 }
 
-impl Default for Table {
-    fn default() -> Self {
-        Self { columns: Vec::new(), value_id: next_stamp() }
-    }
+/// Named typed arrays of any lengths: bubble identities, coupling state, a library's serialised world.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Columns in the order they were made; names are unique.
+    pub columns: Vec<Column>,
 }
 
 impl Table {
     /// Sets or replaces a column.
     pub fn set(&mut self, name: &str, components: usize, values: Array) {
-        let column = Column { name: name.to_owned(), components, values: Arc::new(values) };
+        let column =
+            Column { name: name.to_owned(), components, values: Arc::new(values), value_id: next_stamp() };
         match self.columns.iter_mut().find(|c| c.name == name) {
             Some(old) => *old = column,
             None => self.columns.push(column),
         }
-        self.value_id = next_stamp();
     }
 
     /// The column of that name.

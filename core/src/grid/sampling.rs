@@ -108,7 +108,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Slots of the cube of eight lattice points whose lowest corner is `base`, x fastest: corner n lies at
-    /// `base + (n & 1, n >> 1 & 1, n >> 2)`. `usize::MAX` where no leaf is.
+    /// `base + (n & 1, n >> 1 & 1, n >> 2)`; [`NONE`] where no leaf is.
     #[inline]
     fn cube(&mut self, base: Coord) -> [usize; 8] {
         let inside = (base & 7).max_element() < 7;
@@ -118,13 +118,25 @@ impl<'a> Sampler<'a> {
                 None => [NONE; 8],
             };
         }
-        std::array::from_fn(|n| {
-            let n = n as i32;
-            self.slot_of(base + IVec3::new(n & 1, n >> 1 & 1, n >> 2)).unwrap_or(NONE)
+        std::array::from_fn(|n| self.slot_of(base + corner(n)).unwrap_or(NONE))
+    }
+
+    /// Values at the cube of eight lattice points around a position (order as [`trilinear`] wants them);
+    /// where no leaf is, `outside(voxel)`.
+    #[inline(always)]
+    pub fn cube_values<T: Copy>(
+        &mut self,
+        values: &[T],
+        base: Coord,
+        outside: impl Fn(Coord) -> T,
+    ) -> [T; 8] {
+        let slots = self.cube(base);
+        std::array::from_fn(|n| match values.get(slots[n]) {
+            Some(&v) => v,
+            None => outside(base + corner(n)),
         })
     }
 
-    /// Values at the cube of eight lattice points around a position (order as [`trilinear`] wants them).
     #[inline(always)]
     fn gather<T: Copy>(&mut self, values: &[T], background: T, base: Coord) -> [T; 8] {
         let slots = self.cube(base);
@@ -170,6 +182,13 @@ impl<'a> Sampler<'a> {
         let at = at.into();
         Vec3::new(self.sample_face(grid, 0, at), self.sample_face(grid, 1, at), self.sample_face(grid, 2, at))
     }
+}
+
+/// Corner n of a cube of eight, x fastest.
+#[inline(always)]
+fn corner(n: usize) -> IVec3 {
+    let n = n as i32;
+    IVec3::new(n & 1, n >> 1 & 1, n >> 2)
 }
 
 /// Trilinear interpolation in a cube of eight values, x fastest, at `t` in [0, 1]³.

@@ -1,1 +1,12 @@
-//! Under construction.
+//! Solids as fluids meet them: colliders, the limits of the domain, and their fields on a grid.
+
+mod collider;
+mod domain;
+mod occupancy;
+mod rasterise;
+mod split_cells;
+
+pub use collider::{Collider, Motion, SolidProbe, Solids};
+pub use domain::{DomainLimits, Side};
+pub use occupancy::{Occupancy, cut_leaves, occupancy};
+pub use rasterise::{Rasteriser, SolidFields, rasterise};

@@ -1,0 +1,189 @@
+//! Which leaves of a fluid's lattice solids touch, without looking at voxels.
+
+use super::{Collider, DomainLimits, Side, Solids};
+use crate::grid::{Coord, Topology, Transform, leaf};
+use crate::levelset::SdfSampler;
+use glam::{DMat3, DVec3, IVec3};
+use rayon::prelude::*;
+
+/// Width of the band in which solid fields are distances, voxels of the fluid.
+pub(super) const BAND: f64 = 3.0;
+/// Nodes nearer than this to a solid's surface lie on it, voxels: rounding must not open a wall that stands
+/// in a plane of nodes.
+const ON_SURFACE: f64 = 1e-4;
+/// Look-ups worth spending to find that a collider is constant in a leaf; sampling it in full costs 1000.
+const EFFORT: usize = 512;
+
+/// What solids leave of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occupancy {
+    /// No solid in it.
+    Open,
+    /// Nothing but solid.
+    Solid,
+    /// To be looked at voxel by voxel.
+    Cut,
+}
+
+/// The solids placed on a fluid's lattice.
+pub(super) struct Placed<'a> {
+    pub solids: Solids<'a>,
+    transform: Transform,
+    /// Per collider, the fluid's index space → its index space.
+    maps: Vec<(DMat3, DVec3)>,
+    pub h: f64,
+}
+
+/// The solids near one leaf.
+pub(super) struct Nearby<'p> {
+    placed: &'p Placed<'p>,
+    /// φ of the solids that are constant in the leaf, metres.
+    constant: f64,
+    cut: Vec<(usize, SdfSampler<'p>)>,
+    walls: bool,
+    /// Colliders that fill some of the leaf or come near it.
+    pub touching: Vec<usize>,
+}
+
+impl<'a> Placed<'a> {
+    pub fn new(solids: Solids<'a>, transform: &Transform) -> Self {
+        let maps = solids.colliders.iter().map(|c| c.index_map(transform)).collect();
+        Self { solids, transform: *transform, maps, h: transform.voxel_size() }
+    }
+
+    /// World position of an index position, metres.
+    pub fn world(&self, index: DVec3) -> DVec3 {
+        self.transform.to_world(index)
+    }
+
+    /// φ far from every solid, metres.
+    pub fn far(&self) -> f64 {
+        BAND * self.h
+    }
+
+    /// Bounds (index positions) of a leaf's nodes and of the first nodes beyond, −1 ..= 8.
+    fn node_box(origin: Coord) -> (DVec3, DVec3) {
+        let low = origin.as_dvec3() - 1.5;
+        (low, low + 9.0)
+    }
+
+    /// What lies near a leaf's nodes.
+    pub fn nearby(&self, origin: Coord) -> Nearby<'_> {
+        let (low, high) = Self::node_box(origin);
+        let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let mut near =
+            Nearby { placed: self, constant: self.far(), cut: vec![], walls: false, touching: vec![] };
+        for (n, collider) in self.solids.colliders.iter().enumerate() {
+            let (linear, translation) = self.maps[n];
+            let (c, e) = (linear * centre + translation, absolute(linear) * half);
+            match collider.sdf().constant_in(c - e, c + e, EFFORT) {
+                Some(phi) => {
+                    near.constant = near.constant.min(f64::from(phi));
+                    if phi <= 0.0 {
+                        near.touching.push(n);
+                    }
+                }
+                None => {
+                    near.cut.push((n, collider.sdf().sampler()));
+                    near.touching.push(n);
+                }
+            }
+        }
+        let reach = absolute(self.transform.linear) * half;
+        let world = self.world(centre);
+        for side in (0..6).filter(|&s| self.solids.domain.sides[s] == Side::Closed) {
+            let distance = self.solids.domain.side_distance(side, world);
+            if distance + reach[side / 2] < -self.far() {
+                near.constant = -self.far();
+            } else if distance - reach[side / 2] < self.far() {
+                near.walls = true;
+            }
+        }
+        near
+    }
+}
+
+fn absolute(m: DMat3) -> DMat3 {
+    DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs())
+}
+
+impl Nearby<'_> {
+    pub fn occupancy(&self) -> Occupancy {
+        match (self.constant <= 0.0, self.cut.is_empty() && !self.walls) {
+            (true, _) => Occupancy::Solid,
+            (false, true) => Occupancy::Open,
+            (false, false) => Occupancy::Cut,
+        }
+    }
+
+    /// φ of the solids that are constant in the leaf, metres, clamped to the band.
+    pub fn constant(&self) -> f32 {
+        self.constant.clamp(-self.placed.far(), self.placed.far()) as f32
+    }
+
+    /// φ at the lower node of a voxel, see [`Self::at`].
+    pub fn node(&mut self, ijk: Coord) -> f32 {
+        self.at(ijk.as_dvec3() - 0.5)
+    }
+
+    /// φ of the union of all solids at an index position near the leaf, metres, clamped to the band and
+    /// exactly zero on the surface.
+    pub fn at(&mut self, index: DVec3) -> f32 {
+        let placed = self.placed;
+        let mut phi = self.constant;
+        for (n, sampler) in &mut self.cut {
+            let (linear, translation) = placed.maps[*n];
+            phi = phi.min(f64::from(sampler.distance(linear * index + translation)));
+        }
+        if self.walls {
+            phi = phi.min(placed.solids.domain.distance(placed.world(index)));
+        }
+        if phi.abs() < ON_SURFACE * placed.h { 0.0 } else { phi.clamp(-placed.far(), placed.far()) as f32 }
+    }
+}
+
+/// What solids leave of the leaf at `origin` of a fluid's lattice. `Cut` is the cautious answer.
+pub fn occupancy(
+    colliders: &[Collider],
+    domain: &DomainLimits,
+    transform: &Transform,
+    origin: Coord,
+) -> Occupancy {
+    Placed::new(Solids { colliders, domain }, transform).nearby(origin).occupancy()
+}
+
+/// The leaves of a fluid's lattice that the colliders' surfaces run through, inside the domain's box: where
+/// air regions may be separated by a wall although no liquid is near. Grows with the surface.
+pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Transform) -> Topology {
+    let placed = Placed::new(Solids { colliders, domain }, transform);
+    let half = DVec3::splat(0.5 * leaf::DIM as f64);
+    let in_domain = |o: Coord| {
+        let (centre, reach) = (placed.world(o.as_dvec3() - 0.5 + half), absolute(transform.linear) * half);
+        (centre + reach).cmpge(domain.min).all() && (centre - reach).cmple(domain.max).all()
+    };
+    let mut origins = Vec::new();
+    for (collider, (linear, translation)) in colliders.iter().zip(&placed.maps) {
+        let back = linear.inverse();
+        for o in collider.sdf().grid.topology.origins() {
+            let centre = back * (o.as_dvec3() + 3.5 - *translation);
+            let reach = absolute(back) * half;
+            let (low, high) = ((centre - reach).floor().as_ivec3() & !7, (centre + reach).ceil().as_ivec3());
+            let steps = |axis: usize| (low[axis]..=high[axis]).step_by(leaf::DIM);
+            let found = steps(0)
+                .flat_map(|x| steps(1).flat_map(move |y| steps(2).map(move |z| IVec3::new(x, y, z))))
+                .filter(|&o| in_domain(o));
+            origins.extend(found);
+        }
+    }
+    let candidates = Topology::new(origins);
+    let has_surface = |o: &&Coord| {
+        let mut near = placed.nearby(**o);
+        let mut signs = (0..leaf::SIZE + 217).map(|n| {
+            let n = n as i32;
+            near.node(**o + IVec3::new(n / 81, n / 9 % 9, n % 9)) > 0.0
+        });
+        let first = signs.next();
+        signs.any(|s| Some(s) != first)
+    };
+    Topology::new(candidates.origins().par_iter().filter(has_surface).copied().collect())
+}

@@ -1,0 +1,287 @@
+//! The fields by which a fluid feels solids: level set, open face fractions, velocity.
+
+use super::occupancy::{Nearby, Occupancy, Placed};
+use super::split_cells::is_split;
+use super::{Collider, DomainLimits, Solids};
+use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, leaf};
+use crate::levelset::fractions::face_open;
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Solids on a fluid's lattice.
+#[derive(Clone, Debug)]
+pub struct SolidFields {
+    /// Level set of the union of all solids and closed sides at the cells' lower nodes, metres, within three
+    /// voxels of the surface and ±3 voxels beyond.
+    pub nodes: Grid<f32>,
+    /// α: the fraction of each face that is open to fluid; 1 outside every leaf.
+    pub open: FaceGrid<f32>,
+    /// Velocity of the nearest solid across each face, m/s; 0 beyond every band.
+    pub velocity: FaceGrid<f32>,
+}
+
+/// Rasterises colliders and the domain's closed sides onto the leaves of a topology.
+pub fn rasterise(
+    colliders: &[Collider],
+    domain: &DomainLimits,
+    topology: &Arc<Topology>,
+    transform: &Transform,
+) -> SolidFields {
+    let mut rasteriser = Rasteriser::default();
+    rasteriser.rasterise(colliders, domain, topology, transform);
+    rasteriser.into_fields().unwrap_or_else(|| SolidFields::open(topology, transform))
+}
+
+impl SolidFields {
+    /// Fields without any solid.
+    pub fn open(topology: &Arc<Topology>, transform: &Transform) -> Self {
+        let far = (super::occupancy::BAND * transform.voxel_size()) as f32;
+        Self {
+            nodes: Grid::new(topology.clone(), far),
+            open: FaceGrid::new(topology.clone(), 1.0),
+            velocity: FaceGrid::new(topology.clone(), 0.0),
+        }
+    }
+
+    fn leaves_mut(&mut self) -> impl IndexedParallelIterator<Item = LeafFields<'_>> {
+        let [ox, oy, oz] = &mut self.open.values;
+        let [vx, vy, vz] = &mut self.velocity.values;
+        let chunks = |v| <[f32]>::par_chunks_mut(v, leaf::SIZE);
+        let open = (chunks(ox), chunks(oy), chunks(oz));
+        let velocity = (chunks(vx), chunks(vy), chunks(vz));
+        (chunks(&mut self.nodes.values), open.into_par_iter(), velocity.into_par_iter()).into_par_iter().map(
+            |(nodes, (ox, oy, oz), (vx, vy, vz))| LeafFields {
+                nodes,
+                open: [ox, oy, oz],
+                velocity: [vx, vy, vz],
+            },
+        )
+    }
+}
+
+/// One leaf of [`SolidFields`], `[512]` each.
+struct LeafFields<'a> {
+    nodes: &'a mut [f32],
+    open: [&'a mut [f32]; 3],
+    velocity: [&'a mut [f32]; 3],
+}
+
+impl LeafFields<'_> {
+    fn copy(&mut self, from: &SolidFields, l: usize) {
+        let of = |values: &[f32]| values[l * leaf::SIZE..][..leaf::SIZE].to_owned();
+        self.nodes.copy_from_slice(&of(&from.nodes.values));
+        for axis in 0..3 {
+            self.open[axis].copy_from_slice(&of(&from.open.values[axis]));
+            self.velocity[axis].copy_from_slice(&of(&from.velocity.values[axis]));
+        }
+    }
+
+    fn compute(&mut self, placed: &Placed, near: &mut Nearby, origin: Coord) {
+        match near.occupancy() {
+            Occupancy::Open => return,
+            Occupancy::Solid => {
+                self.open.iter_mut().for_each(|o| o.fill(0.0));
+                self.nodes.fill(near.constant());
+            }
+            Occupancy::Cut => {
+                let block = NodeBlock::new(near, origin);
+                for (n, node) in self.nodes.iter_mut().enumerate() {
+                    *node = block.at(leaf::local(n));
+                }
+                block.open_fractions(&mut self.open, near, origin);
+            }
+        }
+        let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
+        if near.touching.iter().any(moving) {
+            self.solid_velocity(placed, &near.touching, origin);
+        }
+    }
+
+    fn solid_velocity(&mut self, placed: &Placed, touching: &[usize], origin: Coord) {
+        let colliders: Vec<Collider> = touching.iter().map(|&n| placed.solids.colliders[n].clone()).collect();
+        let mut probe = Solids { colliders: &colliders, domain: placed.solids.domain }.probe();
+        for (axis, values) in self.velocity.iter_mut().enumerate() {
+            for (n, v) in values.iter_mut().enumerate() {
+                let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
+                *v = probe.velocity(placed.world(cell - 0.5 * DVec3::AXES[axis]))[axis] as f32;
+            }
+        }
+    }
+}
+
+/// φ at the nodes of a leaf and of its first neighbours, −1 ..= 8 along each axis.
+struct NodeBlock {
+    phi: [f32; 1000],
+}
+
+impl NodeBlock {
+    fn new(near: &mut Nearby, origin: Coord) -> Self {
+        let mut phi = [0.0; 1000];
+        for (n, phi) in phi.iter_mut().enumerate() {
+            let n = n as i32;
+            *phi = near.node(origin + IVec3::new(n / 100, n / 10 % 10, n % 10) - 1);
+        }
+        Self { phi }
+    }
+
+    #[inline(always)]
+    fn index([x, y, z]: [i32; 3]) -> usize {
+        ((x + 1) * 100 + (y + 1) * 10 + z + 1) as usize
+    }
+
+    #[inline(always)]
+    fn at(&self, local: [i32; 3]) -> f32 {
+        self.phi[Self::index(local)]
+    }
+
+    /// Per cell −1 ..= 7 along each axis (at the index of its lower node), whether a thin wall splits it.
+    fn split_cells(&self) -> [bool; 1000] {
+        /// Index steps from a cell's lower node to its corners, x fastest.
+        const CORNERS: [usize; 8] = [0, 100, 10, 110, 1, 101, 11, 111];
+        std::array::from_fn(|n| {
+            let inside = n / 100 < 9 && n / 10 % 10 < 9 && n % 10 < 9;
+            inside && {
+                let bit = |(c, step): (usize, &usize)| u8::from(self.phi[n + step] > 0.0) << c;
+                is_split(CORNERS.iter().enumerate().map(bit).fold(0, |a, b| a | b))
+            }
+        })
+    }
+
+    fn open_fractions(&self, open: &mut [&mut [f32]; 3], near: &mut Nearby, origin: Coord) {
+        const STEP: [usize; 3] = [100, 10, 1];
+        let split = self.split_cells();
+        for (axis, open) in open.iter_mut().enumerate() {
+            let (s, t) = (STEP[(axis + 1) % 3], STEP[(axis + 2) % 3]);
+            for (n, open) in open.iter_mut().enumerate() {
+                let i = Self::index(leaf::local(n));
+                let closed = split[i] || split[i - STEP[axis]];
+                let phi = [self.phi[i], self.phi[i + s], self.phi[i + t], self.phi[i + s + t]];
+                *open = match (closed, phi == [0.0; 4]) {
+                    (true, _) => 0.0,
+                    (false, false) => face_open(phi),
+                    // In a wall's plane, or across a gap one voxel wide: its middle tells.
+                    (false, true) => {
+                        let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
+                        f32::from(near.at(cell - 0.5 * DVec3::AXES[axis]) > 0.0)
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// [`rasterise`] with a memory: leaves that no changed collider touches are copied from the last call, so
+/// that solids at rest cost nothing. The result is the same, bit for bit, with or without the memory.
+#[derive(Clone, Debug, Default)]
+pub struct Rasteriser {
+    last: Option<Last>,
+}
+
+#[derive(Clone, Debug)]
+struct Last {
+    colliders: Vec<Collider>,
+    domain: DomainLimits,
+    transform: Transform,
+    /// Per leaf, the colliders that touch it.
+    touching: Vec<Touching>,
+    fields: SolidFields,
+}
+
+/// A set of colliders: bit n for the colliders n, n + 64, …
+type Touching = u64;
+
+fn set_of(colliders: impl IntoIterator<Item = usize>) -> Touching {
+    colliders.into_iter().fold(0, |set, n| set | 1 << (n % 64))
+}
+
+impl Last {
+    /// The colliders that differ from the last call's; `None` when nothing of it can be used.
+    fn changed(
+        &self,
+        colliders: &[Collider],
+        domain: &DomainLimits,
+        transform: &Transform,
+    ) -> Option<Touching> {
+        let alike = self.colliders.len() == colliders.len()
+            && self.domain == *domain
+            && self.transform == *transform
+            && self
+                .colliders
+                .iter()
+                .zip(colliders)
+                .all(|(a, b)| a.sdf().grid.background == b.sdf().grid.background);
+        let pairs = self.colliders.iter().zip(colliders).enumerate();
+        alike.then(|| set_of(pairs.filter(|(_, (a, b))| !a.same_as(b)).map(|(n, _)| n)))
+    }
+}
+
+impl Rasteriser {
+    /// See [`rasterise`].
+    pub fn rasterise(
+        &mut self,
+        colliders: &[Collider],
+        domain: &DomainLimits,
+        topology: &Arc<Topology>,
+        transform: &Transform,
+    ) -> &SolidFields {
+        let last = self.last.take();
+        let changed = last.as_ref().and_then(|l| l.changed(colliders, domain, transform));
+        let last = match (last, changed) {
+            (Some(last), Some(0)) if last.fields.nodes.topology == *topology => last,
+            (last, changed) => {
+                let reusable = last.as_ref().zip(changed);
+                let (fields, touching) = compute(colliders, domain, topology, transform, reusable);
+                Last {
+                    colliders: colliders.to_vec(),
+                    domain: *domain,
+                    transform: *transform,
+                    touching,
+                    fields,
+                }
+            }
+        };
+        &self.last.insert(last).fields
+    }
+
+    /// The fields of the last call.
+    pub fn into_fields(self) -> Option<SolidFields> {
+        self.last.map(|l| l.fields)
+    }
+}
+
+fn compute(
+    colliders: &[Collider],
+    domain: &DomainLimits,
+    topology: &Arc<Topology>,
+    transform: &Transform,
+    reusable: Option<(&Last, Touching)>,
+) -> (SolidFields, Vec<Touching>) {
+    let placed = Placed::new(Solids { colliders, domain }, transform);
+    let mut fields = SolidFields::open(topology, transform);
+    let touching = fields
+        .leaves_mut()
+        .zip(topology.origins())
+        .map(|(mut leaf, &origin)| {
+            let known = reusable.and_then(|(last, changed)| {
+                let l = last.fields.nodes.topology.leaf_of(origin)?;
+                (last.touching[l] & changed == 0).then_some((last, changed, l))
+            });
+            if let Some((last, 0, l)) = known {
+                leaf.copy(&last.fields, l);
+                return last.touching[l];
+            }
+            let mut near = placed.nearby(origin);
+            let touching = set_of(near.touching.iter().copied());
+            match known {
+                Some((last, changed, l)) if touching & changed == 0 => leaf.copy(&last.fields, l),
+                _ => leaf.compute(&placed, &mut near, origin),
+            }
+            touching
+        })
+        .collect();
+    (fields, touching)
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ mod context;
 mod descriptor;
 mod geometry;
 mod grid;
+pub mod guest;
 mod layout;
 mod names;
 mod plugin;

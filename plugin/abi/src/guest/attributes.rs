@@ -1,0 +1,253 @@
+//! Geometry, to read and to write.
+
+use super::{Scalar, grids::slice};
+use crate::{Attribute, Element, Geometry, Meaning, On, Primitive, read_array, text};
+use std::marker::PhantomData;
+
+/// An attribute to read.
+#[derive(Clone, Copy, Debug)]
+pub struct AttributeView<'a> {
+    attribute: Attribute,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+impl<'a> AttributeView<'a> {
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        // SAFETY: names live as long as the view.
+        unsafe { text(self.attribute.name) }.unwrap_or("")
+    }
+
+    /// What it is on.
+    pub fn on(&self) -> On {
+        self.attribute.on
+    }
+
+    /// Element type.
+    pub fn element(&self) -> Element {
+        self.attribute.element
+    }
+
+    /// Components per value.
+    pub fn components(&self) -> u32 {
+        self.attribute.components
+    }
+
+    /// How it moves with its geometry.
+    pub fn meaning(&self) -> Meaning {
+        self.attribute.meaning
+    }
+
+    /// Equal stamp, same bytes.
+    pub fn value_id(&self) -> u64 {
+        self.attribute.value_id
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        usize::try_from(self.attribute.count).unwrap_or(0)
+    }
+
+    /// True without any value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of one value.
+    pub fn value_bytes(&self) -> usize {
+        self.attribute.element.bytes() * self.attribute.components as usize
+    }
+
+    /// A copy of all values; None where they are of another type or not in host memory.
+    pub fn read<T: Scalar, const N: usize>(&self) -> Option<Vec<[T; N]>> {
+        let a = &self.attribute;
+        if a.element != T::ELEMENT || a.components as usize != N {
+            return None;
+        }
+        if self.is_empty() {
+            return Some(Vec::new());
+        }
+        if a.values.is_null() {
+            return None;
+        }
+        let value = |i: usize| {
+            // SAFETY: value i of `count` lies i strides on, of this type (compared), for 'a.
+            unsafe { a.values.cast::<u8>().add(i * a.stride as usize).cast::<[T; N]>().read_unaligned() }
+        };
+        Some((0..self.len()).map(value).collect())
+    }
+
+    /// The bytes of each value, in order; for attributes that are only carried along.
+    pub fn bytes(&self) -> impl Fn(usize) -> &'a [u8] + '_ {
+        let (n, size, a) = (self.len(), self.value_bytes(), &self.attribute);
+        let there = !a.values.is_null();
+        move |i| {
+            if i >= n || !there {
+                return &[];
+            }
+            // SAFETY: value i of `count` lies i strides on, `size` bytes of it, for 'a.
+            unsafe { std::slice::from_raw_parts(a.values.cast::<u8>().add(i * a.stride as usize), size) }
+        }
+    }
+}
+
+/// Geometry to read.
+#[derive(Clone, Debug)]
+pub struct GeometryView<'a> {
+    geometry: Geometry,
+    attributes: Vec<Attribute>,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+impl<'a> GeometryView<'a> {
+    /// # Safety
+    /// What `geometry` points to lives for `'a` and nobody writes it meanwhile.
+    pub(super) unsafe fn new(geometry: Geometry) -> Self {
+        // SAFETY: the attributes are there (contract).
+        let attributes = unsafe { read_array(geometry.attributes, geometry.attribute_count) };
+        Self { geometry, attributes, bytes: PhantomData }
+    }
+
+    /// Points, polylines or triangles.
+    pub fn primitive(&self) -> Primitive {
+        self.geometry.primitive
+    }
+
+    /// Stamp of counts and vertices.
+    pub fn topology_id(&self) -> u64 {
+        self.geometry.topology_id
+    }
+
+    /// Number of points.
+    pub fn point_count(&self) -> usize {
+        usize::try_from(self.geometry.point_count).unwrap_or(0)
+    }
+
+    /// `P` is relative to it, metres.
+    pub fn origin(&self) -> [f64; 3] {
+        self.geometry.origin
+    }
+
+    /// `[vertex]` point number.
+    pub fn vertices(&self) -> Option<&'a [u32]> {
+        // SAFETY: the bytes live for 'a and are not written (construction).
+        unsafe { slice(self.geometry.vertices, self.geometry.vertex_count) }
+    }
+
+    /// Every attribute.
+    pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'a>> + '_ {
+        self.attributes.iter().map(|&attribute| AttributeView { attribute, bytes: PhantomData })
+    }
+
+    /// An attribute by what it is on and its name.
+    pub fn attribute(&self, on: On, name: &str) -> Option<AttributeView<'a>> {
+        self.attributes().find(|a| a.on() == on && a.name() == name)
+    }
+
+    /// A copy of a point attribute; None where there is none of that name and type.
+    pub fn points<T: Scalar, const N: usize>(&self, name: &str) -> Option<Vec<[T; N]>> {
+        let values = self.attribute(On::POINTS, name)?.read()?;
+        (values.len() == self.point_count()).then_some(values)
+    }
+}
+
+/// An attribute to write.
+#[derive(Debug)]
+pub struct AttributeMut<'a> {
+    attribute: Attribute,
+    bytes: PhantomData<&'a mut [u8]>,
+}
+
+impl AttributeMut<'_> {
+    /// # Safety
+    /// What `attribute` points to lives for `'a` and nobody else touches it meanwhile.
+    pub(super) unsafe fn new(attribute: Attribute) -> Self {
+        Self { attribute, bytes: PhantomData }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        usize::try_from(self.attribute.count).unwrap_or(0)
+    }
+
+    /// True without any value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes all values; false (and nothing written) where type or count are others.
+    pub fn write<T: Scalar, const N: usize>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = [T; N]>,
+    ) -> bool {
+        let a = &self.attribute;
+        let fits = a.element == T::ELEMENT && a.components as usize == N && values.len() == self.len();
+        if !fits || (a.writable.is_null() && !self.is_empty()) {
+            return false;
+        }
+        for (i, value) in values.enumerate().take(self.len()) {
+            // SAFETY: value i of `count` lies i strides on, of this type (compared), ours alone for 'a.
+            unsafe {
+                a.writable.cast::<u8>().add(i * a.stride as usize).cast::<[T; N]>().write_unaligned(value);
+            }
+        }
+        true
+    }
+
+    /// Writes the bytes of all values from a source of the same type; values without bytes stay zero.
+    pub fn write_bytes<'b>(&mut self, values: impl Iterator<Item = &'b [u8]>) {
+        let a = &self.attribute;
+        let size = a.element.bytes() * a.components as usize;
+        if a.writable.is_null() {
+            return;
+        }
+        for (i, value) in values.enumerate().take(self.len()).filter(|(_, v)| v.len() == size) {
+            // SAFETY: value i of `count` lies i strides on, `size` bytes of it, ours alone for 'a.
+            unsafe {
+                let to = a.writable.cast::<u8>().add(i * a.stride as usize);
+                std::ptr::copy_nonoverlapping(value.as_ptr(), to, size);
+            }
+        }
+    }
+}
+
+/// Geometry to write.
+#[derive(Debug)]
+pub struct GeometryMut<'a> {
+    geometry: Geometry,
+    attributes: Vec<Attribute>,
+    bytes: PhantomData<&'a mut [u8]>,
+}
+
+impl GeometryMut<'_> {
+    /// # Safety
+    /// What `geometry` points to lives for `'a` and nobody else touches it meanwhile.
+    pub(super) unsafe fn new(geometry: Geometry) -> Self {
+        // SAFETY: the attributes are there (contract).
+        let attributes = unsafe { read_array(geometry.attributes, geometry.attribute_count) };
+        Self { geometry, attributes, bytes: PhantomData }
+    }
+
+    /// Number of points.
+    pub fn point_count(&self) -> usize {
+        usize::try_from(self.geometry.point_count).unwrap_or(0)
+    }
+
+    /// An attribute by what it is on and its name.
+    pub fn attribute(&mut self, on: On, name: &str) -> Option<AttributeMut<'_>> {
+        // SAFETY: names live as long as the view.
+        let named = |a: &&Attribute| a.on == on && unsafe { text(a.name) } == Some(name);
+        let attribute = *self.attributes.iter().find(named)?;
+        // SAFETY: borrowed from what is ours alone (construction).
+        Some(unsafe { AttributeMut::new(attribute) })
+    }
+
+    /// Writes a point attribute; false where there is none of that name, type and count.
+    pub fn points<T: Scalar, const N: usize>(
+        &mut self,
+        name: &str,
+        values: impl ExactSizeIterator<Item = [T; N]>,
+    ) -> bool {
+        self.attribute(On::POINTS, name).is_some_and(|mut a| a.write(values))
+    }
+}

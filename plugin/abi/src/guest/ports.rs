@@ -1,0 +1,134 @@
+//! Reading, shaping and editing ports.
+
+use super::{
+    ArrayShape, AttributeMut, AttributeShape, Call, Failure, GeometryMut, GeometryShape, GeometryView,
+    GridMut, GridShape, GridView, Scalar, TableView,
+};
+use crate::{Array, Attribute, Status, Table, read, text};
+
+impl Call<'_> {
+    /// Number of items at a port.
+    pub fn items(&self, port: u32) -> u32 {
+        // SAFETY: [owner] function on the owner's thread.
+        self.context().items.map_or(0, |items| unsafe { items(self.raw(), port) })
+    }
+
+    /// Name of the object or node an item comes from.
+    pub fn item_name(&self, port: u32, item: u32) -> &str {
+        // SAFETY: [owner] function on the owner's thread; the string outlives the call.
+        self.context().item_name.and_then(|name| unsafe { text(name(self.raw(), port, item)) }).unwrap_or("?")
+    }
+
+    /// The grid at a port, if there is one.
+    pub fn grid(&self, port: u32, item: u32) -> Option<GridView<'_>> {
+        // SAFETY: [owner] function on the owner's thread; views live until the call returns, and while
+        // `self` is borrowed nothing is edited.
+        unsafe { Some(GridView::new(read(self.context().grid?(self.raw(), port, item))?)) }
+    }
+
+    /// The geometry at a port, if there is one.
+    pub fn geometry(&self, port: u32, item: u32) -> Option<GeometryView<'_>> {
+        // SAFETY: as above.
+        unsafe { Some(GeometryView::new(read(self.context().geometry?(self.raw(), port, item))?)) }
+    }
+
+    /// The table at a port, if there is one.
+    pub fn table(&self, port: u32, item: u32) -> Option<TableView<'_>> {
+        // SAFETY: as above.
+        unsafe { Some(TableView::new(read(self.context().table?(self.raw(), port, item))?)) }
+    }
+
+    /// A new grid at a port, filled with its background.
+    pub fn shape_grid(&mut self, port: u32, item: u32, shape: &GridShape) -> Result<GridMut<'_>, Failure> {
+        let request = shape.request();
+        // SAFETY: [owner] function on the owner's thread; the memory is ours alone while `self` is
+        // borrowed mutably.
+        let made =
+            self.context().shape_grid.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
+        // SAFETY: as above.
+        made.map(|grid| unsafe { GridMut::new(grid) }).ok_or_else(|| refused(port))
+    }
+
+    /// New geometry at a port, its values zero.
+    pub fn shape_geometry(
+        &mut self,
+        port: u32,
+        item: u32,
+        shape: &GeometryShape,
+    ) -> Result<GeometryMut<'_>, Failure> {
+        let attributes: Vec<Attribute> = shape.attributes.iter().map(AttributeShape::request).collect();
+        let request = shape.request(&attributes);
+        // SAFETY: as above.
+        let made =
+            self.context().shape_geometry.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
+        // SAFETY: as above.
+        made.map(|geometry| unsafe { GeometryMut::new(geometry) }).ok_or_else(|| refused(port))
+    }
+
+    /// A new, empty table at a port.
+    pub fn shape_table(&mut self, port: u32, item: u32) -> Result<(), Failure> {
+        let request = Table { ..crate::Growable::blank() };
+        // SAFETY: as above; what comes back is not used.
+        let made = self.context().shape_table.map(|f| unsafe { f(self.raw(), port, item, &request) });
+        made.filter(|t| !t.is_null()).map(|_| ()).ok_or_else(|| refused(port))
+    }
+
+    /// The grid at a port made writable, its values kept.
+    pub fn edit_grid(&mut self, port: u32, item: u32) -> Result<GridMut<'_>, Failure> {
+        // SAFETY: as above.
+        let grid = self.context().edit_grid.and_then(|f| unsafe { read(f(self.raw(), port, item)) });
+        // SAFETY: as above.
+        grid.map(|grid| unsafe { GridMut::new(grid) }).ok_or_else(|| refused(port))
+    }
+
+    /// An attribute made writable, its values kept; zero where it was not there.
+    pub fn edit_attribute(
+        &mut self,
+        port: u32,
+        item: u32,
+        shape: &AttributeShape,
+    ) -> Result<AttributeMut<'_>, Failure> {
+        let request = shape.request();
+        // SAFETY: as above.
+        let made =
+            self.context().edit_attribute.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
+        // SAFETY: as above.
+        made.map(|a| unsafe { AttributeMut::new(a) }).ok_or_else(|| refused(port))
+    }
+
+    /// Writes an array of a table: `[count][components]` values.
+    pub fn write_array<T: Scalar>(
+        &mut self,
+        port: u32,
+        item: u32,
+        name: &std::ffi::CStr,
+        components: u32,
+        values: &[T],
+    ) -> Result<(), Failure> {
+        let count = values.len() / components.max(1) as usize;
+        let request = ArrayShape { name: name.into(), element: T::ELEMENT, components, count }.request();
+        // SAFETY: as above.
+        let made: Option<Array> =
+            self.context().edit_array.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
+        let fits =
+            |a: &Array| a.element == T::ELEMENT && a.components == components && a.count == count as u64;
+        match made.filter(fits) {
+            Some(_) if values.is_empty() => Ok(()),
+            Some(a) if !a.writable.is_null() && a.writable.cast::<T>().is_aligned() => {
+                // SAFETY: `count · components` values of that type, ours alone.
+                unsafe {
+                    let to =
+                        std::slice::from_raw_parts_mut(a.writable.cast::<T>(), count * components as usize);
+                    to.copy_from_slice(&values[..to.len()]);
+                }
+                Ok(())
+            }
+            _ => Err(refused(port)),
+        }
+    }
+}
+
+/// The host has said why when it refuses; its sentence stands, so this one stays empty.
+fn refused(port: u32) -> Failure {
+    Failure { status: Status::FAILED, port: Some(port), sentence: String::new() }
+}

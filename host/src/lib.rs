@@ -3,6 +3,7 @@
 //! It speaks to every solver, ours included, through the C ABI alone.
 
 pub mod data;
+pub mod geometry;
 pub mod graph;
 pub mod node;
 pub mod output;

@@ -6,7 +6,7 @@ use super::problem::{Problem, Problems};
 use super::read::{Graph, Node};
 use super::settings::Settings;
 use super::suggest::hint;
-use crate::node::{NodeKind, NodeType, Params};
+use crate::node::{NodeType, Params};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Types {
     }
 
     fn short_names(&self) -> impl Iterator<Item = &str> {
-        self.types.iter().map(|t| t.id.strip_prefix(NAMESPACE).unwrap_or(&t.id))
+        self.types.iter().map(|t| t.short_name())
     }
 }
 
@@ -142,7 +142,7 @@ fn bind_params(
     for (name, json) in &node.params {
         let Some(spec) = node_type.param(name) else {
             let hint = hint(name, node_type.params.iter().map(|p| p.name.as_str()));
-            let type_name = node_type.id.strip_prefix(NAMESPACE).unwrap_or(&node_type.id);
+            let type_name = node_type.short_name();
             let shown = super::json::shorten(name);
             problems.0.push(Problem::param(
                 &node.name,
@@ -224,13 +224,7 @@ fn circle(nodes: &[Node], inputs: &[Vec<usize>], placed: &[bool]) -> String {
 }
 
 fn check_inputs(node: &Bound, nodes: &[Bound], problems: &mut Problems) {
-    use NodeKind::{Coupling, Force, Geometry, Object, Output, Solver};
-    let accepted: &[NodeKind] = match node.node_type.kind {
-        Geometry | Object | Force => &[Geometry],
-        Solver => &[Object, Force],
-        Coupling => &[Solver, Coupling],
-        Output => &[Geometry, Object, Solver, Coupling],
-    };
+    let accepted = node.node_type.accepts();
     for input in node.inputs.iter().map(|&i| &nodes[i]) {
         let kind = input.node_type.kind;
         if !accepted.contains(&kind) {

@@ -16,6 +16,9 @@ const HUGE: f64 = 1e30;
 pub(super) fn convert(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<Animated, String> {
     let constant = |v| Ok(Animated::Constant(v));
     match (spec.kind, json) {
+        (ParamKind::Number | ParamKind::Integer, Json::Object(_)) if !spec.animatable => {
+            Err("is fixed for the shot: it takes no keyframes".into())
+        }
         (ParamKind::Number | ParamKind::Integer, Json::Object(pairs)) => keyframes(spec, pairs, variables),
         (ParamKind::Number, _) => constant(Value::Numbers(components(spec, json, variables)?)),
         (ParamKind::Integer, _) => {

@@ -1,8 +1,10 @@
 //! Expressions in numeric parameters: numbers, `$variables`, `+ - * /` and parentheses.
 //!
-//!     sum     = product (('+' | '-') product)*
-//!     product = factor (('*' | '/') factor)*
-//!     factor  = '-' factor | '(' sum ')' | number | '$' name
+//! ```text
+//! sum     = product (('+' | '-') product)*
+//! product = factor (('*' | '/') factor)*
+//! factor  = '-' factor | '(' sum ')' | number | '$' name
+//! ```
 
 use super::suggest::hint;
 use std::collections::BTreeMap;

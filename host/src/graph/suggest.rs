@@ -2,7 +2,7 @@
 
 /// The candidate nearest to `word`, when it is near enough to be a slip of the fingers.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).clamp(1, 4);
+    let limit = word.chars().count().div_ceil(3).clamp(1, 4);
     candidates
         .into_iter()
         .map(|c| (distance(word, c), c))

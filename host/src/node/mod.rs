@@ -3,8 +3,10 @@
 //! The host's own nodes and those of plugins are described by the same [`NodeType`]; the one description
 //! drives the checks of a graph, the help text, and the reading of parameters.
 
+mod contract;
 mod param;
 mod spec;
 
+pub use contract::{Access, Carries, Contract, Merge, PortOwner, PortSpec, Role, Stage, Step};
 pub use param::{Params, Value};
 pub use spec::{NodeKind, NodeType, ParamKind, ParamSpec, Range};

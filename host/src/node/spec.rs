@@ -1,6 +1,6 @@
 //! The description of a node type.
 
-use super::Value;
+use super::{Contract, Value};
 
 /// What a node is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +90,10 @@ pub struct ParamSpec {
     pub menu: Vec<(String, String)>,
     /// When a panel greys it out, in Houdini's notation.
     pub disable_when: String,
+    /// Houdini's parameter of this meaning; empty when there is none.
+    pub houdini_name: String,
+    /// False when it is fixed for the shot, so that no keyframes are taken.
+    pub animatable: bool,
 }
 
 impl ParamSpec {
@@ -111,6 +115,8 @@ impl ParamSpec {
             range: Range::default(),
             menu: Vec::new(),
             disable_when: String::new(),
+            houdini_name: String::new(),
+            animatable: true,
         }
     }
 
@@ -180,6 +186,14 @@ pub struct NodeType {
     pub min_inputs: usize,
     /// Parameters in panel order.
     pub params: Vec<ParamSpec>,
+    /// Houdini's node of this meaning; empty when there is none.
+    pub houdini_name: String,
+    /// Keys of references.bib, separated by blanks.
+    pub cites: String,
+    /// Name of the plugin it comes from; empty for the host's own.
+    pub plugin: String,
+    /// What the node promises, when it comes from a plugin.
+    pub contract: Option<Contract>,
 }
 
 impl NodeType {
@@ -194,6 +208,10 @@ impl NodeType {
             min_inputs: inputs.0,
             max_inputs: inputs.1,
             params: Vec::new(),
+            houdini_name: String::new(),
+            cites: String::new(),
+            plugin: String::new(),
+            contract: None,
         }
     }
 
@@ -201,6 +219,21 @@ impl NodeType {
     pub fn with(mut self, params: Vec<ParamSpec>) -> Self {
         self.params = params;
         self
+    }
+
+    /// Name as graphs usually write it: without `meniscus.`.
+    pub fn short_name(&self) -> &str {
+        self.id.strip_prefix("meniscus.").unwrap_or(&self.id)
+    }
+
+    /// Kinds of node it takes as inputs.
+    pub fn accepts(&self) -> &[NodeKind] {
+        use NodeKind::{Coupling, Geometry, Object, Output, Solver};
+        match (&self.contract, self.kind) {
+            (Some(contract), _) => &contract.accepts,
+            (None, Output) => &[Geometry, Object, Solver, Coupling],
+            (None, _) => &[Geometry],
+        }
     }
 
     /// The parameter of that name.

@@ -1,0 +1,226 @@
+//! Evaluates geometry nodes at moments in time.
+
+use super::matrix::Affine;
+use super::motion::{Shape, with_motion};
+use super::transform::Placement;
+use super::{file, merge, primitives, revolve, transform};
+use crate::data::Geometry;
+use crate::graph::{Bound, Network, Problem};
+use crate::node::{NodeKind, Params, Value};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Part of a frame used to measure motion where there is no substep (at the first frame).
+const INSTANT: f64 = 1.0 / 1024.0;
+
+/// What a node gave last, and what it was made from.
+#[derive(Debug, Default)]
+struct Memory {
+    made_from: Option<(Params, Vec<Arc<Geometry>>)>,
+    geometry: Option<Arc<Geometry>>,
+    rest_from: Option<(Affine, Arc<Geometry>)>,
+    rest: Option<Arc<Geometry>>,
+    moved: Option<(Arc<Geometry>, Option<Arc<Geometry>>, Arc<Geometry>)>,
+}
+
+/// Evaluates the geometry nodes of a network. It keeps what did not change, so stamps stay equal.
+#[derive(Debug)]
+pub struct Evaluator {
+    folder: PathBuf,
+    fps: f64,
+    files: file::Reader,
+    memory: Vec<Memory>,
+}
+
+impl Evaluator {
+    /// An evaluator; files are looked for relative to `folder`.
+    pub fn new(network: &Network, folder: &Path) -> Self {
+        let memory = network.nodes.iter().map(|_| Memory::default()).collect();
+        Self { folder: folder.into(), fps: network.settings.fps, files: file::Reader::default(), memory }
+    }
+
+    /// The geometry of a node at a frame number (fractions lie between frames), moving as it did during the
+    /// `dt` seconds before; with `dt` = 0 (at the first frame) as it is about to move.
+    pub fn evaluate(
+        &mut self,
+        network: &Network,
+        node: usize,
+        frame: f64,
+        dt: f64,
+    ) -> Result<Arc<Geometry>, Problem> {
+        if !moves(network, node) {
+            return Ok(self.shape(network, node, frame)?.geometry);
+        }
+        let (now, other, step) = if dt > 0.0 {
+            let before = self.shape(network, node, frame - dt * self.fps)?;
+            (self.shape(network, node, frame)?, before, dt)
+        } else {
+            let now = self.shape(network, node, frame)?;
+            let Ok(after) = self.shape(network, node, frame + INSTANT) else { return Ok(now.geometry) };
+            (now, after, -INSTANT / self.fps)
+        };
+        let (id, before_id) = (&now.geometry, &other.geometry);
+        if let Some((a, b, out)) = self.memory.get(node).and_then(|m| m.moved.as_ref())
+            && Arc::ptr_eq(a, id)
+            && b.as_ref().is_some_and(|b| Arc::ptr_eq(b, before_id))
+        {
+            return Ok(out.clone());
+        }
+        let out = Arc::new(with_motion(&now, &other, step));
+        if let Some(m) = self.memory.get_mut(node) {
+            m.moved = Some((now.geometry, Some(other.geometry), out.clone()));
+        }
+        Ok(out)
+    }
+
+    fn shape(&mut self, network: &Network, at: usize, frame: f64) -> Result<Shape, Problem> {
+        let node = &network.nodes[at];
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for &i in &node.inputs {
+            inputs.push(self.shape(network, i, frame)?);
+        }
+        if node.bypass {
+            return Ok(inputs.into_iter().next().unwrap_or_else(|| Shape::still(self.empty(at))));
+        }
+        let params = node.params_at(frame);
+        if node.node_type.id == "meniscus.transform" {
+            return self.transformed(at, node, &params, inputs);
+        }
+        let params = with_path(params, frame);
+        let sources: Vec<Arc<Geometry>> = inputs.into_iter().map(|s| s.geometry).collect();
+        if let Some(kept) = self.kept(at, &params, &sources) {
+            return Ok(Shape::still(kept));
+        }
+        let geometry = self.make(node, &params, &sources, frame)?;
+        check(node, &geometry)?;
+        Ok(Shape::still(self.keep(at, params, sources, geometry)))
+    }
+
+    fn make(
+        &mut self,
+        node: &Bound,
+        params: &Params,
+        inputs: &[Arc<Geometry>],
+        frame: f64,
+    ) -> Result<Arc<Geometry>, Problem> {
+        let problem = |(param, e): (&str, String)| Problem::param(&node.name, param, e);
+        Ok(match node.node_type.id.as_str() {
+            "meniscus.box" => Arc::new(primitives::cuboid(params)),
+            "meniscus.grid" => Arc::new(primitives::grid(params)),
+            "meniscus.sphere" => Arc::new(revolve::sphere(params)),
+            "meniscus.tube" => Arc::new(revolve::tube(params).map_err(problem)?),
+            "meniscus.file" => {
+                let pattern = params.text("file");
+                self.files.read(&self.folder, pattern, frame, self.fps).map_err(|e| problem(("file", e)))?
+            }
+            "meniscus.merge" => {
+                let inputs: Vec<&Geometry> = inputs.iter().map(AsRef::as_ref).collect();
+                Arc::new(merge::merge(&inputs).map_err(|e| Problem::node(&node.name, e))?)
+            }
+            other => return Err(Problem::node(&node.name, format!("`{other}` makes no geometry"))),
+        })
+    }
+
+    /// A transform: rigid motion is kept apart from the constant part, so that rest positions keep their stamps.
+    fn transformed(
+        &mut self,
+        at: usize,
+        node: &Bound,
+        params: &Params,
+        inputs: Vec<Shape>,
+    ) -> Result<Shape, Problem> {
+        let Some(input) = inputs.into_iter().next() else {
+            return Err(Problem::node(&node.name, "needs an input to transform"));
+        };
+        let place = Placement::of(params).map_err(|(p, e)| Problem::param(&node.name, p, e))?;
+        let rigid = match (&input.rigid, place.rigid()) {
+            (Some((rest, motion)), Some(map)) => Some((rest.clone(), motion.then(&map))),
+            (None, _) if node.is_animated() && !swells(node) => {
+                Some((self.rest(at, &place.rest(), &input.geometry), place.motion()))
+            }
+            _ => None,
+        };
+        let sources = vec![input.geometry.clone()];
+        if let Some(kept) = self.kept(at, params, &sources) {
+            return Ok(Shape { geometry: kept, rigid });
+        }
+        let geometry = Arc::new(match &rigid {
+            Some((rest, motion)) => transform::apply(rest, motion),
+            None => transform::apply(&input.geometry, &place.map()),
+        });
+        check(node, &geometry)?;
+        Ok(Shape { geometry: self.keep(at, params.clone(), sources, geometry), rigid })
+    }
+
+    /// The constant part of a rigid motion, made once.
+    fn rest(&mut self, at: usize, map: &Affine, input: &Arc<Geometry>) -> Arc<Geometry> {
+        let memory = &mut self.memory[at];
+        match (&memory.rest_from, &memory.rest) {
+            (Some((m, i)), Some(rest)) if m == map && Arc::ptr_eq(i, input) => rest.clone(),
+            _ => {
+                let rest = Arc::new(transform::apply(input, map));
+                memory.rest_from = Some((*map, input.clone()));
+                memory.rest = Some(rest.clone());
+                rest
+            }
+        }
+    }
+
+    fn empty(&mut self, at: usize) -> Arc<Geometry> {
+        self.memory[at].geometry.get_or_insert_default().clone()
+    }
+
+    fn kept(&self, at: usize, params: &Params, inputs: &[Arc<Geometry>]) -> Option<Arc<Geometry>> {
+        let memory = self.memory.get(at)?;
+        let (p, i) = memory.made_from.as_ref()?;
+        let same =
+            p == params && i.len() == inputs.len() && i.iter().zip(inputs).all(|(a, b)| Arc::ptr_eq(a, b));
+        memory.geometry.as_ref().filter(|_| same).cloned()
+    }
+
+    fn keep(
+        &mut self,
+        at: usize,
+        params: Params,
+        inputs: Vec<Arc<Geometry>>,
+        g: Arc<Geometry>,
+    ) -> Arc<Geometry> {
+        self.memory[at].made_from = Some((params, inputs));
+        self.memory[at].geometry = Some(g.clone());
+        g
+    }
+}
+
+/// True when a transform's scale or pivot changes over time.
+fn swells(node: &Bound) -> bool {
+    ["scale", "uniform_scale", "pivot"].iter().any(|p| node.params.get(*p).is_some_and(|v| v.is_animated()))
+}
+
+/// True when a node's geometry changes over time.
+fn moves(network: &Network, at: usize) -> bool {
+    let node = &network.nodes[at];
+    let sequence = matches!(node.params.get("file"), Some(crate::graph::Animated::Constant(Value::Text(t))) if t.contains("$F"));
+    (!node.bypass && (node.is_animated() || sequence)) || node.inputs.iter().any(|&i| moves(network, i))
+}
+
+/// Puts the moment into the path of a mesh sequence, so that two moments are told apart.
+fn with_path(mut params: Params, frame: f64) -> Params {
+    if matches!(params.values.get("file"), Some(Value::Text(t)) if t.contains("$F")) {
+        params.values.insert("frame".into(), Value::Numbers(vec![frame]));
+    }
+    params
+}
+
+fn check(node: &Bound, g: &Geometry) -> Result<(), Problem> {
+    debug_assert_eq!(node.node_type.kind, NodeKind::Geometry);
+    if let Some(defect) = g.defect() {
+        return Err(Problem::node(&node.name, defect));
+    }
+    match g.positions().iter().flatten().find(|c| !c.is_finite() || c.abs() > super::FAR) {
+        Some(c) => Err(Problem::node(
+            &node.name,
+            format!("a point lies at {c} m: positions must stay within {:e} m", super::FAR),
+        )),
+        None => Ok(()),
+    }
+}

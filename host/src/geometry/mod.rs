@@ -1,0 +1,40 @@
+//! The host's geometry nodes: file, box, sphere, tube, grid, transform, merge.
+//!
+//! Geometry is a function of time. [`Evaluator::evaluate`] gives it at the end of a substep, with what a solver
+//! needs of its motion:
+//!
+//! - point attribute `v`, m/s, wherever it moves: what it moved during the substep, divided by dt;
+//! - when the motion is rigid (a transform node with a constant scale), point attribute `restP` (the positions
+//!   before the motion; its stamp stays the same while the motion goes on) and on the detail
+//!   `rigid_transform` (16 × f64, rest → world, row-major, acting on row vectors), `rigid_linear` (m/s, of the
+//!   pivot), `rigid_angular` (rad/s, world axes) and `rigid_pivot` (m, world). A collider can then keep the SDF
+//!   of `restP` and move it as a whole.
+
+mod evaluator;
+mod file;
+mod matrix;
+mod merge;
+mod motion;
+mod obj;
+mod ply;
+mod ply_header;
+mod primitives;
+mod revolve;
+mod transform;
+
+pub use evaluator::Evaluator;
+pub use file::{frame_path, read_mesh};
+pub use motion::{RIGID_ANGULAR, RIGID_LINEAR, RIGID_PIVOT, RIGID_TRANSFORM};
+
+use crate::node::NodeType;
+
+/// The geometry node types of the host.
+pub fn types() -> Vec<NodeType> {
+    let mut types = vec![file::node_type(), transform::node_type(), merge::node_type()];
+    types.extend(primitives::node_types());
+    types.extend(revolve::node_types());
+    types
+}
+
+/// Positions beyond this many metres are taken for mistakes: an f32 has no millimetres left there.
+pub(crate) const FAR: f32 = 1.0e7;

@@ -1,0 +1,112 @@
+//! Box and grid.
+
+use super::matrix::Affine;
+use crate::data::Geometry;
+use crate::node::{NodeKind, NodeType, ParamSpec, Params};
+use glam::DVec3;
+
+pub(super) fn node_types() -> Vec<NodeType> {
+    let center = || ParamSpec::number("center", "Center", &[0.0; 3], "m", "Where the middle lies.");
+    let rotate =
+        || ParamSpec::number("rotate", "Rotate", &[0.0; 3], "deg", "Turns about x, y and z, in that order.");
+    let count = |name, label, help| ParamSpec::integer(name, label, 10, help).within(Some(2.0), Some(4096.0));
+    vec![
+        NodeType::host("meniscus.box", "Box", NodeKind::Geometry, (0, Some(0)), "A closed box.").with(vec![
+            ParamSpec::number("size", "Size", &[1.0; 3], "m", "Edge lengths.").within(Some(1e-6), Some(1e5)),
+            center(),
+            rotate(),
+        ]),
+        NodeType::host(
+            "meniscus.grid",
+            "Grid",
+            NodeKind::Geometry,
+            (0, Some(0)),
+            "A flat sheet in the xz plane, facing up; it encloses no volume.",
+        )
+        .with(vec![
+            ParamSpec::number("size", "Size", &[1.0; 2], "m", "Edge lengths along x and z.")
+                .within(Some(1e-6), Some(1e5)),
+            center(),
+            rotate(),
+            count("rows", "Rows", "Points along z."),
+            count("columns", "Columns", "Points along x."),
+        ]),
+    ]
+}
+
+fn placement(params: &Params) -> Affine {
+    let (center, rotate) = (DVec3::from(params.vector("center")), DVec3::from(params.vector("rotate")));
+    Affine::new(center, rotate, DVec3::ONE, DVec3::ZERO)
+}
+
+pub(super) fn cuboid(params: &Params) -> Geometry {
+    let (map, half) = (placement(params), DVec3::from(params.vector("size")) * 0.5);
+    let corner = |i: usize| {
+        let side = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        map.apply(half * DVec3::new(side(0), side(1), side(2))).as_vec3().to_array()
+    };
+    let points: [[f32; 3]; 8] = std::array::from_fn(corner);
+    // Corner i has bit 0 for +x, bit 1 for +y, bit 2 for +z; quads counter-clockwise from outside.
+    let quads: [[u32; 4]; 6] =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles: Vec<[u32; 3]> =
+        quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]).collect();
+    Geometry::from_triangles(&points, &triangles)
+}
+
+pub(super) fn grid(params: &Params) -> Geometry {
+    let (map, size) = (placement(params), params.numbers("size").to_vec());
+    let (rows, columns) = (params.integer("rows") as u32, params.integer("columns") as u32);
+    let along = |i: u32, n: u32, axis: usize| {
+        (f64::from(i) / f64::from(n.max(2) - 1) - 0.5) * size.get(axis).copied().unwrap_or(1.0)
+    };
+    let mut points = Vec::new();
+    let mut triangles = Vec::new();
+    for r in 0..rows {
+        for c in 0..columns {
+            points.push(
+                map.apply(DVec3::new(along(c, columns, 0), 0.0, along(r, rows, 1))).as_vec3().to_array(),
+            );
+            if r + 1 < rows && c + 1 < columns {
+                let (a, b) = (r * columns + c, (r + 1) * columns + c);
+                triangles.push([a, b, b + 1]);
+                triangles.push([a, b + 1, a + 1]);
+            }
+        }
+    }
+    Geometry::from_triangles(&points, &triangles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::revolve::{open_edges, volume};
+    use super::*;
+    use crate::node::Value;
+    use glam::Vec3;
+
+    fn params(i: usize) -> Params {
+        Params {
+            values: node_types()[i].params.iter().map(|p| (p.name.clone(), p.default.clone())).collect(),
+        }
+    }
+
+    #[test]
+    fn a_box_is_watertight_wound_outwards_and_of_its_size() {
+        let mut p = params(0);
+        p.values.insert("size".into(), Value::Numbers(vec![1.0, 2.0, 3.0]));
+        p.values.insert("rotate".into(), Value::Numbers(vec![10.0, 20.0, 30.0]));
+        let g = cuboid(&p);
+        assert_eq!((open_edges(&g), g.defect()), (0, None));
+        assert!((volume(&g) - 6.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_grid_faces_up() {
+        let g = grid(&params(1));
+        assert_eq!((g.points, g.triangles().len(), g.defect()), (100, 162, None));
+        for t in g.triangles() {
+            let p = |k: usize| Vec3::from(g.positions()[t[k] as usize]);
+            assert!((p(1) - p(0)).cross(p(2) - p(0)).y > 0.0);
+        }
+    }
+}

@@ -166,7 +166,10 @@ impl IndexFrame {
     /// The voxel whose cell holds a position.
     #[inline(always)]
     pub fn cell(&self, position: Vec3) -> IVec3 {
-        (self.local(position) + 0.5).floor().as_ivec3() + self.base
+        let x = self.local(position) + 0.5;
+        // The floor of each component, by truncation: a library call where SSE4 cannot be assumed.
+        let floor = |x: f32| x as i32 - i32::from((x as i32) as f32 > x);
+        IVec3::new(floor(x.x), floor(x.y), floor(x.z)) + self.base
     }
 }
 

@@ -187,21 +187,43 @@ fn leaf_shift(frame: &IndexFrame, origin: Coord) -> Vec3 {
     (origin - frame.base).as_vec3()
 }
 
-/// Lowest of the eight faces of an axis around a leaf-local position, and the trilinear fractions.
-#[inline(always)]
-fn corner(x: Vec3, axis: usize) -> ([i32; 3], Vec3) {
-    let mut q = x;
-    q[axis] += 0.5;
-    // A particle on a leaf's border may be rounded across it: its faces stay inside the block.
-    let base = q.floor().clamp(Vec3::NEG_ONE, Vec3::splat(7.0));
-    (base.as_ivec3().to_array(), q - base)
+/// Where a leaf-local position stands on the three staggered lattices of a block.
+struct Stencil {
+    /// Block index of the lowest of the eight faces around the position, per axis.
+    first: [usize; 3],
+    /// Trilinear fractions, per axis.
+    fraction: [Vec3; 3],
+}
+
+impl Stencil {
+    /// Whole part and fraction along one axis, the whole part kept in −1..=7: a particle on a leaf's border may
+    /// be rounded across it, and its faces must stay inside the block.
+    #[inline(always)]
+    fn split(q: f32) -> (i32, f32) {
+        // Truncation towards zero is a floor from 1 on, and far cheaper than one where SSE4 cannot be assumed.
+        let base = ((q + 1.0) as i32).clamp(0, 8) - 1;
+        (base, q - base as f32)
+    }
+
+    #[inline(always)]
+    fn new(x: Vec3) -> Self {
+        let centre = x.to_array().map(Self::split);
+        let face = (x + 0.5).to_array().map(Self::split);
+        let on = |axis: usize| std::array::from_fn(|d| if d == axis { face[d] } else { centre[d] });
+        let lattices: [[(i32, f32); 3]; 3] = [on(0), on(1), on(2)];
+        Self {
+            first: lattices.map(|[x, y, z]| halo::index(x.0, y.0, z.0)),
+            fraction: lattices.map(|[x, y, z]| Vec3::new(x.1, y.1, z.1)),
+        }
+    }
 }
 
 #[inline(always)]
 fn add(block: &mut [f32; BLOCK], x: Vec3, sample: &Sample) {
+    let stencil = Stencil::new(x);
     for axis in 0..3 {
-        let (c, f) = corner(x, axis);
-        let first = axis * 2 * halo::SIZE + 2 * halo::index(c[0], c[1], c[2]);
+        let f = stencil.fraction[axis];
+        let first = 2 * (axis * halo::SIZE + stencil.first[axis]);
         let g = sample.gradient[axis];
         let at_corner = sample.value[axis] - g.dot(f);
         for i in 0..2 {
@@ -237,9 +259,9 @@ impl Blocks {
     fn gather(&self, x: Vec3) -> (Vec3, [Vec3; 3]) {
         let mut u = Vec3::ZERO;
         let mut gradient = [Vec3::ZERO; 3];
+        let stencil = Stencil::new(x);
         for axis in 0..3 {
-            let (c, f) = corner(x, axis);
-            let first = halo::index(c[0], c[1], c[2]);
+            let (first, f) = (stencil.first[axis], stencil.fraction[axis]);
             let row = |i: usize, j: usize| {
                 let r = &self.0[axis][first + i * halo::STRIDE[0] + j * halo::STRIDE[1]..][..2];
                 (r[0] + f.z * (r[1] - r[0]), r[1] - r[0])

@@ -4,8 +4,13 @@
 //! and the staggered grid.
 
 pub mod cells;
+mod fraction;
 mod halo;
 pub mod particles;
+mod random;
+pub mod reseeding;
+pub mod seeding;
+pub mod surface;
 pub mod transfer;
 
 pub use particles::{IndexFrame, Particle, Particles, Selection};

@@ -93,10 +93,10 @@ pub fn faces_to_particles(
         .enumerate()
         .filter(|(_, (v, _))| !v.is_empty())
         .for_each(|(l, (v, ((cx, cy), cz)))| {
-            let after = Blocks::load(velocity, l);
+            let after = FaceBlocks::load(velocity, l);
             let change = match transfer {
                 VelocityTransfer::Apic => None,
-                VelocityTransfer::Flip { flip } => Some((flip, Blocks::load(before, l))),
+                VelocityTransfer::Flip { flip } => Some((flip, FaceBlocks::load(before, l))),
             };
             let shift = leaf_shift(&frame, topology.origins()[l]);
             for (n, p) in cells.leaf_range(l).enumerate() {
@@ -243,10 +243,10 @@ fn add(block: &mut [f32; BLOCK], x: Vec3, sample: &Sample) {
 }
 
 /// The face velocity of a leaf and its one-voxel shell.
-struct Blocks([[f32; halo::SIZE]; 3]);
+pub(super) struct FaceBlocks([[f32; halo::SIZE]; 3]);
 
-impl Blocks {
-    fn load(field: &FaceGrid<f32>, l: usize) -> Self {
+impl FaceBlocks {
+    pub(super) fn load(field: &FaceGrid<f32>, l: usize) -> Self {
         let mut blocks = Self([[0.0; halo::SIZE]; 3]);
         for (block, values) in blocks.0.iter_mut().zip(&field.values) {
             halo::load(block, values, &field.topology.neighbours()[l], field.background);
@@ -256,7 +256,7 @@ impl Blocks {
 
     /// Velocity and the gradient (per voxel) of each component at a leaf-local position.
     #[inline(always)]
-    fn gather(&self, x: Vec3) -> (Vec3, [Vec3; 3]) {
+    pub(super) fn gather(&self, x: Vec3) -> (Vec3, [Vec3; 3]) {
         let mut u = Vec3::ZERO;
         let mut gradient = [Vec3::ZERO; 3];
         let stencil = Stencil::new(x);

@@ -1,0 +1,203 @@
+//! How much of the space around a cell's centre is liquid.
+
+use super::cells::Cells;
+use super::halo;
+use super::particles::Particles;
+use crate::grid::{Grid, Topology, Transform, leaf};
+use crate::levelset::fractions::cell_inside;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Least open fraction of a kernel from which a fraction of liquid is read.
+const LEAST_OPEN: f32 = 0.25;
+
+/// Fraction of liquid around cell centres: of the space not in solids, weighted by a quadratic B-spline.
+pub(super) struct Fraction {
+    /// `[leaf][512]`, 0..1.
+    pub value: Vec<f32>,
+    /// False deep inside solids, where no fraction can be read.
+    pub known: Vec<bool>,
+}
+
+/// The fraction of liquid around every cell centre.
+pub(super) fn of_liquid(
+    particles: &Particles,
+    cells: &Cells,
+    transform: &Transform,
+    solid: Option<&Grid<f32>>,
+    per_voxel: f32,
+) -> Fraction {
+    let topology = &cells.topology;
+    let open = solid.map(|nodes| open_volume(topology, nodes));
+    let weights = weights(cells, open.as_deref(), per_voxel);
+    let mut value = spread(particles, cells, transform, &weights);
+    let mut known = vec![true; value.len()];
+    if let Some(open) = open {
+        let reach = spread_open(topology, &open);
+        let of_open = |((value, known), reach): ((&mut f32, &mut bool), f32)| {
+            *known = reach >= LEAST_OPEN;
+            *value = if *known { *value / reach } else { 0.0 };
+        };
+        value.par_iter_mut().zip(&mut known).zip(reach).with_min_len(4096).for_each(of_open);
+    }
+    Fraction { value, known }
+}
+
+/// Fraction of each cell's volume that is not in solids.
+fn open_volume(topology: &Topology, nodes: &Grid<f32>) -> Vec<f32> {
+    let mut open = vec![1.0f32; topology.len() * leaf::SIZE];
+    open.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, open)| {
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, &nodes.values, &topology.neighbours()[l], nodes.background);
+        for (n, open) in open.iter_mut().enumerate() {
+            let c = leaf::local(n);
+            let corner = |i: usize| {
+                let i = i as i32;
+                block[halo::index(c[0] + (i & 1), c[1] + (i >> 1 & 1), c[2] + (i >> 2))]
+            };
+            *open = 1.0 - cell_inside(std::array::from_fn(corner));
+        }
+    });
+    open
+}
+
+/// Per cell, how much each of its particles counts, in cells; for an empty cell 1 if it is full all the same.
+///
+/// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
+/// gaps that particles leave between them inside the liquid are not air. Elsewhere a particle counts for its
+/// own volume, and a cell never for more than itself.
+fn weights(cells: &Cells, open: Option<&[f32]>, per_voxel: f32) -> Vec<f32> {
+    /// Stands for the number of particles of a cell that is solid and holds none.
+    const SOLID: f32 = -1.0;
+    let topology = &cells.topology;
+    let mut content = vec![0.0f32; topology.len() * leaf::SIZE];
+    content.par_iter_mut().enumerate().with_min_len(4096).for_each(|(s, content)| {
+        let solid = open.is_some_and(|o| o[s] < LEAST_OPEN);
+        *content = match cells.count(s) {
+            0 if solid => SOLID,
+            count => count as f32,
+        };
+    });
+
+    let mut weights = vec![0.0f32; content.len()];
+    weights.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, weights)| {
+        let neighbours = &topology.neighbours()[l];
+        if neighbours.iter().all(|&m| m == leaf::ABSENT || cells.leaf_range(m as usize).is_empty()) {
+            return;
+        }
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, &content, neighbours, 0.0);
+        for (n, weight) in weights.iter_mut().enumerate() {
+            let c = leaf::local(n);
+            let count = block[halo::index(c[0], c[1], c[2])];
+            if count == SOLID {
+                continue;
+            }
+            let (mut total, mut places, mut dry) = (0.0, 0.0, 0);
+            for d in 0..27i32 {
+                let d = [d / 9 - 1, d / 3 % 3 - 1, d % 3 - 1];
+                let around = block[halo::index(c[0] + d[0], c[1] + d[1], c[2] + d[2])];
+                total += around.max(0.0);
+                places += f32::from(around != SOLID);
+                dry += i32::from(around == 0.0);
+            }
+            let dense = total >= 0.5 * per_voxel * places;
+            *weight = match count > 0.0 {
+                true if dense && dry == 0 => 1.0 / count,
+                true => 1.0 / count.max(per_voxel),
+                false if dense && dry == 1 => 1.0,
+                false => 0.0,
+            };
+        }
+    });
+    weights
+}
+
+/// Σ_p w_p B(x − x_p) at cell centres, B the tensor product of quadratic B-splines.
+fn spread(particles: &Particles, cells: &Cells, transform: &Transform, weights: &[f32]) -> Vec<f32> {
+    let topology = &cells.topology;
+    let frame = particles.frame(transform);
+    let mut blocks = vec![0.0f32; topology.len() * halo::SIZE];
+    let mut used = vec![false; topology.len()];
+    blocks.par_chunks_mut(halo::SIZE).zip(&mut used).enumerate().for_each(|(l, (block, used))| {
+        let Ok(block) = <&mut [f32; halo::SIZE]>::try_from(block) else { return };
+        let origin = (topology.origins()[l] - frame.base).as_vec3();
+        for (n, &weight) in weights[l * leaf::SIZE..][..leaf::SIZE].iter().enumerate() {
+            if weight == 0.0 {
+                continue;
+            }
+            *used = true;
+            let c = leaf::local(n);
+            let centre = Vec3::new(c[0] as f32, c[1] as f32, c[2] as f32);
+            let first = halo::index(c[0] - 1, c[1] - 1, c[2] - 1);
+            let range = cells.range(l * leaf::SIZE + n);
+            if range.is_empty() {
+                add(block, first, Vec3::ZERO, weight);
+            }
+            for p in range {
+                add(block, first, frame.local(particles.position[p]) - origin - centre, weight);
+            }
+        }
+    });
+
+    let mut value = vec![0.0f32; topology.len() * leaf::SIZE];
+    value.par_chunks_mut(leaf::SIZE).zip(topology.neighbours()).for_each(|(value, neighbours)| {
+        for (s, &m) in neighbours.iter().enumerate() {
+            if m == leaf::ABSENT || !used[m as usize] {
+                continue;
+            }
+            let block = &blocks[m as usize * halo::SIZE..][..halo::SIZE];
+            halo::rows_covered_by(s, |own, there, n| {
+                for z in 0..n {
+                    value[own + z] += block[there + z];
+                }
+            });
+        }
+    });
+    value
+}
+
+/// Adds a weight at offset `d` (each in −½..½, voxels) from the centre of the cell in the middle of the 3³ cells
+/// that start at block index `first`.
+#[inline(always)]
+fn add(block: &mut [f32; halo::SIZE], first: usize, d: Vec3, weight: f32) {
+    let below = 0.5 * (0.5 - d) * (0.5 - d);
+    let above = 0.5 * (0.5 + d) * (0.5 + d);
+    let middle = 1.0 - below - above;
+    let along = |a: usize| [below[a], middle[a], above[a]];
+    let (x, y, z) = (along(0).map(|w| w * weight), along(1), along(2));
+    for i in 0..3 {
+        for j in 0..3 {
+            let w = x[i] * y[j];
+            let row = &mut block[first + i * halo::STRIDE[0] + j * halo::STRIDE[1]..][..3];
+            row[0] += w * z[0];
+            row[1] += w * z[1];
+            row[2] += w * z[2];
+        }
+    }
+}
+
+/// The same sum for space itself: what [`spread`] gives where everything that is open is full of particles.
+fn spread_open(topology: &Topology, open: &[f32]) -> Vec<f32> {
+    // The integrals of B over a cell and its two neighbours.
+    const SHARE: [f32; 3] = [1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0];
+    let mut reach = vec![1.0f32; open.len()];
+    reach.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, reach)| {
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, open, &topology.neighbours()[l], 1.0);
+        if block.iter().all(|&o| o == 1.0) {
+            return;
+        }
+        for (n, reach) in reach.iter_mut().enumerate() {
+            let c = leaf::local(n);
+            *reach = 0.0;
+            for d in 0..27usize {
+                let [i, j, k] = [d / 9, d / 3 % 3, d % 3];
+                let at =
+                    halo::index(c[0] - 1, c[1] - 1, c[2] - 1) + i * halo::STRIDE[0] + j * halo::STRIDE[1] + k;
+                *reach += SHARE[i] * SHARE[j] * SHARE[k] * block[at];
+            }
+        }
+    });
+    reach
+}

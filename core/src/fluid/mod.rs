@@ -3,7 +3,9 @@
 //! [`flip`](self) reads top down: particles are sorted into [`cells`], [`transfer`] moves velocity between them
 //! and the staggered grid.
 
+pub mod advection;
 pub mod cells;
+pub mod collision;
 mod fraction;
 mod halo;
 pub mod particles;

@@ -1,5 +1,6 @@
 //! The laws the liquid must keep, and the fixtures that state them.
 
+mod advection;
 mod surface;
 mod timing;
 mod transfer;

@@ -1,7 +1,10 @@
 //! Milliseconds per stage; run with `cargo test --release -p meniscus-core -- --ignored timing --nocapture`.
 
 use super::*;
+use crate::fluid::advection::{AdvectionParams, advect};
+use crate::fluid::surface::{SurfaceParams, surface};
 use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
+use crate::solid::{DomainLimits, Side, Solids};
 use std::time::Instant;
 
 fn timed<T>(label: &str, mut stage: impl FnMut() -> T) -> T {
@@ -22,14 +25,21 @@ fn timing() {
     for n in [100_000usize, 1_000_000] {
         let side = (n as f32 / 8.0).cbrt() * H as f32;
         println!("{n} particles, {} threads", rayon::current_num_threads());
-        let (mut particles, cells) = cloud(n, Vec3::ZERO, Vec3::splat(side), |x| Vec3::new(-x.y, x.x, 0.1));
+        let (mut particles, _) = cloud(n, Vec3::ZERO, Vec3::splat(side), |x| Vec3::new(-x.y, x.x, 0.1));
         let topology = timed("leaves", || Arc::new(cells::covering(&particles, &transform(), 4)));
-        timed("sort", || cells::sort(&mut particles, &transform(), &topology));
+        let (cells, _) = timed("sort", || cells::sort(&mut particles, &transform(), &topology));
         let apic = VelocityTransfer::Apic;
         let carried =
             timed("particles to faces", || particles_to_faces(&particles, &cells, &transform(), apic));
         timed("faces to particles", || {
             faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, apic)
+        });
+        timed("surface", || surface(&particles, &cells, &transform(), None, &SurfaceParams::default()));
+        let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::splat(side as f64), Side::Closed);
+        let solids = Solids { colliders: &[], domain: &domain };
+        timed("advect", || {
+            let params = AdvectionParams::default();
+            advect(&mut particles, &transform(), &carried.value, &solids, 1e-3, i64::MAX, &params)
         });
     }
 }

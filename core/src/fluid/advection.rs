@@ -1,0 +1,130 @@
+//! Particles move through the face velocity, around solids and out of the domain.
+
+use super::cells::CHUNK;
+use super::collision::Sweep;
+use super::particles::{IndexFrame, Particles, Selection};
+use crate::grid::sampling::{Position, Sampler};
+use crate::grid::{FaceGrid, Transform};
+use crate::solid::{Motion, Solids};
+use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
+
+/// How particles meet solids.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdvectionParams {
+    /// Distance particles keep from solids, in voxels.
+    pub separation: f64,
+    /// Least distance between two looks at the solids on a particle's way, in voxels: no thicker wall is
+    /// ever crossed.
+    pub sweep_step: f64,
+}
+
+impl Default for AdvectionParams {
+    fn default() -> Self {
+        Self { separation: 0.05, sweep_step: 0.2 }
+    }
+}
+
+/// Moves particles by `dt` seconds and removes those beyond sides of the domain that remove liquid.
+///
+/// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
+/// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles with ids
+/// from `born_from` on entered after that velocity was made and move with their own. A particle that touches a
+/// solid loses the part of its velocity that goes into it.
+pub fn advect(
+    particles: &mut Particles,
+    transform: &Transform,
+    velocity: &FaceGrid<f32>,
+    solids: &Solids,
+    dt: f64,
+    born_from: i64,
+    params: &AdvectionParams,
+) -> Selection {
+    let frame = particles.frame(transform);
+    let origin = particles.origin;
+    let h = transform.voxel_size();
+    let fastest = fastest_solid(solids, origin, particles, h);
+    let step = dt as f32 * frame.per_metre;
+    let killed: Vec<bool> = particles
+        .position
+        .par_chunks_mut(CHUNK)
+        .zip(particles.velocity.par_chunks_mut(CHUNK))
+        .zip(particles.id.par_chunks(CHUNK))
+        .flat_map_iter(|((positions, velocities), ids)| {
+            let mut flow = Flow { frame, sampler: Sampler::new(&velocity.topology), velocity };
+            let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, dt);
+            let mut killed = Vec::with_capacity(positions.len());
+            for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
+                let start = frame.local(*x);
+                let moved = if id >= born_from { start + *v * step } else { flow.follow(start, step) };
+                let from = origin + x.as_dvec3();
+                let to = from + ((moved - start) * frame.h).as_dvec3();
+                let landing = sweep.land(from, to);
+                *x = (landing.position - origin).as_vec3();
+                if let Some((normal, of_solid)) = landing.contact {
+                    let into = (v.as_dvec3() - of_solid).dot(normal).min(0.0);
+                    *v -= (normal * into).as_vec3();
+                }
+                killed.push(solids.domain.kills(landing.position));
+            }
+            killed
+        })
+        .collect();
+    if !killed.contains(&true) {
+        return Selection::identity(particles.len());
+    }
+    let alive = (0..particles.len() as u32).filter(|&p| !killed[p as usize]);
+    let selection = Selection { source: alive.collect() };
+    particles.select(&selection);
+    selection
+}
+
+struct Flow<'a> {
+    frame: IndexFrame,
+    sampler: Sampler<'a>,
+    velocity: &'a FaceGrid<f32>,
+}
+
+impl Flow<'_> {
+    #[inline(always)]
+    fn at(&mut self, local: Vec3) -> Vec3 {
+        // The floor of each component, by truncation: a library call where SSE4 cannot be assumed.
+        let floor = |x: f32| x as i32 - i32::from((x as i32) as f32 > x);
+        let base = IVec3::new(floor(local.x), floor(local.y), floor(local.z));
+        let at = Position { base: base + self.frame.base, fraction: local - base.as_vec3() };
+        self.sampler.sample_velocity(self.velocity, at)
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, x: Vec3, step: f32) -> Vec3 {
+        let k1 = self.at(x);
+        let k2 = self.at(x + (0.5 * step) * k1);
+        let k3 = self.at(x + (0.75 * step) * k2);
+        x + (step / 9.0) * (2.0 * k1 + 3.0 * k2 + 4.0 * k3)
+    }
+}
+
+/// A bound on the speed of the solids' surfaces among the particles, m/s.
+fn fastest_solid(solids: &Solids, origin: DVec3, particles: &Particles, h: f64) -> f64 {
+    let still = |m: &Motion| m.is_still();
+    if solids.colliders.iter().all(|c| still(c.motion())) || particles.is_empty() {
+        return 0.0;
+    }
+    let (lo, hi) = particles
+        .position
+        .par_iter()
+        .map(|&x| (x, x))
+        .reduce(|| (Vec3::INFINITY, Vec3::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let centre = origin + (0.5 * (lo + hi)).as_dvec3();
+    let radius = 0.5 * (hi - lo).as_dvec3().length() + h;
+    let speed = |motion: &Motion| match motion {
+        Motion::Static => 0.0,
+        Motion::Rigid { linear, angular, pivot } => {
+            linear.length() + angular.length() * (centre.distance(*pivot) + radius)
+        }
+        Motion::PerVoxel(field) => {
+            f64::from(field.values.par_iter().map(|v| v.length()).reduce(|| 0.0, f32::max))
+        }
+    };
+    solids.colliders.iter().map(|c| speed(c.motion())).fold(0.0, f64::max)
+}

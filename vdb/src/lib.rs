@@ -1,1 +1,21 @@
-//! Under construction.
+//! OpenVDB for the host: writing, reading and ray tracing `.vdb` grids through a small C++ shim.
+//!
+//! Leaves are 8×8×8 voxels in OpenVDB's own order, `n = (x&7)<<6 | (y&7)<<3 | (z&7)`, so that a leaf pool goes
+//! into a file by plain copies. Files are byte-identical for equal grids ([`write()`]).
+
+mod error;
+mod ffi;
+mod grid;
+mod read;
+mod write;
+
+pub use error::Error;
+pub use grid::{Class, GridOut, LEAF_SIZE, MASK_WORDS, Meta, Tile, Values};
+pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open, open_metadata};
+pub use write::{to_bytes, write};
+
+/// OpenVDB's version, such as `10.0.1`.
+pub fn version() -> String {
+    // SAFETY: a static zero-terminated string.
+    unsafe { std::ffi::CStr::from_ptr(ffi::mv_version()) }.to_string_lossy().into_owned()
+}

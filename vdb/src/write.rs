@@ -1,0 +1,110 @@
+//! Writing `.vdb` files: same grids, same bytes.
+
+use crate::error::checked;
+use crate::ffi;
+use crate::grid::MetaTable;
+use crate::{Error, GridOut, Meta};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Where OpenVDB's file header holds its identifier: magic (8 bytes), three version numbers (4 each), one flag.
+const UUID_AT: usize = 21;
+/// Length of the identifier as text.
+const UUID_LEN: usize = 36;
+
+/// The bytes of a `.vdb` file (Blosc, active values only). OpenVDB's random identifier is replaced by a hash
+/// of the content, so equal grids give equal bytes.
+pub fn to_bytes(grids: &[GridOut<'_>], metadata: &[(&str, Meta)]) -> Result<Vec<u8>, Error> {
+    let mut raw = Vec::with_capacity(grids.len());
+    let mut keep = Vec::with_capacity(grids.len());
+    for grid in grids {
+        let (r, k) = grid.raw()?;
+        raw.push(r);
+        keep.push(k);
+    }
+    let meta = MetaTable::new(metadata)?;
+    let mut buffer = std::ptr::null_mut();
+    // SAFETY: `raw` and `meta` point into `grids` and `keep`, whose lengths `raw()` checked and which outlive
+    // the call; `buffer` is written only on success.
+    let written = checked(|error| unsafe {
+        ffi::mv_write(raw.as_ptr(), raw.len(), meta.entries.as_ptr(), meta.entries.len(), &mut buffer, error)
+    });
+    drop(keep);
+    written.map_err(Error::OpenVdb)?;
+    // SAFETY: the shim handed over a live buffer; it is copied once and freed once.
+    let mut bytes = unsafe {
+        let view = std::slice::from_raw_parts(ffi::mv_buffer_data(buffer), ffi::mv_buffer_size(buffer));
+        let copy = view.to_vec();
+        ffi::mv_buffer_free(buffer);
+        copy
+    };
+    identify_by_content(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a `.vdb` file under a temporary name beside `path`, then renames it: whoever looks sees the old file
+/// or the whole new one. Returns the number of bytes.
+pub fn write(path: &Path, grids: &[GridOut<'_>], metadata: &[(&str, Meta)]) -> Result<u64, Error> {
+    let bytes = to_bytes(grids, metadata)?;
+    let temporary = temporary_name(path);
+    let io = |doing| move |source| Error::Io { path: path.to_path_buf(), doing, source };
+    let outcome = write_all(&temporary, &bytes)
+        .map_err(io("write"))
+        .and_then(|()| std::fs::rename(&temporary, path).map_err(io("replace")));
+    if outcome.is_err() {
+        // Best effort: the first error is the one to report.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    outcome.map(|()| bytes.len() as u64)
+}
+
+fn write_all(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = std::fs::File::create(path)?;
+    file.write_all(bytes)?;
+    // A full disk may only be noticed here.
+    file.sync_data()
+}
+
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+/// Replaces the random identifier by the BLAKE3 hash of everything else, as a version 8 UUID (RFC 9562).
+fn identify_by_content(bytes: &mut [u8]) -> Result<(), Error> {
+    let field = bytes.get_mut(UUID_AT..UUID_AT + UUID_LEN).filter(|f| {
+        f.iter().enumerate().all(|(i, &b)| match i {
+            8 | 13 | 18 | 23 => b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        })
+    });
+    let Some(field) = field else {
+        return Err(Error::OpenVdb("this OpenVDB writes a file header of another form".into()));
+    };
+    field.fill(b'0');
+    let hash = blake3::hash(bytes);
+    let mut id = [0u8; 16];
+    id.copy_from_slice(&hash.as_bytes()[..16]);
+    id[6] = id[6] & 0x0f | 0x80;
+    id[8] = id[8] & 0x3f | 0x80;
+    let hex: String = id.iter().map(|b| format!("{b:02x}")).collect();
+    let text = format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
+    bytes[UUID_AT..UUID_AT + UUID_LEN].copy_from_slice(text.as_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let full = Path::new("/dev/full");
+        if full.exists() {
+            let error = write_all(full, b"leaf").unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+        }
+    }
+}

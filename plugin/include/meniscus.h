@@ -122,6 +122,8 @@ typedef struct mns_menu_item_t {
     const char *label;
 } mns_menu_item_t;
 
+/* Two names mean the same in every node and are the host's to act on: int `start_frame` and `end_frame`, the
+ * first and last frame a node runs (an object exists); 0: from the shot's first, to its last. */
 typedef struct mns_param_t {
     uint32_t size;
     int32_t type;

@@ -1,5 +1,6 @@
 //! The harness of the whole-program tests: cooks graphs with the real binary and the real plugin.
 
+pub mod c;
 pub mod points;
 
 use serde_json::Value;

@@ -194,6 +194,23 @@ impl AttributeMut<'_> {
         true
     }
 
+    /// Replaces each value by what `f` makes of it; false (and nothing written) where the type is another.
+    pub fn update<T: Scalar, const N: usize>(&mut self, f: impl Fn([T; N]) -> [T; N]) -> bool {
+        let a = &self.attribute;
+        let fits = a.element == T::ELEMENT && a.components as usize == N;
+        if !fits || (a.writable.is_null() && !self.is_empty()) {
+            return false;
+        }
+        for i in 0..self.len() {
+            // SAFETY: value i of `count` lies i strides on, of this type (compared), ours alone for 'a.
+            unsafe {
+                let at = a.writable.cast::<u8>().add(i * a.stride as usize).cast::<[T; N]>();
+                at.write_unaligned(f(at.read_unaligned()));
+            }
+        }
+        true
+    }
+
     /// Writes the bytes of all values from a source of the same type; values without bytes stay zero.
     pub fn write_bytes<'b>(&mut self, values: impl Iterator<Item = &'b [u8]>) {
         let a = &self.attribute;

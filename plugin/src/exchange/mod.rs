@@ -1,0 +1,1 @@
+//! Ports as the core's types.

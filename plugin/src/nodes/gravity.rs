@@ -1,0 +1,39 @@
+//! Gravity: the same acceleration for every particle.
+
+use meniscus_abi::guest::{AttributeShape, Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port, Stage};
+
+const PARTICLES: u32 = 0;
+const PORTS: &[Port] = &[Port::geometry(Owner::OBJECT, c"particles")
+    .help(c"The particles; their velocity `v` changes by acceleration times time step.")
+    .required()
+    .on(Stage::PREDICT, Access::READ_WRITE)];
+
+const FORCE: usize = 0;
+const PARAMS: &[Param] = &[Param::vector3(c"force", c"Force", [0.0, -9.81, 0.0])
+    .unit(c"m/s^2")
+    .help(c"Acceleration of everything with mass. The default is gravity at the Earth's surface, Y up.")
+    .houdini(c"force")];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.gravity", c"Gravity")
+    .help(c"Pulls the objects of the solver it is wired into.")
+    .houdini(c"gravity")
+    .stages(&[Stage::PREDICT])
+    .ports(PORTS)
+    .params(PARAMS);
+
+/// Keeps nothing.
+pub struct Gravity;
+
+impl Instance for Gravity {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let dv = call.vector(FORCE).map(|g| (g * call.dt()) as f32);
+        let velocity = AttributeShape::on_points(c"v", Element::F32, 3, Meaning::VECTOR);
+        let mut velocity = call.edit_attribute(PARTICLES, 0, &velocity)?;
+        if !velocity.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {
+            return Err(Failure::host(PARTICLES, "the attribute `v` is not three f32"));
+        }
+        Ok(Outcome::Done)
+    }
+}

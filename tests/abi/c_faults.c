@@ -1,0 +1,104 @@
+/* Nodes that go wrong, each in one way: forces on an object with `particles` (wire them into a solver).
+ *
+ * Built with -DWRONG_MAJOR, -DWRONG_LAYOUT, -DTRUNCATED or -DNO_CREATE the plugin itself is one to refuse.
+ */
+#include "meniscus.h"
+
+#include <math.h>
+
+static const mns_port_t ports[] = {
+    {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = "particles", .owner = MNS_OF_OBJECT,
+     .required = 1, .access = {[MNS_PREDICT] = MNS_READ_WRITE}},
+};
+
+static const mns_param_t params[] = {
+    {.size = sizeof(mns_param_t), .type = MNS_FLOAT, .name = "dt", .label = "Time Step", .unit = "s",
+     .help = "The longest time step this node takes.", .default_number = {0.01}, .range = {0.0, 1.0},
+     .flags = MNS_HARD_MIN},
+};
+
+enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, CANCELS, CREATE_FAILS, NODES };
+
+#define FORCE(id_, help_)                                                                                    \
+    {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = help_,                       \
+     .kind = MNS_NODE_FORCE, .stages = MNS_BIT(MNS_PREDICT), .port_count = 1, .ports = ports,                \
+     .param_count = 1, .params = params}
+
+static const mns_node_t nodes[NODES] = {
+    [FAILS] = FORCE("test.fails", "Returns an error and says why."),
+    [FAILS_SILENTLY] = FORCE("test.fails_silently", "Returns an error and does not say why."),
+    [FAILS_LATE] = FORCE("test.fails_late", "Overwrites all velocities, then returns an error: the velocities must be as before."),
+    [WRITES_NAN] = FORCE("test.writes_nan", "Writes a NaN and returns ok."),
+    [SUGGESTS_DT] = FORCE("test.suggests_dt", "Suggests its dt for the next substep."),
+    [REJECTS_DT] = FORCE("test.rejects_dt", "Rejects a dt longer than its own, after adding 1 m/s."),
+    [CANCELS] = FORCE("test.cancels", "Asks whether to go on until it is told to stop."),
+    [CREATE_FAILS] = FORCE("test.create_fails", "Cannot be created."),
+};
+
+/* Adds to the y velocity of every particle. */
+static mns_status_t push(mns_context_t *ctx, float speed) {
+    const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "v", .element = MNS_F32,
+                                   .components = 3, .meaning = MNS_VECTOR};
+    const mns_attribute_t *v = ctx->edit_attribute(ctx, 0, 0, &shape);
+    if (!v) return MNS_FAILED;
+    for (uint64_t i = 0; i < v->count; ++i) ((float *)(void *)((char *)v->writable + i * v->stride))[1] += speed;
+    return MNS_OK;
+}
+
+#if !defined(NO_CREATE)
+static mns_status_t create(mns_context_t *ctx, uint32_t node, mns_instance_t **instance) {
+    if (node == CREATE_FAILS) return ctx->fail(ctx, MNS_UNSUPPORTED, -1, "this machine has no such thing");
+    *instance = (mns_instance_t *)(uintptr_t)&nodes[node];
+    return MNS_OK;
+}
+#endif
+
+static void destroy(mns_instance_t *instance) { (void)instance; }
+
+static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
+    const double longest = ctx->params[0].number[0];
+    mns_status_t status = MNS_OK;
+    switch ((const mns_node_t *)(const void *)instance - nodes) {
+    case FAILS: return ctx->fail(ctx, MNS_FAILED, 0, "the particles are not to its liking");
+    case FAILS_SILENTLY: return MNS_FAILED;
+    case FAILS_LATE:
+        status = push(ctx, 1.0e6f);
+        return status ? status : ctx->fail(ctx, MNS_FAILED, 0, "it failed after it had written");
+    case WRITES_NAN: return push(ctx, NAN);
+    case SUGGESTS_DT: ctx->suggest_dt(ctx, longest); return MNS_OK;
+    case REJECTS_DT:
+        status = push(ctx, 1.0f);
+        return status || ctx->dt <= longest * (1.0 + 1e-9) ? status : ctx->reject_dt(ctx, longest);
+    case CANCELS:
+        for (int i = 0; i < 1000000; ++i)
+            if (ctx->progress(ctx, -1.0)) return MNS_CANCELLED;
+        return MNS_OK;
+    default: return MNS_BAD_ARGUMENT;
+    }
+}
+
+#if defined(WRONG_MAJOR)
+#define MAJOR (MNS_ABI_MAJOR + 41u)
+#else
+#define MAJOR MNS_ABI_MAJOR
+#endif
+#if defined(WRONG_LAYOUT)
+#define LAYOUT (MNS_LAYOUT_HASH ^ 1u)
+#else
+#define LAYOUT MNS_LAYOUT_HASH
+#endif
+#if defined(TRUNCATED)
+#define SIZE 16u
+#else
+#define SIZE sizeof(mns_plugin_t)
+#endif
+
+MNS_EXPORT const mns_plugin_t mns_plugin = {
+    .size = SIZE, .abi_major = MAJOR, .abi_minor = MNS_ABI_MINOR, .node_count = NODES,
+    .layout_hash = LAYOUT, .name = "test faults", .version = "1", .vendor = "Meniscus tests",
+    .nodes = nodes,
+#if !defined(NO_CREATE)
+    .create = create,
+#endif
+    .destroy = destroy, .run = run,
+};

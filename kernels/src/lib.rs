@@ -3,4 +3,8 @@
 //! Everything here works on plain slices in leaf order (see [`leaf`]) so that a CUDA twin can take the same
 //! arrays. No physics: a kernel knows stencils, sums and smoothers, not liquids.
 
+pub mod checkerboard;
+pub mod conjugate_gradients;
+pub mod dense;
 pub mod leaf;
+pub mod multigrid;

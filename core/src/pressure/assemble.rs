@@ -1,0 +1,204 @@
+//! From the system's data to the engine's finest level: only leaves that hold unknown cells, colours apart.
+
+use super::operator::End;
+use super::system::{AttachedMass, CELL, FIXED, PressureSystem, SOLID};
+use crate::grid::leaf;
+use meniscus_kernels::checkerboard::{self, Half, place};
+use meniscus_kernels::conjugate_gradients::{LowRank, LowRankColumn};
+use meniscus_kernels::multigrid::{Contact, Contacts, Extent, GRAIN, Level, Supers, ZERO};
+use rayon::prelude::*;
+
+/// The leaves of a system that hold unknown cells.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ActiveLeaves {
+    /// Topology leaf of each active leaf, ascending.
+    pub leaves: Vec<u32>,
+    /// Active leaf of each topology leaf; the number of active leaves where it is none.
+    pub number: Vec<u32>,
+}
+
+impl ActiveLeaves {
+    pub fn new(system: &PressureSystem) -> Self {
+        let labels = system.label.par_chunks(leaf::SIZE);
+        let holds: Vec<bool> = labels.map(|l| l.contains(&CELL)).collect();
+        let leaves: Vec<u32> = (0..holds.len() as u32).filter(|&l| holds[l as usize]).collect();
+        let mut number = vec![leaves.len() as u32; holds.len()];
+        for (i, &l) in leaves.iter().enumerate() {
+            number[l as usize] = i as u32;
+        }
+        Self { leaves, number }
+    }
+}
+
+/// The finest level of a system.
+pub(super) fn finest_level(system: &PressureSystem, active: &ActiveLeaves) -> Level {
+    let topology = &system.topology;
+    let void = active.leaves.len() as u32;
+    let neighbours = active.leaves.iter().map(|&l| {
+        leaf::FACE_SLOTS.map(|s| match topology.neighbours()[l as usize][s] {
+            leaf::ABSENT => void,
+            n => active.number[n as usize],
+        })
+    });
+    let mut level = Level {
+        origins: active.leaves.iter().map(|&l| topology.origins()[l as usize].to_array()).collect(),
+        neighbours: neighbours.collect(),
+        ..Level::default()
+    };
+    let mut per_leaf: Vec<Vec<Contact>> = vec![Vec::new(); active.leaves.len()];
+    for (axis, field) in level.faces.iter_mut().enumerate() {
+        checkerboard::reset(field, active.leaves.len());
+        let [red, black] = field;
+        let halves = red.par_iter_mut().zip(black.par_iter_mut()).zip(&active.leaves).zip(&mut per_leaf);
+        halves.with_min_len(GRAIN).for_each(|(((red, black), &l), contacts)| {
+            split_faces(system, l as usize, axis, [red, black], contacts);
+        });
+    }
+    per_leaf.par_iter_mut().for_each(|list| list.sort_by_key(|c| (c.colour, c.target, c.lane)));
+    level.contacts = Contacts::new(&per_leaf, system.super_cells.len());
+    level.supers = supers(system);
+    level.finish();
+    level
+}
+
+/// Sorts the `axis` faces of a leaf's unknown cells into couplings between cells and contacts.
+fn split_faces(
+    system: &PressureSystem,
+    l: usize,
+    axis: usize,
+    halves: [&mut Half<f32>; 2],
+    contacts: &mut Vec<Contact>,
+) {
+    let neighbours = &system.topology.neighbours()[l];
+    let block = |slot: usize| match neighbours[slot] {
+        leaf::ABSENT => None,
+        n => Some(n as usize * leaf::SIZE),
+    };
+    let (here, below, above) =
+        (l * leaf::SIZE, block(leaf::FACE_SLOTS[2 * axis]), block(leaf::FACE_SLOTS[2 * axis + 1]));
+    let (stride, face) = (leaf::STRIDE[axis], &system.face[axis]);
+    let wrap = (leaf::DIM - 1) * stride;
+    for n in (0..leaf::SIZE).filter(|&n| system.label[here + n] == CELL) {
+        let at = (n / stride) & 7;
+        let lower = if at > 0 { Some(here + n - stride) } else { below.map(|b| b + n + wrap) };
+        let upper = if at < 7 { Some(here + n + stride) } else { above.map(|a| a + n - wrap) };
+        if let Some(lower) = lower {
+            let weight = face[here + n];
+            match system.label[lower] {
+                CELL => {
+                    let (colour, row, lane) = place(n);
+                    halves[colour][row][lane] = weight;
+                }
+                label => touch(contacts, n, label, weight),
+            }
+        }
+        if let Some(upper) = upper.filter(|&u| system.label[u] != CELL) {
+            touch(contacts, n, system.label[upper], face[upper]);
+        }
+    }
+}
+
+fn touch(contacts: &mut Vec<Contact>, n: usize, label: i32, weight: f32) {
+    if weight > 0.0 && label != SOLID {
+        let (colour, row, lane) = place(n);
+        let target = if label == FIXED { ZERO } else { label as u32 };
+        contacts.push(Contact { colour: colour as u8, lane: (row * 4 + lane) as u8, target, weight });
+    }
+}
+
+/// What the super-cells hold besides cells: compliance, and faces to known zeros and to each other.
+fn supers(system: &PressureSystem) -> Supers {
+    let count = system.super_cells.len();
+    let mut out = Supers {
+        compliance: system.super_cells.iter().map(|s| s.compliance).collect(),
+        fixed: vec![0.0; count],
+        ..Supers::default()
+    };
+    if count == 0 {
+        return out;
+    }
+    let faces: Vec<Vec<(End, End, f64)>> = (0..system.topology.len())
+        .into_par_iter()
+        .with_min_len(GRAIN)
+        .map(|l| {
+            let mut list = Vec::new();
+            system.for_faces_of(l, |lower, upper, c| match (lower, upper) {
+                (End::Cell(_), _) | (_, End::Cell(_)) => {}
+                other => list.push((other.0, other.1, c)),
+            });
+            list
+        })
+        .collect();
+    for &(lower, upper, c) in faces.iter().flatten() {
+        match (lower, upper) {
+            (End::Super(a), End::Super(b)) => out.pairs.push((a.min(b) as u32, a.max(b) as u32, c)),
+            (End::Super(a), _) | (_, End::Super(a)) => out.fixed[a] += c,
+            _ => {}
+        }
+    }
+    out.pairs.sort_by_key(|p| (p.0, p.1));
+    out.pairs.dedup_by(|next, kept| {
+        let same = (next.0, next.1) == (kept.0, kept.1);
+        if same {
+            kept.2 += next.2;
+        }
+        same
+    });
+    out
+}
+
+/// Index-space bounds of each super-cell's cells.
+pub(super) fn extents(system: &PressureSystem) -> Vec<Extent> {
+    let mut out: Vec<Extent> = vec![None; system.super_cells.len()];
+    if out.is_empty() {
+        return out;
+    }
+    let grow = |e: &mut Extent, low: [i32; 3], high: [i32; 3]| match e {
+        None => *e = Some((low, high)),
+        Some((l, h)) => {
+            *l = std::array::from_fn(|a| l[a].min(low[a]));
+            *h = std::array::from_fn(|a| h[a].max(high[a]));
+        }
+    };
+    let per_leaf: Vec<Vec<(usize, Extent)>> = (0..system.topology.len())
+        .into_par_iter()
+        .with_min_len(GRAIN)
+        .map(|l| {
+            let mut found: Vec<(usize, Extent)> = Vec::new();
+            for slot in (l * leaf::SIZE..(l + 1) * leaf::SIZE).filter(|&s| system.label[s] >= 0) {
+                let (b, cell) = (system.label[slot] as usize, system.topology.coord(slot).to_array());
+                match found.iter_mut().find(|(known, _)| *known == b) {
+                    Some((_, extent)) => grow(extent, cell, cell),
+                    None => found.push((b, Some((cell, cell)))),
+                }
+            }
+            found
+        })
+        .collect();
+    for &(b, extent) in per_leaf.iter().flatten() {
+        if let Some((low, high)) = extent {
+            grow(&mut out[b], low, high);
+        }
+    }
+    out
+}
+
+/// The attached masses in the engine's order.
+pub(super) fn low_rank(attached: &[AttachedMass], active: &ActiveLeaves) -> Vec<LowRank> {
+    let column = |c: &super::system::Column| LowRankColumn {
+        cells: c
+            .cells
+            .iter()
+            .map(|&(slot, w)| {
+                let (colour, row, lane) = place(slot as usize % leaf::SIZE);
+                (active.number[slot as usize / leaf::SIZE], colour as u8, row as u8, lane as u8, w)
+            })
+            .collect(),
+        supers: c.supers.clone(),
+    };
+    let term = |a: &AttachedMass| LowRank {
+        columns: a.columns.iter().map(column).collect(),
+        weight: a.inverse_mass.clone(),
+    };
+    attached.iter().map(term).collect()
+}

@@ -1,0 +1,152 @@
+//! The engine: picks the device, sets the hierarchy up, iterates, says truthfully what came out.
+
+use super::assemble::{self, ActiveLeaves};
+use super::null_space::NullSpace;
+use super::solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
+use super::system::{CELL, PressureSystem, Unknowns};
+use crate::grid::leaf;
+use meniscus_kernels::checkerboard;
+use meniscus_kernels::conjugate_gradients::{ConjugateGradients, Stop, Vector};
+use meniscus_kernels::multigrid::{Cycle, GRAIN, Multigrid};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Where to solve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The fastest there is.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+}
+
+/// A solver on a device.
+pub fn solver(device: Device) -> Box<dyn PressureSolver> {
+    match device {
+        Device::Auto | Device::Cpu => Box::new(MultigridSolver::default()),
+    }
+}
+
+/// Conjugate gradients preconditioned by a multigrid cycle, on the processor.
+#[derive(Clone, Debug, Default)]
+pub struct MultigridSolver {
+    multigrid: Multigrid,
+    iteration: ConjugateGradients,
+}
+
+impl PressureSolver for MultigridSolver {
+    fn solve(
+        &mut self,
+        system: &PressureSystem,
+        rhs: &Unknowns,
+        x: &mut Unknowns,
+        params: &Params,
+        progress: Progress,
+    ) -> Result<Info, Error> {
+        let start = Instant::now();
+        system.validate()?;
+        system.validate_vector("right side", rhs)?;
+        system.validate_vector("initial guess", x)?;
+        let active = ActiveLeaves::new(system);
+        let finest = assemble::finest_level(system, &active);
+        let unknowns = finest.unknown_cells + system.super_cells.len();
+        let null_space = NullSpace::find(system, &active, &finest);
+        let low_rank = assemble::low_rank(&system.attached, &active);
+        self.iteration.fit(&finest, &low_rank);
+        self.multigrid.build(finest, assemble::extents(system), Cycle::default());
+        let shifts = null_space.shifts(&active, rhs);
+        load(system, &active, x, &mut self.iteration.x, &null_space, &[]);
+        let setup_seconds = start.elapsed().as_secs_f64();
+
+        let stop = Stop { tolerance: params.tolerance, max_iterations: params.max_iterations };
+        let right_side = |b: &mut Vector| load(system, &active, rhs, b, &null_space, &shifts);
+        let outcome = self.iteration.solve(
+            &mut self.multigrid,
+            &low_rank,
+            stop,
+            &right_side,
+            &mut |number, residual| progress(Iteration { number, residual }),
+        );
+        store(&active, &self.iteration.x, x);
+        project(&null_space, &active, x);
+        if outcome.cancelled {
+            return Err(Error::Cancelled { iterations: outcome.iterations });
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Info {
+            unknowns,
+            iterations: outcome.iterations,
+            residual: outcome.residual,
+            converged: outcome.residual <= params.tolerance,
+            null_space: null_space.dimension(),
+            incompatible: incompatible(&null_space, &shifts, rhs),
+            setup_seconds,
+            solve_seconds: seconds - setup_seconds,
+        })
+    }
+}
+
+/// Copies a vector's unknowns into the engine's order, minus the given shifts (none: as they are).
+fn load(
+    system: &PressureSystem,
+    active: &ActiveLeaves,
+    from: &Unknowns,
+    to: &mut Vector,
+    null_space: &NullSpace,
+    shifts: &[f64],
+) {
+    let [red, black] = &mut to.cells;
+    let halves = red.par_iter_mut().zip(black.par_iter_mut()).zip(&active.leaves).with_min_len(GRAIN);
+    halves.enumerate().for_each(|(i, ((red, black), &l))| {
+        let here = l as usize * leaf::SIZE..(l as usize + 1) * leaf::SIZE;
+        let (values, labels) = (&from.cells[here.clone()], &system.label[here]);
+        let mut copy: [f64; leaf::SIZE] =
+            std::array::from_fn(|n| if labels[n] == CELL { values[n] } else { 0.0 });
+        if !shifts.is_empty() {
+            null_space.subtract(i, shifts, &mut copy);
+        }
+        checkerboard::split(&copy, red, black);
+    });
+    for (b, (to, from)) in to.supers.iter_mut().zip(&from.supers).enumerate() {
+        *to = from - null_space.shift_super(b, shifts);
+    }
+}
+
+/// Copies a vector back; cells outside the active leaves become 0.
+fn store(active: &ActiveLeaves, from: &Vector, to: &mut Unknowns) {
+    to.cells.par_chunks_mut(leaf::SIZE).zip(&active.number).with_min_len(GRAIN).for_each(|(values, &i)| {
+        if (i as usize) < active.leaves.len() {
+            checkerboard::join(&from.cells[0][i as usize], &from.cells[1][i as usize], values);
+        } else {
+            values.fill(0.0);
+        }
+    });
+    to.supers.copy_from_slice(&from.supers);
+}
+
+/// Removes the component in the null space.
+fn project(null_space: &NullSpace, active: &ActiveLeaves, x: &mut Unknowns) {
+    if null_space.is_empty() {
+        return;
+    }
+    let shifts = null_space.shifts(active, x);
+    x.cells.par_chunks_mut(leaf::SIZE).zip(&active.number).for_each(|(values, &i)| {
+        if (i as usize) < active.leaves.len() {
+            null_space.subtract(i as usize, &shifts, values);
+        }
+    });
+    for (b, v) in x.supers.iter_mut().enumerate() {
+        *v -= null_space.shift_super(b, &shifts);
+    }
+}
+
+fn incompatible(null_space: &NullSpace, shifts: &[f64], rhs: &Unknowns) -> f64 {
+    let removed = null_space.norm(shifts);
+    if removed == 0.0 {
+        return 0.0;
+    }
+    let partial = rhs.cells.par_chunks(leaf::SIZE).map(|c| c.iter().map(|v| v * v).sum::<f64>());
+    let cells: f64 = partial.collect::<Vec<f64>>().iter().sum();
+    removed / (cells + rhs.supers.iter().map(|v| v * v).sum::<f64>()).sqrt()
+}

@@ -1,0 +1,345 @@
+//! The null space of a pressure system: one constant per set of unknowns that nothing ties to a known
+//! pressure. A closed tank full of liquid, a pocket behind a lid, the liquid and the bubbles of a bottle.
+//!
+//! Sets of unknowns joined by open faces are found by union-find; a set that touches no [`FIXED`] cell and
+//! holds no compliance is singular, unless an attached mass resists its constant: the null space is then the
+//! kernel of Zᵀ C M̃⁻¹ Cᵀ Z, Z the indicators of the singular sets. (A piston between two closed volumes
+//! leaves one constant of two.)
+//!
+//! [`FIXED`]: super::FIXED
+
+use super::assemble::ActiveLeaves;
+use super::system::{CELL, PressureSystem, Unknowns};
+use crate::grid::leaf;
+use meniscus_kernels::checkerboard;
+use meniscus_kernels::dense::symmetric_eigen;
+use meniscus_kernels::multigrid::{GRAIN, Level, ZERO};
+use rayon::prelude::*;
+
+/// Marks unknowns that belong to no singular set.
+const REGULAR: u32 = u32::MAX;
+/// An attachment's pull on a constant below this share of its entries' sum is their rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// The null space of one system.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NullSpace {
+    /// Per active leaf, the singular set of each of its local components.
+    sets: Vec<Vec<u32>>,
+    /// `[active leaf][512]` local component of each unknown cell.
+    local: Vec<u16>,
+    /// Singular set of each super-cell.
+    super_sets: Vec<u32>,
+    /// Unknowns in each singular set.
+    sizes: Vec<f64>,
+    /// Orthonormal null vectors over sets tied together by attached masses: (set, value) lists.
+    tied: Vec<Vec<(u32, f64)>>,
+    /// Sets whose constant is a null vector by itself.
+    free: Vec<bool>,
+}
+
+/// Union-find over u32 nodes; the root is always the lowest number, so the result is unique.
+struct Forest(Vec<u32>);
+
+impl Forest {
+    fn root(&mut self, mut i: u32) -> u32 {
+        while self.0[i as usize] != i {
+            self.0[i as usize] = self.0[self.0[i as usize] as usize];
+            i = self.0[i as usize];
+        }
+        i
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}
+
+impl NullSpace {
+    /// Finds the null space of a system whose finest level is given.
+    pub fn find(system: &PressureSystem, active: &ActiveLeaves, level: &Level) -> Self {
+        let mut local = vec![0u16; active.leaves.len() * leaf::SIZE];
+        let counts: Vec<usize> = local
+            .par_chunks_mut(leaf::SIZE)
+            .zip(&active.leaves)
+            .map(|(local, &l)| label_leaf(system, l as usize, local))
+            .collect();
+        let mut base = vec![0u32];
+        for n in &counts {
+            base.push(base[base.len() - 1] + *n as u32);
+        }
+        let nodes = base[counts.len()];
+        let mut forest = Forest((0..nodes + system.super_cells.len() as u32).collect());
+        for (a, b) in joints(system, active, &local, &base).into_iter().flatten() {
+            forest.join(a, b);
+        }
+        let grounded = ground(level, &local, &base, &mut forest);
+        let mut out = Self { local, ..Self::default() };
+        out.number_sets(&mut forest, &grounded, &base);
+        if !out.is_empty() {
+            out.measure(active, system);
+            out.tie(system, active);
+        }
+        out
+    }
+
+    /// True when every constant is resisted.
+    pub fn is_empty(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// Dimension of the null space.
+    pub fn dimension(&self) -> usize {
+        self.free.iter().filter(|f| **f).count() + self.tied.len()
+    }
+
+    fn number_sets(&mut self, forest: &mut Forest, grounded: &[bool], base: &[u32]) {
+        let nodes = base[base.len() - 1];
+        let mut set_of_root = vec![REGULAR; forest.0.len()];
+        let mut set = |forest: &mut Forest, node: u32| {
+            let root = forest.root(node) as usize;
+            if grounded[root] {
+                return REGULAR;
+            }
+            if set_of_root[root] == REGULAR {
+                set_of_root[root] = self.free.len() as u32;
+                self.free.push(true);
+            }
+            set_of_root[root]
+        };
+        self.sets = base.windows(2).map(|w| (w[0]..w[1]).map(|node| set(forest, node)).collect()).collect();
+        self.super_sets = (nodes..forest.0.len() as u32).map(|node| set(forest, node)).collect();
+    }
+
+    fn measure(&mut self, active: &ActiveLeaves, system: &PressureSystem) {
+        let ones = Unknowns {
+            cells: system.label.par_iter().map(|&l| if l == CELL { 1.0 } else { 0.0 }).collect(),
+            supers: vec![1.0; system.super_cells.len()],
+        };
+        self.sizes = self.sums(active, &ones);
+    }
+
+    /// Set of an unknown cell at position `slot` of the system's topology.
+    fn set_of(&self, active: &ActiveLeaves, slot: usize) -> u32 {
+        let l = active.number[slot / leaf::SIZE] as usize;
+        self.sets[l][self.local[l * leaf::SIZE + slot % leaf::SIZE] as usize]
+    }
+
+    /// Σ v over each singular set.
+    fn sums(&self, active: &ActiveLeaves, v: &Unknowns) -> Vec<f64> {
+        let per_leaf: Vec<Vec<f64>> = (0..active.leaves.len())
+            .into_par_iter()
+            .with_min_len(GRAIN)
+            .map(|l| {
+                let mut sums = vec![0.0; self.sets[l].len()];
+                if self.sets[l].iter().any(|&s| s != REGULAR) {
+                    let values = &v.cells[active.leaves[l] as usize * leaf::SIZE..][..leaf::SIZE];
+                    for (v, &c) in values.iter().zip(&self.local[l * leaf::SIZE..]) {
+                        if let Some(sum) = sums.get_mut(c as usize) {
+                            *sum += v;
+                        }
+                    }
+                }
+                sums
+            })
+            .collect();
+        let mut out = vec![0.0; self.free.len()];
+        let cells = self.sets.iter().flatten().zip(per_leaf.iter().flatten());
+        let supers = self.super_sets.iter().zip(&v.supers);
+        for (&set, sum) in cells.chain(supers).filter(|&(&set, _)| set != REGULAR) {
+            out[set as usize] += sum;
+        }
+        out
+    }
+
+    /// What to subtract from each singular set so that v has no component in the null space.
+    pub fn shifts(&self, active: &ActiveLeaves, v: &Unknowns) -> Vec<f64> {
+        let sums = self.sums(active, v);
+        let mean = |k: usize| if self.free[k] { sums[k] / self.sizes[k] } else { 0.0 };
+        let mut shifts: Vec<f64> = (0..sums.len()).map(mean).collect();
+        for vector in &self.tied {
+            let along: f64 = vector.iter().map(|&(k, a)| a * sums[k as usize]).sum();
+            for &(k, a) in vector {
+                shifts[k as usize] += along * a;
+            }
+        }
+        shifts
+    }
+
+    /// ‖v − Π v‖₂ for shifts of v.
+    pub fn norm(&self, shifts: &[f64]) -> f64 {
+        shifts.iter().zip(&self.sizes).map(|(s, n)| s * s * n).sum::<f64>().sqrt()
+    }
+
+    /// Shift of a super-cell.
+    pub fn shift_super(&self, b: usize, shifts: &[f64]) -> f64 {
+        shifts.get(self.super_sets[b] as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Subtracts the shifts from the values (leaf order) of an active leaf; cells that are no unknowns keep
+    /// theirs.
+    pub fn subtract(&self, l: usize, shifts: &[f64], values: &mut [f64]) {
+        if self.sets[l].iter().any(|&s| s != REGULAR) {
+            for (v, &c) in values.iter_mut().zip(&self.local[l * leaf::SIZE..]) {
+                let set = self.sets[l].get(c as usize).copied().unwrap_or(REGULAR);
+                if set != REGULAR {
+                    *v -= shifts[set as usize];
+                }
+            }
+        }
+    }
+
+    /// Takes out of the null space what attached masses resist.
+    fn tie(&mut self, system: &PressureSystem, active: &ActiveLeaves) {
+        let pulls: Vec<Vec<Vec<(u32, f64)>>> = system
+            .attached
+            .iter()
+            .map(|mass| mass.columns.iter().map(|c| self.pull(active, c)).collect())
+            .collect();
+        let mut touched: Vec<u32> = pulls.iter().flatten().flatten().map(|p| p.0).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let m = touched.len();
+        let mut stiffness = vec![0.0; m * m];
+        for (mass, columns) in system.attached.iter().zip(&pulls) {
+            let k = columns.len();
+            for (i, j) in (0..k * k).map(|e| (e / k, e % k)) {
+                for (&(a, p), &(b, q)) in
+                    columns[i].iter().flat_map(|p| columns[j].iter().map(move |q| (p, q)))
+                {
+                    let (a, b) = (touched.partition_point(|&t| t < a), touched.partition_point(|&t| t < b));
+                    stiffness[a * m + b] += p * mass.inverse_mass[i * k + j] * q;
+                }
+            }
+        }
+        let scale: Vec<f64> = touched.iter().map(|&t| self.sizes[t as usize].sqrt()).collect();
+        (0..m * m).for_each(|e| stiffness[e] /= scale[e / m] * scale[e % m]);
+        let (values, vectors) = symmetric_eigen(stiffness, m);
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        for (j, _) in values.iter().enumerate().filter(|(_, v)| **v <= ROUNDING * ROUNDING * largest) {
+            let vector = (0..m).map(|i| (touched[i], vectors[i * m + j] / scale[i]));
+            self.tied.push(vector.collect());
+        }
+        for t in touched {
+            self.free[t as usize] = false;
+        }
+    }
+
+    /// cᵀ Z: how a column moves the volume of each singular set; rounding left out.
+    fn pull(&self, active: &ActiveLeaves, column: &super::system::Column) -> Vec<(u32, f64)> {
+        let cells = column.cells.iter().map(|&(s, w)| (self.set_of(active, s as usize), w));
+        let supers = column.supers.iter().map(|&(b, w)| (self.super_sets[b as usize], w));
+        let mut entries: Vec<(u32, f64)> = cells.chain(supers).filter(|e| e.0 != REGULAR).collect();
+        entries.sort_by_key(|e| e.0);
+        let sets = entries.chunk_by(|a, b| a.0 == b.0).map(|run| {
+            let (sum, size) = run.iter().fold((0.0, 0.0), |(s, t), e| (s + e.1, t + e.1.abs()));
+            (run[0].0, if f64::abs(sum) > ROUNDING * size { sum } else { 0.0 })
+        });
+        sets.filter(|p| p.1 != 0.0).collect()
+    }
+}
+
+/// Numbers the components of unknown cells inside one leaf (u16::MAX elsewhere); returns how many.
+fn label_leaf(system: &PressureSystem, l: usize, local: &mut [u16]) -> usize {
+    let here = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+    let labels = &system.label[here.clone()];
+    let faces = system.face.each_ref().map(|f| &f[here.clone()]);
+    let mut root: [u16; leaf::SIZE] = std::array::from_fn(|n| n as u16);
+    for n in (0..leaf::SIZE).filter(|&n| labels[n] == CELL) {
+        for axis in 0..3 {
+            let stride = leaf::STRIDE[axis];
+            if (n / stride) & 7 > 0 && faces[axis][n] > 0.0 && labels[n - stride] == CELL {
+                let (a, b) = (find(&mut root, n), find(&mut root, n - stride));
+                root[a.max(b)] = a.min(b) as u16;
+            }
+        }
+    }
+    let mut count = 0;
+    for n in 0..leaf::SIZE {
+        local[n] = if labels[n] != CELL {
+            u16::MAX
+        } else if root[n] as usize == n {
+            count += 1;
+            count as u16 - 1
+        } else {
+            local[find(&mut root, n)]
+        };
+    }
+    count
+}
+
+fn find(root: &mut [u16; leaf::SIZE], mut n: usize) -> usize {
+    while root[n] as usize != n {
+        root[n] = root[root[n] as usize];
+        n = root[n] as usize;
+    }
+    n
+}
+
+/// Per leaf, the components it joins with those of its lower neighbours.
+fn joints(
+    system: &PressureSystem,
+    active: &ActiveLeaves,
+    local: &[u16],
+    base: &[u32],
+) -> Vec<Vec<(u32, u32)>> {
+    let of_leaf = |(i, &l): (usize, &u32)| {
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for axis in 0..3 {
+            let below = system.topology.neighbours()[l as usize][leaf::FACE_SLOTS[2 * axis]];
+            let below =
+                if below == leaf::ABSENT { usize::MAX } else { active.number[below as usize] as usize };
+            if below >= active.leaves.len() {
+                continue;
+            }
+            let stride = leaf::STRIDE[axis];
+            let wrap = (leaf::DIM - 1) * stride;
+            for n in (0..leaf::SIZE).filter(|n| (n / stride) & 7 == 0) {
+                let (a, b) = (local[i * leaf::SIZE + n], local[below * leaf::SIZE + n + wrap]);
+                let open = system.face[axis][l as usize * leaf::SIZE + n] > 0.0;
+                if open && a != u16::MAX && b != u16::MAX {
+                    let pair = (base[i] + a as u32, base[below] + b as u32);
+                    if pairs.last() != Some(&pair) {
+                        pairs.push(pair);
+                    }
+                }
+            }
+        }
+        pairs
+    };
+    active.leaves.par_iter().enumerate().with_min_len(GRAIN).map(of_leaf).collect()
+}
+
+/// Joins super-cells to the components they touch; returns which roots are tied to a known pressure.
+fn ground(level: &Level, local: &[u16], base: &[u32], forest: &mut Forest) -> Vec<bool> {
+    let nodes = base[base.len() - 1];
+    let mut touched = Vec::new();
+    for group in &level.contacts.groups {
+        let mut last = u32::MAX;
+        for c in level.contacts.of(group) {
+            let (row, lane) = c.at();
+            let n = checkerboard::offset(c.colour as usize, row, lane);
+            let node = base[group.leaf as usize] + local[group.leaf as usize * leaf::SIZE + n] as u32;
+            if node != last {
+                last = node;
+                if group.target == ZERO {
+                    touched.push(node)
+                } else {
+                    forest.join(node, nodes + group.target)
+                }
+            }
+        }
+    }
+    for &(a, b, _) in &level.supers.pairs {
+        forest.join(nodes + a, nodes + b);
+    }
+    let supers = &level.supers;
+    let tied = (0..level.super_count()).filter(|&b| supers.compliance[b] + supers.fixed[b] > 0.0);
+    touched.extend(tied.map(|b| nodes + b as u32));
+    let mut grounded = vec![false; forest.0.len()];
+    for node in touched {
+        grounded[forest.root(node) as usize] = true;
+    }
+    grounded
+}

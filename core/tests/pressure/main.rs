@@ -1,0 +1,4 @@
+//! The laws of the pressure engine.
+
+mod iterations;
+mod scene;

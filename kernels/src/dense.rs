@@ -1,0 +1,117 @@
+//! Small dense symmetric systems: the coarsest level.
+
+/// Cholesky factor of a dense symmetric positive semidefinite matrix.
+///
+/// A pivot that vanishes against its own diagonal marks a dependent unknown: it is pinned to 0, which makes
+/// the solve the inverse of the remaining principal submatrix (symmetric, positive semidefinite, and exact
+/// for compatible right sides).
+#[derive(Clone, Debug, Default)]
+pub struct Cholesky {
+    n: usize,
+    /// Lower factor, row-major; the diagonal holds the inverse pivots (0 for pinned unknowns).
+    factor: Vec<f64>,
+}
+
+/// A pivot below this share of its diagonal is rounding of f32 coefficients, not information.
+const PIVOT_RATIO: f64 = 1e-6;
+
+impl Cholesky {
+    /// Factors the lower triangle of a row-major n × n matrix.
+    pub fn new(mut a: Vec<f64>, n: usize) -> Self {
+        for i in 0..n {
+            let (above, row) = a.split_at_mut(i * n);
+            let diagonal = row[i];
+            for j in 0..i {
+                let upper = &above[j * n..j * n + j];
+                let sum: f64 = row[..j].iter().zip(upper).map(|(p, q)| p * q).sum();
+                row[j] = (row[j] - sum) * above[j * n + j];
+            }
+            let pivot = diagonal - row[..i].iter().map(|v| v * v).sum::<f64>();
+            row[i] = if pivot > PIVOT_RATIO * diagonal { 1.0 / pivot.sqrt() } else { 0.0 };
+        }
+        Self { n, factor: a }
+    }
+
+    /// Overwrites b with the solution of L Lᵀ x = b.
+    pub fn solve(&self, b: &mut [f64]) {
+        let (n, l) = (self.n, &self.factor);
+        for i in 0..n {
+            let sum: f64 = l[i * n..i * n + i].iter().zip(&b[..i]).map(|(p, q)| p * q).sum();
+            b[i] = (b[i] - sum) * l[i * n + i];
+        }
+        for i in (0..n).rev() {
+            b[i] *= l[i * n + i];
+            let (x, head) = (b[i], &mut b[..i]);
+            head.iter_mut().zip(&l[i * n..i * n + i]).for_each(|(h, p)| *h -= p * x);
+        }
+    }
+}
+
+/// Eigenvalues and eigenvectors (columns, row-major) of a small dense symmetric matrix, by cyclic Jacobi
+/// rotations [Golub and Van Loan 2013, §8.5].
+pub fn symmetric_eigen(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut v: Vec<f64> = (0..n * n).map(|e| if e / n == e % n { 1.0 } else { 0.0 }).collect();
+    let total: f64 = a.iter().map(|x| x * x).sum();
+    for _ in 0..60 {
+        let off: f64 = (0..n * n).filter(|e| e / n != e % n).map(|e| a[e] * a[e]).sum();
+        if off <= 1e-30 * total {
+            break;
+        }
+        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
+            if a[p * n + q] != 0.0 {
+                rotate(&mut a, &mut v, n, p, q);
+            }
+        }
+    }
+    ((0..n).map(|i| a[i * n + i]).collect(), v)
+}
+
+/// One Jacobi rotation that zeroes a_pq.
+fn rotate(a: &mut [f64], v: &mut [f64], n: usize, p: usize, q: usize) {
+    let tau = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
+    let t = tau.signum() / (tau.abs() + (1.0 + tau * tau).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
+    let s = t * c;
+    let turn = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
+    for k in 0..n {
+        (a[k * n + p], a[k * n + q]) = turn(a[k * n + p], a[k * n + q]);
+    }
+    for k in 0..n {
+        (a[p * n + k], a[q * n + k]) = turn(a[p * n + k], a[q * n + k]);
+        (v[k * n + p], v[k * n + q]) = turn(v[k * n + p], v[k * n + q]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eigenvectors_diagonalise() {
+        let a = vec![4.0, 1.0, -2.0, 1.0, 2.0, 0.5, -2.0, 0.5, 3.0];
+        let (values, v) = symmetric_eigen(a.clone(), 3);
+        for j in 0..3 {
+            for i in 0..3 {
+                let av: f64 = (0..3).map(|k| a[i * 3 + k] * v[k * 3 + j]).sum();
+                assert!((av - values[j] * v[i * 3 + j]).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn solves_a_definite_and_a_singular_system() {
+        let chol = Cholesky::new(vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 0.0, 1.0, 3.0], 3);
+        let mut b = vec![8.0, 15.0, 11.0];
+        chol.solve(&mut b);
+        let a = [[4.0, 2.0, 0.0], [2.0, 5.0, 1.0], [0.0, 1.0, 3.0]];
+        for (row, rhs) in a.iter().zip([8.0, 15.0, 11.0]) {
+            let sum: f64 = row.iter().zip(&b).map(|(p, q)| p * q).sum();
+            assert!((sum - rhs).abs() < 1e-12);
+        }
+        // A path of three cells without any fixed pressure: pinned, exact for a compatible right side.
+        let path = Cholesky::new(vec![1.0, 0.0, 0.0, -1.0, 2.0, 0.0, 0.0, -1.0, 1.0], 3);
+        let mut b = vec![1.0, 1.0, -2.0];
+        path.solve(&mut b);
+        assert!((b[0] - b[1] - 1.0).abs() < 1e-12 && (b[1] - b[2] - 2.0).abs() < 1e-12);
+    }
+}

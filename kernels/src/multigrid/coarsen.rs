@@ -1,0 +1,254 @@
+//! The next coarser level: the Galerkin product of 2×2×2 aggregation, halved.
+//!
+//! Piecewise constant prolongation makes a smooth field twice too stiff; halving every coefficient that
+//! stems from a face restores the operator a grid of twice the spacing would have
+//! [Shao et al. 2022]. Compliances are no gradients and stay.
+
+use super::level::{Contact, Contacts, GRAIN, Level, Supers, ZERO};
+use super::transfer::{Aggregation, Parent, coarse_row, octant, put_coarse};
+use crate::checkerboard::{self, Field, Half, Row, place};
+use crate::leaf;
+use rayon::prelude::*;
+
+/// Over-correction of the aggregated operator.
+const STIFFNESS: f32 = 0.5;
+
+/// Index-space bounds (lowest, highest cell) of a super-cell on some level; `None` when it has no cells.
+pub type Extent = Option<([i32; 3], [i32; 3])>;
+
+/// A coarse cell: (leaf, offset in leaf order).
+type Place = (u32, u16);
+
+/// Aggregates a level; `extents` are moved to the coarse level.
+pub fn coarsen(fine: &Level, extents: &mut Vec<Extent>) -> (Level, Aggregation) {
+    for (low, high) in extents.iter_mut().flatten() {
+        (*low, *high) = (low.map(|c| c >> 1), high.map(|c| c >> 1));
+    }
+    let origins = coarse_origins(fine, extents);
+    let map = aggregation(fine, &origins, extents);
+    let mut coarse = Level { neighbours: neighbours(&origins), origins, ..Level::default() };
+    aggregate_faces(fine, &map, &mut coarse);
+    aggregate_contacts(fine, &map, &mut coarse);
+    let kept = map.supers.iter().map(|p| matches!(p, Parent::Super(_)));
+    let mut kept = kept.collect::<Vec<_>>().into_iter();
+    extents.retain(|_| kept.next().unwrap_or(true));
+    coarse.finish();
+    (coarse, map)
+}
+
+/// The single coarse cell a super-cell has shrunk to.
+fn shrunk(extent: &Extent) -> Option<[i32; 3]> {
+    extent.filter(|(low, high)| low == high).map(|(low, _)| low)
+}
+
+fn coarse_origins(fine: &Level, extents: &[Extent]) -> Vec<[i32; 3]> {
+    let of_leaves = fine.origins.iter().map(|o| o.map(|c| leaf::origin(c >> 1)));
+    let of_supers = extents.iter().filter_map(shrunk).map(|cell| cell.map(leaf::origin));
+    let mut origins: Vec<[i32; 3]> = of_leaves.chain(of_supers).collect();
+    origins.sort_unstable();
+    origins.dedup();
+    origins
+}
+
+/// Face neighbours −x +x −y +y −z +z of sorted leaves; their number (the void) where absent.
+pub fn neighbours(origins: &[[i32; 3]]) -> Vec<[u32; 6]> {
+    let void = origins.len();
+    let find = |o: &[i32; 3], f: usize| {
+        let mut o = *o;
+        o[f / 2] += if f.is_multiple_of(2) { -(leaf::DIM as i32) } else { leaf::DIM as i32 };
+        origins.binary_search(&o).unwrap_or(void) as u32
+    };
+    origins.par_iter().with_min_len(64).map(|o| std::array::from_fn(|f| find(o, f))).collect()
+}
+
+fn place_of(origins: &[[i32; 3]], cell: [i32; 3]) -> Option<Place> {
+    let l = origins.binary_search(&cell.map(leaf::origin)).ok()?;
+    Some((l as u32, leaf::offset(cell[0], cell[1], cell[2]) as u16))
+}
+
+fn aggregation(fine: &Level, origins: &[[i32; 3]], extents: &[Extent]) -> Aggregation {
+    let mut children = vec![[fine.leaves() as u32; 8]; origins.len()];
+    let mut parents = Vec::with_capacity(fine.leaves());
+    for (l, &o) in fine.origins.iter().enumerate() {
+        let found = origins.binary_search(&o.map(|c| leaf::origin(c >> 1)));
+        let parent = found.unwrap_or_else(|insert| insert);
+        children[parent][octant(o)] = l as u32;
+        parents.push((parent as u32, octant(o) as u8));
+    }
+    let mut kept = 0;
+    let supers = extents.iter().map(|e| match shrunk(e).and_then(|cell| place_of(origins, cell)) {
+        Some((l, n)) => Parent::Cell(l, n),
+        None => {
+            kept += 1;
+            Parent::Super(kept - 1)
+        }
+    });
+    Aggregation { children, parents, supers: supers.collect() }
+}
+
+/// A coarse face gathers the four fine faces that cover it.
+fn aggregate_faces(fine: &Level, map: &Aggregation, coarse: &mut Level) {
+    for (axis, field) in coarse.faces.iter_mut().enumerate() {
+        checkerboard::reset(field, map.children.len());
+        let [red, black] = field;
+        let halves = red[..map.children.len()].par_iter_mut().zip(&mut black[..map.children.len()]);
+        halves.with_min_len(GRAIN / 4).zip(&map.children).for_each(|((red, black), children)| {
+            for (octant, &child) in
+                children.iter().enumerate().filter(|&(_, &c)| (c as usize) < fine.leaves())
+            {
+                let faces = fine.faces[axis].each_ref().map(|f| &f[child as usize]);
+                for x in 0..4 {
+                    for y in 0..4 {
+                        let sum = lower_faces(faces, axis, 16 * x + 2 * y).map(|w| w * STIFFNESS);
+                        put_coarse([red, black], coarse_row(octant, x, y), sum);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Sums of the fine faces on the lower `axis` side of the four 2×2×2 blocks that start at row r.
+#[inline(always)]
+fn lower_faces(faces: [&Half<f32>; 2], axis: usize, r: usize) -> Row<f32> {
+    let [red, black] = faces;
+    let both = |r: usize| -> Row<f32> { std::array::from_fn(|k| red[r][k] + black[r][k]) };
+    let add = |a: Row<f32>, b: Row<f32>| -> Row<f32> { std::array::from_fn(|k| a[k] + b[k]) };
+    match axis {
+        0 => add(both(r), both(r + 1)),
+        1 => add(both(r), both(r + 8)),
+        // Even z: the colour of phase 0, which is red in rows of even x + y.
+        _ => add(add(red[r], black[r + 1]), add(black[r + 8], red[r + 9])),
+    }
+}
+
+/// What couples a coarse cell with the coarse cell of a shrunken super-cell.
+struct Link {
+    from: Place,
+    to: Place,
+    weight: f32,
+}
+
+fn aggregate_contacts(fine: &Level, map: &Aggregation, coarse: &mut Level) {
+    let collected: Vec<(Vec<Contact>, Vec<Link>)> = map
+        .children
+        .par_iter()
+        .with_min_len(GRAIN / 4)
+        .enumerate()
+        .map(|(l, children)| contacts_of(fine, map, l as u32, children))
+        .collect();
+    let (mut per_leaf, links): (Vec<_>, Vec<_>) = collected.into_iter().unzip();
+    let mut links: Vec<Link> = links.into_iter().flatten().collect();
+    coarse.supers = aggregate_supers(fine, map, &mut per_leaf, &mut links);
+    for link in links.iter().filter(|l| l.from != l.to) {
+        add_face(coarse, link);
+    }
+    per_leaf.par_iter_mut().with_min_len(GRAIN).for_each(merge);
+    coarse.contacts = Contacts::new(&per_leaf, coarse.supers.compliance.len());
+}
+
+/// Sorts by (colour, target, cell) and sums equals.
+fn merge(list: &mut Vec<Contact>) {
+    list.sort_by_key(|c| (c.colour, c.target, c.lane));
+    list.dedup_by(|next, kept| {
+        let same = (next.colour, next.target, next.lane) == (kept.colour, kept.target, kept.lane);
+        if same {
+            kept.weight += next.weight;
+        }
+        same
+    });
+}
+
+/// The fine contacts of a coarse leaf's cells, moved to the coarse level.
+fn contacts_of(fine: &Level, map: &Aggregation, l: u32, children: &[u32; 8]) -> (Vec<Contact>, Vec<Link>) {
+    let (mut contacts, mut links) = (Vec::new(), Vec::new());
+    for (octant, &child) in children.iter().enumerate().filter(|&(_, &c)| (c as usize) < fine.leaves()) {
+        for group in [0, 1].into_iter().flat_map(|colour| fine.contacts.groups_of(child as usize, colour)) {
+            for c in fine.contacts.of(group) {
+                let (row, lane) = c.at();
+                let (x, y) = (row >> 4, (row & 7) >> 1);
+                let at = [(octant >> 2) * 4 + x, (octant >> 1 & 1) * 4 + y, (octant & 1) * 4 + lane];
+                let n = at[0] << 6 | at[1] << 3 | at[2];
+                let weight = c.weight * STIFFNESS;
+                let target = match c.target {
+                    ZERO => ZERO,
+                    b => match map.supers[b as usize] {
+                        Parent::Super(p) => p,
+                        Parent::Cell(m, o) => {
+                            links.push(Link { from: (l, n as u16), to: (m, o), weight });
+                            continue;
+                        }
+                    },
+                };
+                contacts.push(contact(n, target, weight));
+            }
+        }
+    }
+    (contacts, links)
+}
+
+fn contact(offset: usize, target: u32, weight: f32) -> Contact {
+    let (colour, row, lane) = place(offset);
+    Contact { colour: colour as u8, lane: (row * 4 + lane) as u8, target, weight }
+}
+
+/// Moves what super-cells hold among themselves; shrunken ones turn it into contacts and links.
+fn aggregate_supers(
+    fine: &Level,
+    map: &Aggregation,
+    per_leaf: &mut [Vec<Contact>],
+    links: &mut Vec<Link>,
+) -> Supers {
+    let kept = map.supers.iter().filter(|p| matches!(p, Parent::Super(_))).count();
+    let mut out = Supers { compliance: vec![0.0; kept], fixed: vec![0.0; kept], ..Supers::default() };
+    let mut touch = |(l, n): Place, target: u32, weight: f64| {
+        per_leaf[l as usize].push(contact(n as usize, target, weight as f32));
+    };
+    for (b, parent) in map.supers.iter().enumerate() {
+        let fixed = fine.supers.fixed[b] * STIFFNESS as f64;
+        match *parent {
+            Parent::Super(p) => {
+                out.compliance[p as usize] = fine.supers.compliance[b];
+                out.fixed[p as usize] = fixed;
+            }
+            Parent::Cell(l, n) => {
+                let weight = fixed + fine.supers.compliance[b];
+                if weight > 0.0 {
+                    touch((l, n), ZERO, weight);
+                }
+            }
+        }
+    }
+    for &(a, b, w) in &fine.supers.pairs {
+        let weight = w * STIFFNESS as f64;
+        match (map.supers[a as usize], map.supers[b as usize]) {
+            (Parent::Super(p), Parent::Super(q)) => out.pairs.push((p, q, weight)),
+            (Parent::Super(p), Parent::Cell(l, n)) | (Parent::Cell(l, n), Parent::Super(p)) => {
+                touch((l, n), p, weight);
+            }
+            (Parent::Cell(l, n), Parent::Cell(m, o)) => {
+                links.push(Link { from: (l, n), to: (m, o), weight: weight as f32 });
+            }
+        }
+    }
+    out
+}
+
+/// Adds a link between two cells that share a face to that face's coefficient.
+fn add_face(coarse: &mut Level, link: &Link) {
+    let cell = |p: Place| -> [i32; 3] {
+        let (o, at) = (coarse.origins[p.0 as usize], leaf::local(p.1 as usize));
+        std::array::from_fn(|a| o[a] + at[a])
+    };
+    let (from, to) = (cell(link.from), cell(link.to));
+    let step: [i32; 3] = std::array::from_fn(|a| to[a] - from[a]);
+    let owner = |axis: usize| if step[axis] > 0 { link.to } else { link.from };
+    let Some(axis) = (0..3).find(|&a| step[a].abs() == 1 && step.iter().filter(|&&s| s != 0).count() == 1)
+    else {
+        return;
+    };
+    let (l, n) = owner(axis);
+    let (colour, row, lane) = place(n as usize);
+    let field: &mut Field<f32> = &mut coarse.faces[axis];
+    field[colour][l as usize][row][lane] += link.weight;
+}

@@ -1,0 +1,259 @@
+//! One grid of the hierarchy: leaves, face coefficients, and what the cells touch besides each other.
+
+use crate::checkerboard::{Field, Half, Row};
+use rayon::prelude::*;
+
+/// Target of a contact with a pressure known to be 0.
+pub const ZERO: u32 = u32::MAX;
+
+/// A cell's coupling to something that is not a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Colour of the cell.
+    pub colour: u8,
+    /// row · 4 + lane of the cell in its half-leaf.
+    pub lane: u8,
+    /// A super-cell, or [`ZERO`].
+    pub target: u32,
+    /// Coefficient.
+    pub weight: f32,
+}
+
+impl Contact {
+    /// Row and lane of the cell.
+    #[inline(always)]
+    pub fn at(&self) -> (usize, usize) {
+        ((self.lane >> 2) as usize, (self.lane & 3) as usize)
+    }
+}
+
+/// A run of contacts of one half-leaf with one target.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// The leaf.
+    pub leaf: u32,
+    /// The shared target.
+    pub target: u32,
+    /// First contact.
+    pub first: u32,
+    /// One past the last contact.
+    pub end: u32,
+}
+
+/// All contacts of a level, ordered by leaf, colour, target, cell.
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    /// The contacts.
+    pub list: Vec<Contact>,
+    /// Runs of [`Self::list`] by (leaf, colour, target).
+    pub groups: Vec<Group>,
+    /// `[leaf * 2 + colour]` and one more: first group of each half-leaf.
+    pub start: Vec<u32>,
+    /// The groups of each super-cell, in order: `by_super[super_start[b]..super_start[b + 1]]`.
+    pub by_super: Vec<u32>,
+    /// See [`Self::by_super`].
+    pub super_start: Vec<u32>,
+}
+
+impl Contacts {
+    /// From the contacts of each leaf, each list sorted by (colour, target, lane).
+    pub fn new(per_leaf: &[Vec<Contact>], supers: usize) -> Self {
+        let mut out = Self { start: vec![0], super_start: vec![0; supers + 1], ..Self::default() };
+        for (leaf, list) in per_leaf.iter().enumerate() {
+            let black = list.partition_point(|c| c.colour == 0);
+            for half in [&list[..black], &list[black..]] {
+                for run in half.chunk_by(|a, b| a.target == b.target) {
+                    let (first, target) = (out.list.len() as u32, run[0].target);
+                    out.list.extend_from_slice(run);
+                    out.groups.push(Group { leaf: leaf as u32, target, first, end: out.list.len() as u32 });
+                    if target != ZERO {
+                        out.super_start[target as usize + 1] += 1;
+                    }
+                }
+                out.start.push(out.groups.len() as u32);
+            }
+        }
+        for b in 0..supers {
+            out.super_start[b + 1] += out.super_start[b];
+        }
+        let mut next = out.super_start.clone();
+        out.by_super = vec![0; out.super_start[supers] as usize];
+        for (g, group) in out.groups.iter().enumerate().filter(|(_, g)| g.target != ZERO) {
+            out.by_super[next[group.target as usize] as usize] = g as u32;
+            next[group.target as usize] += 1;
+        }
+        out
+    }
+
+    /// The groups of a half-leaf.
+    #[inline(always)]
+    pub fn groups_of(&self, leaf: usize, colour: usize) -> &[Group] {
+        let k = leaf * 2 + colour;
+        &self.groups[self.start[k] as usize..self.start[k + 1] as usize]
+    }
+
+    /// The contacts of a group.
+    #[inline(always)]
+    pub fn of(&self, group: &Group) -> &[Contact] {
+        &self.list[group.first as usize..group.end as usize]
+    }
+
+    /// The groups of a super-cell, by number.
+    #[inline(always)]
+    pub fn groups_of_super(&self, b: usize) -> &[u32] {
+        &self.by_super[self.super_start[b] as usize..self.super_start[b + 1] as usize]
+    }
+}
+
+/// What super-cells hold besides their contacts with cells.
+#[derive(Clone, Debug, Default)]
+pub struct Supers {
+    /// Per super-cell: compliance.
+    pub compliance: Vec<f64>,
+    /// Per super-cell: couplings to a pressure known to be 0.
+    pub fixed: Vec<f64>,
+    /// Couplings between two super-cells (lower number, higher number, coefficient), sorted, no repeats.
+    pub pairs: Vec<(u32, u32, f64)>,
+    /// Per super-cell: its row's diagonal; filled by [`Level::finish`].
+    pub diagonal: Vec<f64>,
+    /// Per super-cell: [`Self::pairs`] seen from it (other super-cell, coefficient); filled by [`Level::finish`].
+    pub neighbours: Vec<Vec<(u32, f64)>>,
+}
+
+/// One grid of the hierarchy. Unknowns: the cells with a non-zero row, and the super-cells.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// Sorted leaf origins.
+    pub origins: Vec<[i32; 3]>,
+    /// Per leaf, its neighbours −x +x −y +y −z +z; the void (= number of leaves) where absent.
+    pub neighbours: Vec<[u32; 6]>,
+    /// Per axis: coefficient between a cell and the cell below it; 0 unless both are unknowns.
+    pub faces: [Field<f32>; 3],
+    /// Row sums of |off-diagonals| and contacts; 1 for cells that are no unknowns.
+    pub diagonal: Field<f32>,
+    /// Couplings of cells with super-cells and known zeros.
+    pub contacts: Contacts,
+    /// The super-cells.
+    pub supers: Supers,
+    /// Number of cells that are unknowns; filled by [`Level::finish`].
+    pub unknown_cells: usize,
+}
+
+/// Leaves below which a loop is not worth sharing between threads.
+pub const GRAIN: usize = 8;
+
+impl Level {
+    /// Number of leaves.
+    pub fn leaves(&self) -> usize {
+        self.origins.len()
+    }
+
+    /// Number of super-cells.
+    pub fn super_count(&self) -> usize {
+        self.supers.compliance.len()
+    }
+
+    /// Computes the diagonals from everything else.
+    pub fn finish(&mut self) {
+        let leaves = self.leaves();
+        let mut diagonal = std::mem::take(&mut self.diagonal);
+        crate::checkerboard::reset(&mut diagonal, leaves);
+        let mut unknown_cells = 0;
+        for (colour, half) in diagonal.iter_mut().enumerate() {
+            let rows = half[..leaves].par_iter_mut().with_min_len(GRAIN).enumerate();
+            unknown_cells += rows
+                .map(|(leaf, d)| {
+                    let mut sums = [[0.0f64; 4]; 64];
+                    self.for_weights(leaf, colour, |r, w| {
+                        sums[r] = std::array::from_fn(|k| w.iter().map(|w| w[k] as f64).sum());
+                    });
+                    for group in self.contacts.groups_of(leaf, colour) {
+                        for c in self.contacts.of(group) {
+                            let (r, k) = c.at();
+                            sums[r][k] += c.weight as f64;
+                        }
+                    }
+                    for (d, s) in d.iter_mut().zip(&sums) {
+                        *d = s.map(|s| if s > 0.0 { s as f32 } else { 1.0 });
+                    }
+                    sums.iter().flatten().filter(|&&s| s > 0.0).count()
+                })
+                .sum::<usize>();
+        }
+        self.unknown_cells = unknown_cells;
+        self.diagonal = diagonal;
+        self.finish_supers();
+    }
+
+    fn finish_supers(&mut self) {
+        let s = &mut self.supers;
+        s.diagonal = s.compliance.iter().zip(&s.fixed).map(|(c, f)| c + f).collect();
+        s.neighbours = vec![Vec::new(); s.diagonal.len()];
+        for &(a, b, w) in &s.pairs {
+            for (one, other) in [(a, b), (b, a)] {
+                s.diagonal[one as usize] += w;
+                s.neighbours[one as usize].push((other, w));
+            }
+        }
+        for (b, d) in s.diagonal.iter_mut().enumerate() {
+            for &g in self.contacts.groups_of_super(b) {
+                let group = &self.contacts.groups[g as usize];
+                *d += self.contacts.of(group).iter().map(|c| c.weight as f64).sum::<f64>();
+            }
+        }
+    }
+
+    /// Calls `f(row, weights)` for the rows of a half-leaf: coefficients towards −x +x −y +y −z +z.
+    #[inline(always)]
+    pub fn for_weights(&self, leaf: usize, colour: usize, mut f: impl FnMut(usize, [Row<f32>; 6])) {
+        let n = self.neighbours[leaf].map(|n| n as usize);
+        let (own, other) = (colour, 1 - colour);
+        let [fx, fy, fz] = &self.faces;
+        let lower = [&fx[own][leaf], &fy[own][leaf], &fz[own][leaf]];
+        let upper = [&fx[other][leaf], &fy[other][leaf], &fz[other][leaf]];
+        let beyond = [&fx[other][n[1]], &fy[other][n[3]], &fz[other][n[5]]];
+        for x in 0..8 {
+            for y in 0..8 {
+                let r = x * 8 + y;
+                let xp = if x < 7 { upper[0][r + 8] } else { beyond[0][r - 56] };
+                let yp = if y < 7 { upper[1][r + 1] } else { beyond[1][r - 7] };
+                let z = upper[2][r];
+                let zp = if (x + y + colour) & 1 == 0 { z } else { [z[1], z[2], z[3], beyond[2][r][0]] };
+                f(r, [lower[0][r], xp, lower[1][r], yp, lower[2][r], zp]);
+            }
+        }
+    }
+
+    /// Calls `f(row, weights, values)` for the rows of a half-leaf: coefficients towards, and values of the
+    /// six neighbours, which all lie in the other colour's array.
+    #[inline(always)]
+    pub fn for_rows<T: Copy>(
+        &self,
+        leaf: usize,
+        colour: usize,
+        other: &[Half<T>],
+        mut f: impl FnMut(usize, [Row<f32>; 6], [Row<T>; 6]),
+    ) {
+        let n = self.neighbours[leaf].map(|n| n as usize);
+        let here = &other[leaf];
+        let [xm, xp, ym, yp, zm, zp] = n.map(|n| &other[n]);
+        self.for_weights(leaf, colour, |r, w| {
+            let (x, y) = (r >> 3, r & 7);
+            let row = here[r];
+            let (below, above) = if (x + y + colour) & 1 == 0 {
+                ([zm[r][3], row[0], row[1], row[2]], row)
+            } else {
+                (row, [row[1], row[2], row[3], zp[r][0]])
+            };
+            let values = [
+                if x > 0 { here[r - 8] } else { xm[r + 56] },
+                if x < 7 { here[r + 8] } else { xp[r - 56] },
+                if y > 0 { here[r - 1] } else { ym[r + 7] },
+                if y < 7 { here[r + 1] } else { yp[r - 7] },
+                below,
+                above,
+            ];
+            f(r, w, values);
+        });
+    }
+}

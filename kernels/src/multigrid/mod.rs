@@ -1,0 +1,196 @@
+//! A symmetric multigrid V-cycle on leaves: unsmoothed 2×2×2 aggregation, red-black Gauss-Seidel, f32.
+//!
+//! Coarse leaves hold 8³ coarse cells, so every level runs the same kernels. Super-cells stay unknowns on
+//! every level until they fit into one coarse cell; then they become that cell.
+
+mod coarsen;
+mod level;
+mod smoother;
+mod transfer;
+
+pub use coarsen::{Extent, neighbours};
+pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
+pub use smoother::Work;
+pub use transfer::{Aggregation, Parent};
+
+use crate::checkerboard::{self, Field};
+use crate::dense::Cholesky;
+
+/// Shape of the cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cycle {
+    /// Sweeps before and after the coarse correction, on the finest level.
+    pub sweeps: usize,
+    /// The same on every coarser level.
+    pub coarse_sweeps: usize,
+}
+
+impl Default for Cycle {
+    fn default() -> Self {
+        Self { sweeps: 1, coarse_sweeps: 2 }
+    }
+}
+
+/// Cells below which a level is solved directly.
+const DIRECT_CELLS: usize = 96;
+/// Unknowns (super-cells included) up to which a dense factor is cheaper than sweeps.
+const DIRECT_UNKNOWNS: usize = 600;
+/// Sweeps that stand in for the direct solve above that.
+const COARSEST_SWEEPS: usize = 12;
+
+/// The unknowns of the coarsest level and the factor of its matrix.
+#[derive(Clone, Debug, Default)]
+struct Coarsest {
+    /// (colour, leaf, row, lane) of each unknown cell; super-cells follow.
+    cells: Vec<(usize, usize, usize, usize)>,
+    factor: Option<Cholesky>,
+    values: Vec<f64>,
+}
+
+/// The hierarchy: level 0 is the finest.
+#[derive(Clone, Debug, Default)]
+pub struct Multigrid {
+    /// Finest first.
+    pub levels: Vec<Level>,
+    maps: Vec<Aggregation>,
+    /// The vectors of each level; `work[0].b` and `.b_super` are the cycle's input, `.x` its output.
+    pub work: Vec<Work>,
+    coarsest: Coarsest,
+    cycle: Cycle,
+}
+
+impl Multigrid {
+    /// Builds the coarser levels under `finest`, whose super-cells have the given extents.
+    pub fn build(&mut self, finest: Level, mut extents: Vec<Extent>, cycle: Cycle) {
+        self.cycle = cycle;
+        self.levels.clear();
+        self.maps.clear();
+        self.levels.push(finest);
+        while let Some(fine) = self.levels.last() {
+            if fine.unknown_cells <= DIRECT_CELLS {
+                break;
+            }
+            let (coarse, map) = coarsen::coarsen(fine, &mut extents);
+            if coarse.unknown_cells >= fine.unknown_cells {
+                break;
+            }
+            self.levels.push(coarse);
+            self.maps.push(map);
+        }
+        self.work.resize_with(self.levels.len(), Work::default);
+        for (work, level) in self.work.iter_mut().zip(&self.levels) {
+            work.fit(level);
+        }
+        self.coarsest = self.levels.last().map(Coarsest::new).unwrap_or_default();
+    }
+
+    /// One V-cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear, symmetric, positive definite.
+    pub fn precondition(&mut self) {
+        let last = self.levels.len() - 1;
+        for l in 0..last {
+            let (fine, coarse) = self.work.split_at_mut(l + 1);
+            smoother::smooth_down(&self.levels[l], &mut fine[l], self.cycle.sweeps_on(l));
+            transfer::restrict(&self.levels[l], &mut fine[l], &self.maps[l], &mut coarse[0]);
+        }
+        self.coarsest.solve(&self.levels[last], &mut self.work[last]);
+        for l in (0..last).rev() {
+            let (fine, coarse) = self.work.split_at_mut(l + 1);
+            transfer::prolong(&self.levels[l], &mut fine[l], &self.maps[l], &coarse[0]);
+            smoother::smooth_up(&self.levels[l], &mut fine[l], self.cycle.sweeps_on(l));
+        }
+    }
+}
+
+impl Cycle {
+    fn sweeps_on(&self, level: usize) -> usize {
+        if level == 0 { self.sweeps } else { self.coarse_sweeps }
+    }
+}
+
+impl Coarsest {
+    fn new(level: &Level) -> Self {
+        let mut index: Field<i32> = Default::default();
+        checkerboard::reset(&mut index, level.leaves());
+        let mut cells = Vec::new();
+        for leaf in 0..level.leaves() {
+            for colour in 0..2 {
+                let mut open = [[false; 4]; 64];
+                level.for_weights(leaf, colour, |r, w| {
+                    open[r] = std::array::from_fn(|k| w.iter().any(|w| w[k] > 0.0));
+                });
+                for c in level.contacts.groups_of(leaf, colour).iter().flat_map(|g| level.contacts.of(g)) {
+                    open[c.at().0][c.at().1] = true;
+                }
+                for r in 0..64 {
+                    for k in 0..4 {
+                        if open[r][k] {
+                            index[colour][leaf][r][k] = cells.len() as i32;
+                            cells.push((colour, leaf, r, k));
+                        }
+                    }
+                }
+            }
+        }
+        let n = cells.len() + level.super_count();
+        let factor = (n <= DIRECT_UNKNOWNS).then(|| Cholesky::new(assemble(level, &cells, &index), n));
+        Self { cells, factor, values: vec![0.0; n] }
+    }
+
+    fn solve(&mut self, level: &Level, work: &mut Work) {
+        let Some(factor) = &self.factor else {
+            smoother::smooth_down(level, work, COARSEST_SWEEPS);
+            smoother::smooth_up(level, work, COARSEST_SWEEPS);
+            return;
+        };
+        let (cells, supers) = self.values.split_at_mut(self.cells.len());
+        for (v, &(c, l, r, k)) in cells.iter_mut().zip(&self.cells) {
+            *v = work.b[c][l][r][k] as f64;
+        }
+        supers.copy_from_slice(&work.b_super);
+        factor.solve(&mut self.values);
+        let (cells, supers) = self.values.split_at(self.cells.len());
+        for (v, &(c, l, r, k)) in cells.iter().zip(&self.cells) {
+            work.x[c][l][r][k] = *v as f32;
+        }
+        work.x_super.copy_from_slice(supers);
+    }
+}
+
+/// The dense matrix of a level: its cells in the given order, then its super-cells.
+fn assemble(level: &Level, cells: &[(usize, usize, usize, usize)], index: &Field<i32>) -> Vec<f64> {
+    let n = cells.len() + level.super_count();
+    let mut a = vec![0.0; n * n];
+    for leaf in 0..level.leaves() {
+        for colour in 0..2 {
+            let own = index[colour][leaf];
+            level.for_rows(leaf, colour, &index[1 - colour], |r, w, v| {
+                for (w, v) in w.iter().zip(&v) {
+                    for k in (0..4).filter(|&k| w[k] > 0.0) {
+                        let i = own[r][k] as usize;
+                        a[i * n + i] += w[k] as f64;
+                        a[i * n + v[k] as usize] -= w[k] as f64;
+                    }
+                }
+            });
+            for group in level.contacts.groups_of(leaf, colour) {
+                for c in level.contacts.of(group) {
+                    let i = own[c.at().0][c.at().1] as usize;
+                    a[i * n + i] += c.weight as f64;
+                    if group.target != ZERO {
+                        let b = cells.len() + group.target as usize;
+                        a[i * n + b] -= c.weight as f64;
+                        a[b * n + i] -= c.weight as f64;
+                    }
+                }
+            }
+        }
+    }
+    for (b, d) in level.supers.diagonal.iter().enumerate() {
+        let i = cells.len() + b;
+        a[i * n + i] = *d;
+        for &(o, w) in &level.supers.neighbours[b] {
+            a[i * n + cells.len() + o as usize] -= w;
+        }
+    }
+    a
+}

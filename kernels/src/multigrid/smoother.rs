@@ -1,0 +1,163 @@
+//! Red-black Gauss-Seidel in f32, super-cells in a place of their own: λ, red, black on the way down and
+//! black, red, λ on the way up, so that the pair of sweeps is symmetric. A bubble borders cells of both
+//! colours and could stand in neither.
+
+use super::level::{GRAIN, Group, Level, ZERO};
+use crate::checkerboard::{Field, Half};
+use rayon::prelude::*;
+
+/// The vectors of one level.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// Correction of the cells.
+    pub x: Field<f32>,
+    /// Right side of the cells.
+    pub b: Field<f32>,
+    /// Correction of the super-cells.
+    pub x_super: Vec<f64>,
+    /// Right side of the super-cells.
+    pub b_super: Vec<f64>,
+    /// Per contact group: Σ c x.
+    pub inflow: Vec<f64>,
+}
+
+impl Work {
+    /// Sizes the vectors for a level; keeps old allocations.
+    pub fn fit(&mut self, level: &Level) {
+        crate::checkerboard::reset(&mut self.x, level.leaves());
+        crate::checkerboard::reset(&mut self.b, level.leaves());
+        for v in [&mut self.x_super, &mut self.b_super] {
+            v.clear();
+            v.resize(level.super_count(), 0.0);
+        }
+        self.inflow.clear();
+        self.inflow.resize(level.contacts.groups.len(), 0.0);
+    }
+
+    /// Zeroes the right side.
+    pub fn clear_right_side(&mut self) {
+        for half in &mut self.b {
+            half.fill([[0.0; 4]; 64]);
+        }
+        self.b_super.fill(0.0);
+    }
+}
+
+/// Solves the rows of one colour for given values of the other: x = (b + Σ w v + Σ c λ) / d.
+pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
+    let Work { x, b, x_super, .. } = work;
+    let [red, black] = x;
+    let (own, other) = if colour == 0 { (red, &*black) } else { (black, &*red) };
+    let (b, d) = (&b[colour], &level.diagonal[colour]);
+    own[..level.leaves()].par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(leaf, x)| {
+        let (b, d) = (&b[leaf], &d[leaf]);
+        level.for_rows(leaf, colour, other, |r, w, v| {
+            for k in 0..4 {
+                let mut t = b[r][k];
+                for f in 0..6 {
+                    t += w[f][k] * v[f][k];
+                }
+                x[r][k] = t / d[r][k];
+            }
+        });
+        add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);
+    });
+}
+
+/// The first red sweep from a zero guess: x = (b + Σ c λ) / d.
+fn start_red(level: &Level, work: &mut Work) {
+    let Work { x, b, x_super, .. } = work;
+    let (b, d) = (&b[0], &level.diagonal[0]);
+    x[0][..level.leaves()].par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(leaf, x)| {
+        let (b, d) = (&b[leaf], &d[leaf]);
+        for r in 0..64 {
+            for k in 0..4 {
+                x[r][k] = b[r][k] / d[r][k];
+            }
+        }
+        add_contacts(level, leaf, 0, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);
+    });
+}
+
+/// Calls `f(row, lane, c λ)` for the contacts of a half-leaf with super-cells.
+#[inline(always)]
+pub fn add_contacts(
+    level: &Level,
+    leaf: usize,
+    colour: usize,
+    x_super: &[f64],
+    mut f: impl FnMut(usize, usize, f32),
+) {
+    for group in level.contacts.groups_of(leaf, colour).iter().filter(|g| g.target != ZERO) {
+        let pressure = x_super[group.target as usize] as f32;
+        for c in level.contacts.of(group) {
+            let (r, k) = c.at();
+            f(r, k, c.weight * pressure);
+        }
+    }
+}
+
+/// Σ c x over the contacts of a group.
+fn inflow_of(level: &Level, group: &Group, x: &[Vec<Half<f32>>; 2]) -> f64 {
+    let contacts = level.contacts.of(group).iter();
+    contacts
+        .map(|c| c.weight as f64 * x[c.colour as usize][group.leaf as usize][c.at().0][c.at().1] as f64)
+        .sum()
+}
+
+/// Fills [`Work::inflow`] from the cells.
+pub fn gather_inflow(level: &Level, work: &mut Work) {
+    let Work { x, inflow, .. } = work;
+    let groups = level.contacts.groups.par_iter().with_min_len(GRAIN * 8);
+    inflow.par_iter_mut().zip(groups).for_each(|(sum, group)| {
+        *sum = if group.target == ZERO { 0.0 } else { inflow_of(level, group, x) };
+    });
+}
+
+/// Everything that flows into super-cell b when its own pressure is 0.
+#[inline]
+pub fn super_inflow(level: &Level, b: usize, inflow: &[f64], x_super: &[f64]) -> f64 {
+    let cells: f64 = level.contacts.groups_of_super(b).iter().map(|&g| inflow[g as usize]).sum();
+    let supers: f64 = level.supers.neighbours[b].iter().map(|&(o, w)| w * x_super[o as usize]).sum();
+    cells + supers
+}
+
+/// Solves the super-cells' rows one after the other, ascending or descending.
+fn relax_supers(level: &Level, work: &mut Work, descending: bool) {
+    let count = level.super_count();
+    for i in 0..count {
+        let b = if descending { count - 1 - i } else { i };
+        let d = level.supers.diagonal[b];
+        let t = work.b_super[b] + super_inflow(level, b, &work.inflow, &work.x_super);
+        work.x_super[b] = if d > 0.0 { t / d } else { 0.0 };
+    }
+}
+
+/// `sweeps` of λ, red, black from a zero guess. Leaves the black rows solved exactly.
+pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize) {
+    work.x_super.fill(0.0);
+    work.inflow.fill(0.0);
+    relax_supers(level, work, false);
+    start_red(level, work);
+    relax_colour(level, work, 1);
+    for _ in 1..sweeps {
+        if level.super_count() > 0 {
+            gather_inflow(level, work);
+            relax_supers(level, work, false);
+        }
+        relax_colour(level, work, 0);
+        relax_colour(level, work, 1);
+    }
+}
+
+/// `sweeps` of black, red, λ: the adjoint of [`smooth_down`]. Does not read the black values.
+pub fn smooth_up(level: &Level, work: &mut Work, sweeps: usize) {
+    for _ in 0..sweeps {
+        relax_colour(level, work, 1);
+        relax_colour(level, work, 0);
+        if level.super_count() > 0 {
+            gather_inflow(level, work);
+            relax_supers(level, work, true);
+        }
+    }
+}

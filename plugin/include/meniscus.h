@@ -368,6 +368,8 @@ struct mns_context_t {
     const mns_grid_t *(*edit_grid)(mns_context_t *ctx, uint32_t port, uint32_t item);
     const mns_attribute_t *(*edit_attribute)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_attribute_t *shape);
     const mns_array_t *(*edit_array)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_array_t *shape);
+    /* [owner] Moves the grid at a port: a new index_to_world, row-major; values and stamps stay. */
+    mns_status_t (*place_grid)(mns_context_t *ctx, uint32_t port, uint32_t item, const double *index_to_world);
 
     /* [owner] The next dt should not be longer than this, s. */
     void (*suggest_dt)(mns_context_t *ctx, double dt);

@@ -228,6 +228,13 @@ static const mns_array_t *edit_array(mns_context_t *ctx, uint32_t port, uint32_t
     return &grown[a];
 }
 
+static mns_status_t place_grid(mns_context_t *ctx, uint32_t port, uint32_t item, const double *index_to_world) {
+    datum *d = at(ctx, port, item);
+    if (!d || !d->has_grid) return MNS_BAD_ARGUMENT;
+    memcpy(d->grid.index_to_world, index_to_world, sizeof d->grid.index_to_world);
+    return MNS_OK;
+}
+
 static void suggest_dt(mns_context_t *ctx, double dt) { (void)ctx; printf("suggested_dt %.17g\n", dt); }
 static mns_status_t reject_dt(mns_context_t *ctx, double dt) { (void)ctx; (void)dt; return MNS_DT_REJECTED; }
 static const void *extension(mns_context_t *ctx, const char *id, uint32_t revision) { (void)ctx; (void)id; (void)revision; return NULL; }
@@ -244,6 +251,7 @@ static mns_context_t context(host *h, const char *name, double dt, const mns_val
                          .items = items, .item_name = item_name, .grid = grid, .geometry = geometry, .table = table,
                          .shape_grid = shape_grid, .shape_geometry = shape_geometry, .shape_table = shape_table,
                          .edit_grid = edit_grid, .edit_attribute = edit_attribute, .edit_array = edit_array,
+                         .place_grid = place_grid,
                          .suggest_dt = suggest_dt, .reject_dt = reject_dt, .extension = extension};
     return ctx;
 }

@@ -131,6 +131,10 @@ pub struct Context {
     pub edit_array: Option<
         unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, shape: *const Array) -> *const Array,
     >,
+    /// [owner] Moves the grid at a port: `index_to_world` (16 numbers) changes, values and stamps stay.
+    pub place_grid: Option<
+        unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, index_to_world: *const f64) -> Status,
+    >,
     /// [owner] The next dt should not be longer, s.
     pub suggest_dt: Option<unsafe extern "C" fn(ctx: *mut Context, dt: f64)>,
     /// [owner] This dt was too long; returns [`Status::DT_REJECTED`].

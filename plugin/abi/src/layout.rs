@@ -110,7 +110,7 @@ layouts! {
     "mns_solve_t" Solve { size iterations name device unknowns residual seconds }
     "mns_context_t" Context { size stage step threads host node object time dt dt_next frame_left fps cfl
         frame substep param_count reserved params progress log fail measure solved items item_name grid
-        geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array suggest_dt
+        geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array place_grid suggest_dt
         reject_dt extension }
     "mns_plugin_t" Plugin { size abi_major abi_minor node_count layout_hash name version vendor nodes create
         destroy run suggest_dt drop_caches extension }

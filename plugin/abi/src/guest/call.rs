@@ -65,6 +65,15 @@ impl<'a> Call<'a> {
         self.node
     }
 
+    /// The name of a port of the descriptor.
+    pub fn port_name(&self, port: u32) -> &'static str {
+        if port >= self.node.port_count {
+            return "?";
+        }
+        // SAFETY: the descriptor's ports are constants of this build, so their stride is their size here.
+        unsafe { text((*self.node.ports.add(port as usize)).name) }.unwrap_or("?")
+    }
+
     /// The node's name in the graph.
     pub fn node_name(&self) -> &'a str {
         // SAFETY: the string outlives the call.

@@ -73,6 +73,14 @@ impl Call<'_> {
         made.filter(|t| !t.is_null()).map(|_| ()).ok_or_else(|| refused(port))
     }
 
+    /// Moves the grid at a port: its values and stamps stay.
+    pub fn place_grid(&mut self, port: u32, item: u32, index_to_world: &[f64; 16]) -> Result<(), Failure> {
+        // SAFETY: [owner] function on the owner's thread; the matrix outlives it.
+        let placed =
+            self.context().place_grid.map(|f| unsafe { f(self.raw(), port, item, index_to_world.as_ptr()) });
+        if placed == Some(Status::OK) { Ok(()) } else { Err(refused(port)) }
+    }
+
     /// The grid at a port made writable, its values kept.
     pub fn edit_grid(&mut self, port: u32, item: u32) -> Result<GridMut<'_>, Failure> {
         // SAFETY: as above.

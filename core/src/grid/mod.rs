@@ -5,6 +5,7 @@
 //! metres unless a name says `index`.
 
 mod channel;
+pub mod halo;
 pub mod morphology;
 pub mod sampling;
 mod topology;

@@ -1,8 +1,12 @@
 //! Level sets: signed distances in metres, φ < 0 inside liquid and inside solids.
 
 pub mod fractions;
+mod redistance;
 mod signed_distance;
 mod tiles;
+mod volume;
 
+pub use redistance::{interface, redistance};
 pub use signed_distance::{SdfSampler, SignedDistance};
 pub use tiles::InsideTiles;
+pub use volume::volume;

@@ -1,0 +1,162 @@
+//! Making a level set a signed distance again, without moving its zero.
+
+use super::InsideTiles;
+use crate::grid::morphology::VoxelMask;
+use crate::grid::{Grid, halo, leaf};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Voxels around a leaf that the second-order upwind stencil reads.
+const HALO: usize = 2;
+const STRIDES: [usize; 3] = halo::strides(HALO);
+/// Distance of a voxel the front has not reached, relative to nothing: larger than any band.
+const UNREACHED: f32 = f32::INFINITY;
+/// A neighbour without a leaf: no interface is seen there.
+const MISSING: f32 = f32::NAN;
+
+/// The signed distance (metres) to the zero set of `phi`, in a band of `band_voxels` around it and
+/// ±`band_voxels · h` beyond, on the leaves of `phi` and those the band needs. Signs are kept everywhere.
+///
+/// Voxels next to the interface take φ/|∇φ|, which keeps the zero where it is to second order and leaves
+/// a signed distance as it is [Russo and Smereka 2000]; the rest of the band solves |∇φ| = 1 outward from
+/// them with second-order upwind differences [Sethian 1999], all voxels at once until every chain of
+/// dependence has been walked, so that the result does not depend on any order. Only leaves are looked at:
+/// where they end no interface is assumed.
+pub fn redistance(phi: &Grid<f32>, h: f32, band_voxels: f32) -> Grid<f32> {
+    let width = band_voxels * h;
+    let crossing = interface(phi);
+    let near = crossing.leaves_within(band_voxels.ceil() as usize + 1);
+    let topology = Arc::new(phi.topology.union(&near));
+    let inside = InsideTiles::of(phi);
+    let source = extended(phi, &inside, topology.clone());
+    let mut distance = interface_distance(&source, h);
+
+    let active: Vec<bool> = topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
+    let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
+    let fixed = VoxelMask::from_fn(topology.clone(), |slot| distance.values[slot].abs() < UNREACHED);
+    let mut next = distance.values.clone();
+    for _ in 0..steps {
+        next.par_chunks_mut(leaf::SIZE).enumerate().filter(|(l, _)| active[*l]).for_each_init(
+            Vec::new,
+            |block, (l, next)| {
+                halo::gather(&topology, &distance.values, l, HALO, UNREACHED, block);
+                for (n, next) in next.iter_mut().enumerate() {
+                    if !fixed.has(l * leaf::SIZE + n) {
+                        *next = upwind(block, halo::index(HALO, leaf::local(n)), h, width);
+                    }
+                }
+            },
+        );
+        std::mem::swap(&mut distance.values, &mut next);
+    }
+    distance.values.par_iter_mut().for_each(|d| *d = d.clamp(-width, width));
+    distance.background = if phi.background < 0.0 { -width } else { width };
+    distance
+}
+
+/// Whether a value is inside; zero is not.
+#[inline(always)]
+fn is_inside(phi: f32) -> bool {
+    phi < 0.0
+}
+
+/// The voxels with a face neighbour of the other sign.
+pub fn interface(phi: &Grid<f32>) -> VoxelMask {
+    VoxelMask::from_fn(phi.topology.clone(), |slot| {
+        let (l, [x, y, z]) = (slot / leaf::SIZE, leaf::local(slot % leaf::SIZE));
+        let own = is_inside(phi.values[slot]);
+        let around =
+            [[x - 1, y, z], [x + 1, y, z], [x, y - 1, z], [x, y + 1, z], [x, y, z - 1], [x, y, z + 1]];
+        around.iter().any(|&n| phi.topology.reach(l, n).is_some_and(|s| is_inside(phi.values[s]) != own))
+    })
+}
+
+/// `phi` on more leaves; new ones take the background with the sign of the side they lie on.
+fn extended(phi: &Grid<f32>, inside: &InsideTiles, topology: Arc<crate::grid::Topology>) -> Grid<f32> {
+    let mut out = phi.on(&topology);
+    out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(values, &o)| {
+        if phi.topology.leaf_of(o).is_none() && inside.contains(o) {
+            values.fill(-phi.background.abs());
+        }
+    });
+    out
+}
+
+/// Signed distance of the voxels next to the interface; ±[`UNREACHED`] elsewhere.
+fn interface_distance(phi: &Grid<f32>, h: f32) -> Grid<f32> {
+    let mut out = Grid::new(phi.topology.clone(), phi.background);
+    out.values.par_chunks_mut(leaf::SIZE).enumerate().for_each_init(Vec::new, |block, (l, out)| {
+        let values = &phi.values[l * leaf::SIZE..][..leaf::SIZE];
+        halo::gather(&phi.topology, &phi.values, l, 1, MISSING, block);
+        for (n, out) in out.iter_mut().enumerate() {
+            let at = halo::index(1, leaf::local(n));
+            let sign = if is_inside(values[n]) { -1.0 } else { 1.0 };
+            *out = sign * distance_at_interface(block, at, h).unwrap_or(UNREACHED);
+        }
+    });
+    out
+}
+
+/// |φ|/|∇φ| of a voxel with a neighbour of the other sign, and never more than the distance to the zero
+/// along an axis. Differences are central where φ is monotone and the steeper one-sided difference where
+/// it is not (an interface on both sides), so that thin films keep their thickness.
+fn distance_at_interface(block: &[f32], at: usize, h: f32) -> Option<f32> {
+    let phi = block[at];
+    let mut slope2 = 0.0;
+    let mut along_axis = UNREACHED;
+    for stride in halo::strides(1) {
+        let (below, above) = (block[at - stride], block[at + stride]);
+        for beyond in [below, above] {
+            if !beyond.is_nan() && is_inside(beyond) != is_inside(phi) {
+                along_axis = along_axis.min(h * phi.abs() / (phi - beyond).abs());
+            }
+        }
+        let (back, front) = (phi - below, above - phi);
+        let monotone = back * front > 0.0;
+        // `max` ignores a missing neighbour's NaN, the other side's difference stands alone.
+        let slope = if monotone { 0.5 * (back + front) } else { back.abs().max(front.abs()).max(0.0) };
+        slope2 += slope * slope;
+    }
+    (along_axis < UNREACHED).then(|| along_axis.min(h * phi.abs() / slope2.sqrt()))
+}
+
+/// The value at a voxel for which upwind differences give |∇φ| = 1 [Sethian 1999, second-order scheme];
+/// ±[`UNREACHED`] when no neighbour is nearer than `width`.
+fn upwind(block: &[f32], at: usize, h: f32, width: f32) -> f32 {
+    let sign = 1f32.copysign(block[at]);
+    // Per axis, (upwind value, weight): w (u − a)² is h² times the squared difference.
+    let mut axes = [(UNREACHED, 1.0); 3];
+    for (axis, stride) in axes.iter_mut().zip(STRIDES) {
+        let (below, above) = (sign * block[at - stride], sign * block[at + stride]);
+        let (near, far) = if below <= above {
+            (below, sign * block[at - 2 * stride])
+        } else {
+            (above, sign * block[at + 2 * stride])
+        };
+        // (3u − 4a + b)/2 where the front also passed b before a, else u − a.
+        *axis = if far <= near && near < UNREACHED { ((4.0 * near - far) / 3.0, 2.25) } else { (near, 1.0) };
+    }
+    axes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    if axes[0].0 >= width {
+        return sign * UNREACHED;
+    }
+    let mut u = UNREACHED;
+    let (mut w, mut wa, mut waa) = (0.0, 0.0, 0.0);
+    for (a, weight) in axes {
+        if u <= a {
+            break;
+        }
+        // Relative to the nearest axis, for precision.
+        let da = a - axes[0].0;
+        (w, wa, waa) = (w + weight, wa + weight * da, waa + weight * da * da);
+        let discriminant = wa * wa - w * (waa - h * h);
+        if discriminant < 0.0 {
+            break;
+        }
+        u = axes[0].0 + (wa + discriminant.sqrt()) / w;
+    }
+    sign * u
+}
+
+#[cfg(test)]
+mod tests;

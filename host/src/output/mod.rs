@@ -1,5 +1,13 @@
 //! Output nodes: what leaves the host as files.
 
+mod atomic;
+mod geo_json;
+mod geometry_cache;
+#[cfg(test)]
+mod test_scene;
+mod vdb_cache;
+mod vdb_grid;
+
 use crate::data::Scene;
 use crate::node::{NodeType, Params};
 use std::path::{Path, PathBuf};
@@ -20,6 +28,14 @@ pub struct Frame<'a> {
     pub folder: &'a Path,
 }
 
+impl Frame<'_> {
+    /// Path of this frame's file of an output called `stem`: the number last, at least four digits.
+    fn file(&self, stem: &str, extension: &str) -> PathBuf {
+        let sign = if self.number < 0 { "-" } else { "" };
+        self.folder.join(format!("{stem}.{sign}{:04}.{extension}", self.number.unsigned_abs()))
+    }
+}
+
 /// Why a frame could not be written: one sentence.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -37,11 +53,19 @@ pub trait Output {
 
 /// The output node types of the host.
 pub fn types() -> Vec<NodeType> {
-    Vec::new()
+    vec![vdb_cache::node_type(), geometry_cache::node_type()]
 }
 
 /// An output node of that type, or `None` when there is no such type.
 pub fn create(type_id: &str) -> Option<Box<dyn Output>> {
-    let _ = type_id;
-    None
+    match type_id.strip_prefix("meniscus.").unwrap_or(type_id) {
+        "vdb_cache" => Some(Box::new(vdb_cache::VdbCache)),
+        "geometry_cache" => Some(Box::new(geometry_cache::GeometryCache)),
+        _ => None,
+    }
+}
+
+/// What the caches write as `creator`.
+fn creator() -> String {
+    format!("Meniscus {}", env!("CARGO_PKG_VERSION"))
 }

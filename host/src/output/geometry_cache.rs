@@ -1,0 +1,213 @@
+//! `geometry_cache`: particles, bubbles and meshes, one `.geo` file a frame (Houdini's JSON).
+
+use super::{Frame, Output, OutputError, atomic, geo_json};
+use crate::data::{Data, Geometry, Object};
+use crate::node::{NodeKind, NodeType, ParamSpec};
+use std::path::{Path, PathBuf};
+
+/// The node at work: it keeps nothing from frame to frame.
+pub struct GeometryCache;
+
+/// Its description.
+pub fn node_type() -> NodeType {
+    let help = "Writes geometry of the objects as Houdini geometry (.geo, JSON), one file a frame.";
+    NodeType::host("meniscus.geometry_cache", "Geometry Cache", NodeKind::Output, (1, None), help).with(vec![
+        ParamSpec::texts(
+            "geometry",
+            "Geometry",
+            &["particles", "bubbles"],
+            "Names of the geometry to write: the first goes to <node>, the others to <node>_<name>; those an \
+             object does not have are left out.",
+        ),
+        ParamSpec::text(
+            "attributes",
+            "Attributes",
+            "* ^C0 ^C1 ^C2",
+            "Which attributes to write: names, * for any part of a name, ^ to leave out. P is always written.",
+        ),
+    ])
+}
+
+impl Output for GeometryCache {
+    fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
+        let names = frame.params.texts("geometry");
+        let mut written = Vec::new();
+        for (i, name) in names.iter().enumerate() {
+            let stem = if i == 0 { frame.node.to_owned() } else { format!("{}_{name}", frame.node) };
+            written.extend(write_named(frame, name, &stem)?);
+        }
+        let objects = &frame.scene.objects;
+        if written.is_empty() && objects.iter().any(|o| geometries(o).next().is_some()) {
+            let known: Vec<&str> = objects.iter().flat_map(geometries).collect();
+            return Err(OutputError(format!(
+                "node `{}`, parameter `geometry`: no object has {}; there are {}",
+                frame.node,
+                names.join(" or "),
+                known.join(", ")
+            )));
+        }
+        Ok(written)
+    }
+
+    fn finish(&mut self, _folder: &Path, _node: &str) -> Result<Vec<PathBuf>, OutputError> {
+        Ok(Vec::new())
+    }
+}
+
+fn geometries(object: &Object) -> impl Iterator<Item = &str> {
+    object.ports.iter().filter(|(_, p)| matches!(p.data, Data::Geometry(_))).map(|(n, _)| n.as_str())
+}
+
+/// One file for every object that has this geometry; with several, the object's name is added to the stem.
+fn write_named(frame: &Frame, name: &str, stem: &str) -> Result<Vec<PathBuf>, OutputError> {
+    let found: Vec<(&str, &Geometry)> =
+        frame.scene.objects.iter().filter_map(|o| Some((o.name.as_str(), o.geometry(name)?))).collect();
+    let pattern = Pattern::new(frame.params.text("attributes"));
+    let alone = found.len() == 1;
+    let mut written = Vec::new();
+    for (object, geometry) in found {
+        let stem = if alone { stem.to_owned() } else { format!("{stem}_{object}") };
+        let path = frame.file(&stem, "geo");
+        let header = geo_json::Header { fps: frame.fps, frame: frame.number };
+        let keep = |attribute: &str| attribute == "P" || pattern.matches(attribute);
+        let bytes = geo_json::to_bytes(geometry, &header, keep).map_err(|reason| {
+            OutputError(format!("node `{}`: `{name}` of `{object}` cannot be written: {reason}", frame.node))
+        })?;
+        atomic::write(&path, &bytes)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+/// Houdini's attribute pattern: blank-separated names with `*`, `^` leaves out; the last match decides.
+struct Pattern<'a> {
+    words: Vec<&'a str>,
+}
+
+impl<'a> Pattern<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { words: text.split_whitespace().collect() }
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        self.words.iter().fold(false, |kept, word| match word.strip_prefix('^') {
+            Some(left_out) => kept && !glob(left_out, name),
+            None => kept || glob(word, name),
+        })
+    }
+}
+
+fn glob(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => match name.strip_prefix(head) {
+            None => false,
+            Some(rest) => {
+                rest.char_indices().map(|(i, _)| i).chain([rest.len()]).any(|i| glob(tail, &rest[i..]))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_scene::{defaults, scene};
+    use super::*;
+    use crate::node::Value;
+    use serde_json::Value as Json;
+
+    /// The value that follows a key in one of the format's flat key/value arrays.
+    fn after<'a>(list: &'a Json, key: &str) -> &'a Json {
+        let list = list.as_array().unwrap();
+        &list[list.iter().position(|k| k == key).unwrap() + 1]
+    }
+
+    fn attribute<'a>(file: &'a Json, name: &str) -> Option<&'a Json> {
+        let list = after(after(file, "attributes"), "pointattributes").as_array().unwrap();
+        list.iter().find(|a| after(&a[0], "name") == name)
+    }
+
+    #[test]
+    fn particles_become_houdini_points() {
+        let folder = tempfile::tempdir().unwrap();
+        let params = defaults(&node_type());
+        let scene = scene();
+        let frame = Frame {
+            number: 7,
+            fps: 24.0,
+            node: "points",
+            scene: &scene,
+            params: &params,
+            folder: folder.path(),
+        };
+        let files = GeometryCache.write(&frame).unwrap();
+        assert_eq!(files, [folder.path().join("points.0007.geo")], "no bubbles, no file for them");
+        let file: Json = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+        assert_eq!(
+            (after(&file, "pointcount"), after(&file, "primitivecount")),
+            (&Json::from(3), &Json::from(0))
+        );
+        let p = attribute(&file, "P").unwrap();
+        assert_eq!(after(&p[0], "options")["type"]["value"], "point");
+        let tuples = after(after(&p[1], "values"), "tuples");
+        assert_eq!(tuples[2][0].as_f64().unwrap() as f32, 1e-7);
+        let id = attribute(&file, "id").unwrap();
+        assert_eq!(after(&id[1], "storage"), "int64");
+        assert_eq!(after(after(&id[1], "values"), "arrays"), &serde_json::json!([[7, 8, 9]]));
+        let v = attribute(&file, "v").unwrap();
+        assert_eq!(after(&v[0], "options")["type"]["value"], "vector");
+        assert!(attribute(&file, "C0").is_none(), "solver state stays out");
+    }
+
+    #[test]
+    fn meshes_keep_their_winding_and_an_origin_is_added() {
+        let mut mesh =
+            Geometry::from_triangles(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[[0, 1, 2], [2, 1, 0]]);
+        mesh.origin = [10.0, 0.0, 0.0];
+        let bytes = geo_json::to_bytes(&mesh, &geo_json::Header { fps: 24.0, frame: 1 }, |_| true).unwrap();
+        let file: Json = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(
+            after(&file, "topology"),
+            &serde_json::json!(["pointref", ["indices", [0, 1, 2, 2, 1, 0]]])
+        );
+        let primitive = &after(&file, "primitives")[0];
+        assert_eq!(primitive[0], serde_json::json!(["type", "Polygon_run"]));
+        assert_eq!(after(&primitive[1], "nvertices_rle"), &serde_json::json!([3, 2]));
+        let tuples = after(after(&attribute(&file, "P").unwrap()[1], "values"), "tuples");
+        assert_eq!(tuples[1], serde_json::json!([11.0, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn a_nan_and_an_unknown_name_are_refused() {
+        let mut g = Geometry::from_points(&[[0.0; 3], [f32::NAN, 0.0, 0.0]]);
+        let header = geo_json::Header { fps: 24.0, frame: 1 };
+        let reason = geo_json::to_bytes(&g, &header, |_| true).unwrap_err();
+        assert!(reason.contains("`P` of element 1"), "{reason}");
+        g.points = 5;
+        assert!(geo_json::to_bytes(&g, &header, |_| true).is_err());
+
+        let folder = tempfile::tempdir().unwrap();
+        let mut params = defaults(&node_type());
+        params.values.insert("geometry".into(), Value::Texts(vec!["partcles".into()]));
+        let scene = scene();
+        let frame = Frame {
+            number: 7,
+            fps: 24.0,
+            node: "points",
+            scene: &scene,
+            params: &params,
+            folder: folder.path(),
+        };
+        let error = GeometryCache.write(&frame).unwrap_err().to_string();
+        assert!(error.contains("partcles") && error.contains("particles"), "{error}");
+    }
+
+    #[test]
+    fn patterns_choose_as_in_houdini() {
+        let p = Pattern::new("* ^C0 ^rest* restP");
+        assert!(p.matches("v") && p.matches("id") && p.matches("restP"));
+        assert!(!p.matches("C0") && !p.matches("restLength"));
+        assert!(!Pattern::new("").matches("v"));
+        assert!(Pattern::new("a*c*e").matches("abcde") && !Pattern::new("a*c*e").matches("abde"));
+    }
+}

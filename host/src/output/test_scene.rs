@@ -1,0 +1,76 @@
+//! A small scene for the tests of the outputs: a ball of liquid that rotates, with particles.
+
+use crate::data::{Array, Data, Element, Geometry, Grid, Lifetime, Object, Owner, Sampling, Scene};
+use crate::node::{NodeType, Params};
+use std::sync::Arc;
+
+/// Voxel size, metres.
+pub const H: f64 = 0.01;
+/// Radius of the ball, metres.
+pub const RADIUS: f64 = 0.2;
+
+/// A grid whose leaves are those near `|φ| < 3h` or inside, filled from world positions of its samples.
+pub fn grid(
+    sampling: Sampling,
+    components: usize,
+    phi: impl Fn([f64; 3]) -> f64,
+    f: impl Fn(usize, [f64; 3]) -> f64,
+) -> Grid {
+    let mut grid = Grid::new(Element::F32, components, sampling);
+    grid.transform = [H, 0., 0., 0., 0., H, 0., 0., 0., 0., H, 0., 0.5 * H, 0.5 * H, 0.5 * H, 1.];
+    let mut origins = Vec::new();
+    let reach = ((RADIUS / H) as i32 / 8 + 2) * 8;
+    let steps = || (-reach..reach).step_by(8);
+    for o in steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| [x, y, z]))) {
+        let middle = grid.to_world(o.map(|c| f64::from(c) + 3.5));
+        if phi(middle) < (3.0 + 7.0) * H {
+            origins.push(o);
+        }
+    }
+    grid.shape(origins, Vec::new());
+    for c in 0..components {
+        let mut values = Vec::new();
+        for o in grid.origins.iter() {
+            for n in 0..512 {
+                let mut p = [o[0] + (n >> 6), o[1] + (n >> 3 & 7), o[2] + (n & 7)].map(f64::from);
+                if sampling == Sampling::Face {
+                    p[c] -= 0.5;
+                }
+                values.push(f(c, grid.to_world(p)) as f32);
+            }
+        }
+        grid.channels[c] = Arc::new(Array::F32(values));
+    }
+    grid
+}
+
+/// Distance to the ball, metres.
+pub fn ball(p: [f64; 3]) -> f64 {
+    p.iter().map(|c| c * c).sum::<f64>().sqrt() - RADIUS
+}
+
+/// Velocity of a rigid rotation about y, m/s.
+pub fn spin(p: [f64; 3]) -> [f64; 3] {
+    [p[2], 0.0, -p[0]]
+}
+
+/// The liquid alone.
+pub fn scene() -> Scene {
+    let mut water = Object::new("water", "meniscus.liquid_object");
+    let mut surface = grid(Sampling::Centre, 1, ball, |_, p| ball(p));
+    surface.background[0] = 3.0 * H;
+    water.set("surface", Lifetime::State, Data::Grid(surface));
+    let vel = grid(Sampling::Face, 3, ball, |c, p| spin(p)[c]);
+    water.set("vel", Lifetime::State, Data::Grid(vel));
+    let mut particles = Geometry::from_points(&[[0.0, 0.1, 0.0], [0.05, 0.0, -0.1], [1e-7, -0.15, 0.0]]);
+    particles.set(Owner::Point, "v", 3, Array::F32(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.5]));
+    particles.set(Owner::Point, "id", 1, Array::I64(vec![7, 8, 9]));
+    particles.set(Owner::Point, "C0", 3, Array::F32(vec![0.0; 9]));
+    water.set("particles", Lifetime::State, Data::Geometry(particles));
+    Scene { objects: vec![water] }
+}
+
+/// The defaults of a node type.
+pub fn defaults(node: &NodeType) -> Params {
+    Params { values: node.params.iter().map(|p| (p.name.clone(), p.default.clone())).collect() }
+}

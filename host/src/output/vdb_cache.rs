@@ -1,0 +1,214 @@
+//! `vdb_cache`: grids of the simulated objects, one `.vdb` file a frame.
+
+use super::vdb_grid::{Converted, Velocity, convert};
+use super::{Frame, Output, OutputError, creator};
+use crate::data::{Data, Object};
+use crate::node::{NodeKind, NodeType, ParamSpec};
+use openvdb_sys::{Class, GridOut, Meta};
+use std::path::{Path, PathBuf};
+
+/// The node at work: it keeps nothing from frame to frame.
+pub struct VdbCache;
+
+/// Its description.
+pub fn node_type() -> NodeType {
+    let help = "Writes grids of the objects as one OpenVDB file a frame.";
+    NodeType::host("meniscus.vdb_cache", "VDB Cache", NodeKind::Output, (1, None), help).with(vec![
+        ParamSpec::texts("grids", "Grids", &["surface", "vel"], "Names of the grids to write."),
+        ParamSpec::menu(
+            "velocity",
+            "Velocity Sampling",
+            &[("collocated", "Collocated"), ("staggered", "Staggered")],
+            "Where vector values stand: at cell centres, as renderers expect, or on faces, to simulate on.",
+        ),
+        ParamSpec::toggle(
+            "half_float",
+            "16-bit Float",
+            true,
+            "Stores vectors and fog volumes in 16-bit floats; surfaces always keep 32.",
+        ),
+    ])
+}
+
+impl Output for VdbCache {
+    fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
+        let staggered = frame.params.text("velocity") == "staggered";
+        let velocity = if staggered { Velocity::Staggered } else { Velocity::Collocated };
+        let mut converted = Vec::new();
+        for name in frame.params.texts("grids") {
+            converted.extend(grids_named(frame, name, velocity)?);
+        }
+        let path = frame.file(frame.node, "vdb");
+        save(&path, &converted, frame)?;
+        Ok(vec![path])
+    }
+
+    fn finish(&mut self, _folder: &Path, _node: &str) -> Result<Vec<PathBuf>, OutputError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Every object's grid of that name. One keeps the name; several are called `<object>_<name>`.
+fn grids_named(
+    frame: &Frame,
+    name: &str,
+    velocity: Velocity,
+) -> Result<Vec<(String, Converted)>, OutputError> {
+    let objects = &frame.scene.objects;
+    let found: Vec<_> = objects.iter().filter_map(|o| Some((o, o.grid(name)?))).collect();
+    if found.is_empty() && objects.iter().any(is_simulated) {
+        let known = known_grids(objects).join(", ");
+        return Err(OutputError(format!(
+            "node `{}`, parameter `grids`: no object has a grid `{name}`; there are {known}",
+            frame.node
+        )));
+    }
+    let alone = found.len() == 1;
+    let convert_one = |(object, grid): (&Object, _)| {
+        let converted = convert(name, grid, object.grid("surface"), velocity).map_err(|reason| {
+            let whose = format!("grid `{name}` of `{}`", object.name);
+            OutputError(format!("node `{}`: {whose} cannot be written: {reason}", frame.node))
+        })?;
+        Ok((if alone { name.to_owned() } else { format!("{}_{name}", object.name) }, converted))
+    };
+    found.into_iter().map(convert_one).collect()
+}
+
+/// A collider alone does not tell which grids a simulation will have.
+fn is_simulated(object: &Object) -> bool {
+    object
+        .ports
+        .iter()
+        .any(|(name, port)| matches!(port.data, Data::Grid(_)) && !name.starts_with("collision"))
+}
+
+fn known_grids(objects: &[Object]) -> Vec<String> {
+    let ports = objects.iter().flat_map(|o| &o.ports);
+    let mut names: Vec<String> =
+        ports.filter(|(_, p)| matches!(p.data, Data::Grid(_))).map(|(n, _)| n.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(), OutputError> {
+    let half = frame.params.toggle("half_float");
+    let creator = creator();
+    let metadata = [
+        ("creator", Meta::Text(creator.clone())),
+        ("fps", Meta::Float(frame.fps as f32)),
+        ("frame", Meta::Int(i64::from(frame.number))),
+    ];
+    let grids: Vec<GridOut> = grids
+        .iter()
+        .map(|(name, grid)| {
+            let values = grid.channels.values();
+            let is_vector = matches!(values, openvdb_sys::Values::Vector(_));
+            GridOut {
+                name,
+                class: grid.class,
+                transform: grid.transform,
+                background: grid.background,
+                origins: &grid.origins,
+                masks: grid.masks.as_deref(),
+                values,
+                tiles: &grid.tiles,
+                half: half && (is_vector || grid.class == Class::FogVolume),
+                flood: grid.flood,
+                vector_type: is_vector.then_some("contravariant relative"),
+                metadata: &metadata[..2],
+            }
+        })
+        .collect();
+    match openvdb_sys::write(path, &grids, &metadata) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(OutputError(format!("node `{}`: {error}", frame.node))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_scene::{H, defaults, scene, spin};
+    use super::*;
+    use crate::data::Scene;
+    use crate::node::{Params, Value};
+    use openvdb_sys::Data as Values;
+
+    fn cook(scene: &Scene, params: &Params) -> Result<(tempfile::TempDir, PathBuf), OutputError> {
+        let folder = tempfile::tempdir().unwrap();
+        let frame = Frame { number: 1001, fps: 25.0, node: "cache", scene, params, folder: folder.path() };
+        let files = VdbCache.write(&frame)?;
+        assert_eq!(files, [folder.path().join("cache.1001.vdb")]);
+        Ok((folder, files[0].clone()))
+    }
+
+    #[test]
+    fn surface_and_velocity_follow_the_conventions() {
+        let (_folder, path) = cook(&scene(), &defaults(&node_type())).unwrap();
+        let file = openvdb_sys::open(&path).unwrap();
+        assert!(file.metadata().iter().any(|e| e.key == "fps" && e.value == "25"));
+        let surface = file.info(file.find("surface").unwrap()).unwrap();
+        assert_eq!((surface.class, surface.half), (Class::LevelSet, false));
+        assert!((surface.background[0] - 3.0 * H).abs() < 1e-7);
+        let check = file.stats(file.find("surface").unwrap()).unwrap().level_set.unwrap();
+        assert!(check.wrong_sign == 0 && check.beyond_band == 0 && (check.gradient_mean - 1.0).abs() < 0.01);
+
+        let at = file.find("vel").unwrap();
+        let vel = file.info(at).unwrap();
+        assert_eq!(
+            (vel.class, vel.half, vel.meta("vector_type")),
+            (Class::Unknown, true, Some("contravariant relative"))
+        );
+        let leaves = file.leaves(at).unwrap();
+        let Values::Vector(values) = &leaves.data else { panic!("not vectors") };
+        for ijk in [[0, 0, 0], [7, 7, 7], [-1, 15, 3], [-15, -2, 8]] {
+            let wanted = spin(ijk.map(|c: i32| (f64::from(c) + 0.5) * H));
+            let got = values[leaves.slot(ijk).unwrap()];
+            assert!(
+                (0..3).all(|c| (f64::from(got[c]) - wanted[c]).abs() < 1e-3),
+                "{ijk:?}: {got:?} {wanted:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn staggered_velocities_keep_their_faces() {
+        let mut params = defaults(&node_type());
+        params.values.insert("velocity".into(), Value::Text("staggered".into()));
+        params.values.insert("half_float".into(), Value::Toggle(false));
+        let scene = scene();
+        let (_folder, path) = cook(&scene, &params).unwrap();
+        let file = openvdb_sys::open(&path).unwrap();
+        let at = file.find("vel").unwrap();
+        let info = file.info(at).unwrap();
+        assert_eq!((info.class, info.half), (Class::Staggered, false));
+        let leaves = file.leaves(at).unwrap();
+        let Values::Vector(values) = &leaves.data else { panic!("not vectors") };
+        let vel = scene.objects[0].grid("vel").unwrap();
+        let got = values[leaves.slot([3, -9, 2]).unwrap()];
+        assert!((0..3).all(|c| f64::from(got[c]) == vel.value(c, [3, -9, 2])));
+    }
+
+    #[test]
+    fn an_unknown_grid_is_named() {
+        let mut params = defaults(&node_type());
+        params.values.insert("grids".into(), Value::Texts(vec!["surfce".into()]));
+        let error = cook(&scene(), &params).map(|_| ()).unwrap_err().to_string();
+        assert!(
+            error.contains("`cache`") && error.contains("`surfce`") && error.contains("surface, vel"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn two_objects_keep_their_grids_apart() {
+        let mut scene = scene();
+        let mut other = scene.objects[0].clone();
+        other.name = "oil".into();
+        scene.objects.push(other);
+        let (_folder, path) = cook(&scene, &defaults(&node_type())).unwrap();
+        let names: Vec<String> =
+            openvdb_sys::open(&path).unwrap().grids().unwrap().into_iter().map(|g| g.name).collect();
+        assert_eq!(names, ["oil_surface", "oil_vel", "water_surface", "water_vel"]);
+    }
+}

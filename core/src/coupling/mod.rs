@@ -1,1 +1,23 @@
-//! Under construction.
+//! Couplings: which unknowns share a pressure solve, and what the solve does to them.
+//!
+//! [`free_surface`] and [`constraint_bubbles`] differ in one answer, which air keeps its volume. All else is
+//! shared: [`regions`] finds the connected air and liquid, `assemble` describes one
+//! [`PressureSystem`](crate::pressure::PressureSystem), `project` solves it and updates the velocity.
+
+mod assemble;
+mod block;
+pub mod constraint_bubbles;
+mod fields;
+mod first_guess;
+mod flux;
+pub mod free_surface;
+mod open_volume;
+mod project;
+pub mod regions;
+mod volumes;
+
+pub use fields::{AirLimits, Density, LiquidFields, SurfaceTension};
+pub use project::{Bubble, Error, Projection};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,36 @@
+//! Constraint bubbles: every closed region of air keeps its volume [Goldade and Batty 2017].
+
+use super::fields::LiquidFields;
+use super::project::{self, Engine, Error, Projection};
+use super::regions::Regions;
+use crate::grid::FaceGrid;
+use crate::pressure::{Params, PressureSolver, Progress};
+
+/// Makes `vel` (m/s, after forces over a step of `dt` seconds) free of divergence in the liquid and free of
+/// net flux over the boundary of every air region without a way out:
+///
+/// ```text
+///    dt [ D M⁻¹ Dᵀ   D M⁻¹ Bᵀ ] [p]     [ D u* + s   ]
+///       [ B M⁻¹ Dᵀ   B M⁻¹ Bᵀ ] [λ] = - [ B u* + s_b ]        u = u* + dt M⁻¹ (Dᵀ p + Bᵀ λ)
+/// ```
+///
+/// [Goldade and Batty 2017, Eq. 8], so that each bubble is one unknown λ that borders many cells. In a volume
+/// that solids close, the prescribed flux is first made compatible by its bubbles in proportion to their
+/// volumes, then the largest bubble's row is left out: its constraint follows from the others, and its
+/// pressure is the 0 from which those of the volume count. Regions without liquid faces carry no row.
+/// Closed faces get the solid's velocity. On an error nothing is changed.
+pub fn project(
+    fields: &LiquidFields,
+    vel: &mut FaceGrid<f32>,
+    dt: f64,
+    solver: &mut dyn PressureSolver,
+    params: &Params,
+    progress: Progress,
+) -> Result<Projection, Error> {
+    project::project(fields, keeps_volume, vel, dt, Engine { solver, params, progress })
+}
+
+/// Air that reaches unbounded space can go anywhere; all other air keeps its volume.
+fn keeps_volume(regions: &Regions) -> Vec<bool> {
+    regions.air.iter().map(|a| !a.exterior).collect()
+}

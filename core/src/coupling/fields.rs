@@ -1,0 +1,63 @@
+//! What a pressure projection reads.
+
+use crate::grid::{FaceGrid, Grid, Transform};
+
+/// Density of the liquid.
+#[derive(Clone, Copy, Debug)]
+pub enum Density<'a> {
+    /// The same everywhere, kg/m³.
+    Uniform(f64),
+    /// Per cell, kg/m³; faces between two liquid cells take the mean.
+    PerCell(&'a Grid<f32>),
+}
+
+/// Surface tension as a pressure jump across the liquid's surface [Hong and Kim 2005].
+#[derive(Clone, Copy, Debug)]
+pub struct SurfaceTension<'a> {
+    /// Surface tension, N/m.
+    pub sigma: f64,
+    /// Mean curvature ∇·(∇φ/|∇φ|) at the cells on either side of the surface, 1/m; positive for a drop.
+    pub curvature: &'a Grid<f32>,
+}
+
+/// Where air ends: the sides of the domain in index space (x low, x high, y low, … for `walled`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AirLimits {
+    /// Lowest index position inside, per axis.
+    pub low: [f64; 3],
+    /// Highest index position inside, per axis.
+    pub high: [f64; 3],
+    /// A closed side is a wall; beyond one that is not (open, kill) air is unbounded.
+    pub walled: [bool; 6],
+}
+
+/// The fields of a liquid at the time of its pressure solve. Grids need not share a topology.
+#[derive(Clone, Copy, Debug)]
+pub struct LiquidFields<'a> {
+    /// Index space to world space; uniform, axis-aligned voxels.
+    pub transform: Transform,
+    /// Sides of the domain.
+    pub limits: AirLimits,
+    /// φ of the liquid at cell centres, m; negative inside, carried on into solids.
+    pub surface: &'a Grid<f32>,
+    /// Fraction α of each face that is not solid, on leaves that include every leaf a solid's surface
+    /// passes through (liquid or not): air in the tiles elsewhere is unobstructed.
+    pub open: &'a FaceGrid<f32>,
+    /// Velocity of the solids on faces, m/s; read where α < 1.
+    pub vel_solid: &'a FaceGrid<f32>,
+    /// Density of the liquid.
+    pub density: Density<'a>,
+    /// Wanted divergence of the velocity, 1/s (volume correction, sources), per open volume of the cell.
+    pub source: Option<&'a Grid<f32>>,
+    /// Surface tension, where it is solved with the pressure.
+    pub tension: Option<SurfaceTension<'a>>,
+    /// Pressure of the previous substep, Pa: the solver's first guess.
+    pub previous_pressure: Option<&'a Grid<f32>>,
+}
+
+impl LiquidFields<'_> {
+    /// Edge length of a voxel, m.
+    pub fn voxel_size(&self) -> f64 {
+        self.transform.voxel_size()
+    }
+}

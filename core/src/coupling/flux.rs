@@ -1,0 +1,147 @@
+//! Net outflow of every liquid cell and every air region.
+
+use super::block::{self, Block};
+use super::fields::LiquidFields;
+use super::open_volume::open_volume;
+use super::regions::{LABEL_SOLID, Regions, component_of};
+use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use rayon::prelude::*;
+
+/// Outflows of the constraints D u + s = 0 and B u + s_b = 0 [Goldade and Batty 2017, Eq. 5-8], m³/s.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Flux {
+    /// (D u + s) of each liquid cell less its source, `[leaf][512]` of the pressure system; 0 elsewhere.
+    pub(super) cells: Vec<f64>,
+    /// Sum of `cells` over each connected liquid component.
+    pub(super) liquid: Vec<f64>,
+    /// (B u + s_b) of each air region.
+    pub(super) air: Vec<f64>,
+}
+
+/// Sums by number, in the order of first use.
+#[derive(Default)]
+struct Tally(Vec<(usize, f64)>);
+
+impl Tally {
+    fn add(&mut self, number: usize, value: f64) {
+        match self.0.iter_mut().rev().find(|(n, _)| *n == number) {
+            Some((_, sum)) => *sum += value,
+            None => self.0.push((number, value)),
+        }
+    }
+
+    fn add_to(self, totals: &mut [f64]) {
+        for (n, v) in self.0 {
+            totals[n] += v;
+        }
+    }
+}
+
+/// The flux of a velocity field, m/s, on the leaves of a pressure system.
+pub(super) fn flux(
+    fields: &LiquidFields,
+    regions: &Regions,
+    topology: &Topology,
+    vel: &FaceGrid<f32>,
+) -> Flux {
+    let mut out = Flux {
+        cells: vec![0.0; topology.len() * leaf::SIZE],
+        liquid: vec![0.0; regions.liquid_cells.len()],
+        air: vec![0.0; regions.air.len()],
+    };
+    let leaves = out.cells.par_chunks_mut(leaf::SIZE).zip(topology.origins());
+    let tallies: Vec<[Tally; 2]> =
+        leaves.map(|(cells, &origin)| leaf_flux(fields, regions, vel, origin, cells)).collect();
+    for [liquid, air] in tallies {
+        liquid.add_to(&mut out.liquid);
+        air.add_to(&mut out.air);
+    }
+    let walls: Vec<Tally> = regions
+        .cells
+        .topology
+        .origins()
+        .par_iter()
+        .enumerate()
+        .map(|(l, &origin)| wall_flux(fields, regions, l, origin))
+        .collect();
+    for air in walls {
+        air.add_to(&mut out.air);
+    }
+    out
+}
+
+/// (D u + s) − source of a leaf's liquid cells, and what their faces take from liquids and air regions:
+/// (D u)_i = Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007].
+fn leaf_flux(
+    fields: &LiquidFields,
+    regions: &Regions,
+    vel: &FaceGrid<f32>,
+    origin: Coord,
+    cells: &mut [f64],
+) -> [Tally; 2] {
+    let (mut liquid, mut air) = (Tally::default(), Tally::default());
+    let labels = regions.block(origin);
+    if (0..leaf::SIZE).all(|n| labels[block::centre(n)] >= LABEL_SOLID) {
+        return [liquid, air];
+    }
+    let h = fields.voxel_size();
+    let open = block::faces(fields.open, origin);
+    let velocity = block::faces(vel, origin);
+    let solid = block::faces(fields.vel_solid, origin);
+    let source = fields.source.map(|s| Block::of(s, origin));
+    for (n, out) in cells.iter_mut().enumerate() {
+        let i = block::centre(n);
+        if labels[i] >= LABEL_SOLID {
+            continue;
+        }
+        let mut outflow = 0.0;
+        for axis in 0..3 {
+            for (sign, f, j) in
+                [(-1.0, i, i - block::STEP[axis]), (1.0, i + block::STEP[axis], i + block::STEP[axis])]
+            {
+                let alpha = if labels[j] == LABEL_SOLID { 0.0 } else { f64::from(open[axis][f]) };
+                let through = sign * alpha * h * h * f64::from(velocity[axis][f]);
+                outflow += through + sign * (1.0 - alpha) * h * h * f64::from(solid[axis][f]);
+                if labels[j] >= 0 {
+                    air.add(labels[j] as usize, -through);
+                }
+            }
+        }
+        if let Some(source) = &source {
+            let faces = std::array::from_fn(|a| [open[a][i], open[a][i + block::STEP[a]]]);
+            outflow -= f64::from(source[i] * open_volume(faces)) * h * h * h;
+        }
+        *out = outflow;
+        liquid.add(component_of(labels[i]), outflow);
+    }
+    [liquid, air]
+}
+
+/// s_b: outflow of a leaf's air cells through moving solids [Goldade and Batty 2017, Eq. 6].
+fn wall_flux(fields: &LiquidFields, regions: &Regions, l: usize, origin: Coord) -> Tally {
+    let mut air = Tally::default();
+    let labels = &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE];
+    let around = block::surroundings(&fields.vel_solid.topology, origin);
+    let at_rest = |&m: &u32| {
+        m == leaf::ABSENT || {
+            let own = m as usize * leaf::SIZE..(m as usize + 1) * leaf::SIZE;
+            fields.vel_solid.values.iter().all(|v| v[own.clone()].iter().all(|&v| v == 0.0))
+        }
+    };
+    let no_air = labels.iter().all(|&label| label < 0);
+    let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
+    if no_air || fields.vel_solid.background == 0.0 && reached.iter().all(|&s| at_rest(&around[s])) {
+        return air;
+    }
+    let h = fields.voxel_size();
+    let open = block::faces(fields.open, origin);
+    let solid = block::faces_around(fields.vel_solid, &around);
+    for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label >= 0) {
+        let i = block::centre(n);
+        let through =
+            |axis: usize, f: usize| (1.0 - f64::from(open[axis][f])) * h * h * f64::from(solid[axis][f]);
+        let outflow: f64 = (0..3).map(|a| through(a, i + block::STEP[a]) - through(a, i)).sum();
+        air.add(label as usize, outflow);
+    }
+    air
+}

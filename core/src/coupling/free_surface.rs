@@ -1,0 +1,22 @@
+//! The free surface: air is a void of pressure 0 wherever it is.
+
+use super::fields::LiquidFields;
+use super::project::{self, Engine, Error, Projection};
+use crate::grid::FaceGrid;
+use crate::pressure::{Params, PressureSolver, Progress};
+
+/// Makes `vel` (m/s, after forces over a step of `dt` seconds) free of divergence in the liquid, with
+/// pressure 0 in all air: submerged bubbles collapse [Goldade and Batty 2017, Eq. 4].
+///
+/// Closed faces get the solid's velocity. A pocket that liquid fills completely keeps a constant pressure
+/// undetermined, which the solver removes. On an error nothing is changed.
+pub fn project(
+    fields: &LiquidFields,
+    vel: &mut FaceGrid<f32>,
+    dt: f64,
+    solver: &mut dyn PressureSolver,
+    params: &Params,
+    progress: Progress,
+) -> Result<Projection, Error> {
+    project::project(fields, |r| vec![false; r.air.len()], vel, dt, Engine { solver, params, progress })
+}

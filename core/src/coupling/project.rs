@@ -1,0 +1,274 @@
+//! The projection that every liquid coupling shares: flux → pressure → velocity.
+
+use super::assemble::{self, AirUnknowns};
+use super::block::{self, Block};
+use super::fields::LiquidFields;
+use super::first_guess::first_guess;
+use super::flux::{self, Flux};
+use super::regions::{LABEL_SOLID, Regions};
+use super::volumes::{self, ClosedVolume, Leftover};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
+use crate::pressure::{self, FIXED, Info, Params, PressureSolver, PressureSystem, Progress, SOLID, Unknowns};
+use glam::DVec3;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A region of air, as the solve leaves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bubble {
+    /// Its number in [`Projection::region`] of this substep.
+    pub id: i32,
+    /// Volume, m³; infinite when exterior.
+    pub volume: f64,
+    /// Pressure λ, Pa, against the air of given pressure; in a closed volume, against its largest bubble.
+    pub pressure: f64,
+    /// Centre of volume in world space, m.
+    pub centroid: DVec3,
+    /// The solve kept its volume (by its own row, or as a consequence of the others).
+    pub constrained: bool,
+    /// It reaches unbounded air.
+    pub exterior: bool,
+    /// Faces it shares with liquid.
+    pub liquid_faces: usize,
+    /// Area of the liquid surface that bounds it, m².
+    pub liquid_area: f64,
+}
+
+/// What a projection leaves besides the velocity.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    /// Pressure, Pa: of the liquid's cells, λ in the air's.
+    pub pressure: Grid<f32>,
+    /// r ≥ 0 in air region r, −1 in solids, −2 − k in the connected liquid component k.
+    pub region: Grid<i32>,
+    /// The air regions, by id.
+    pub bubbles: Vec<Bubble>,
+    /// What the solver did.
+    pub info: Info,
+    /// Largest |D u + s − source| / h³ of a liquid cell after the update, 1/s.
+    pub max_divergence: f64,
+    /// Largest net outflow |B u + s_b| of a constrained bubble after the update, beyond what a closed
+    /// volume's walls and sources force on it, m³/s.
+    pub max_bubble_flux: f64,
+    /// Largest outflow that a closed volume's walls and sources ask of what they enclose, m³/s: no
+    /// velocity can answer it, so its bubbles take it (or its liquid, where it has none).
+    pub incompatible_flux: f64,
+}
+
+/// Why a projection gave no result; nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The substep is not a positive time.
+    #[error("pressure projection: a substep of {0} s")]
+    Step(f64),
+    /// The voxels have no size.
+    #[error("pressure projection: a voxel size of {0} m")]
+    VoxelSize(f64),
+    /// The solver refused the system, or was cancelled.
+    #[error(transparent)]
+    Solve(#[from] pressure::Error),
+}
+
+/// How a coupling treats the air: which regions carry a volume constraint.
+pub(super) type Constrained = fn(&Regions) -> Vec<bool>;
+
+/// Solver and its settings, borrowed for one projection.
+pub(super) struct Engine<'a> {
+    pub(super) solver: &'a mut dyn PressureSolver,
+    pub(super) params: &'a Params,
+    pub(super) progress: Progress<'a>,
+}
+
+/// Projects `vel` (m/s, over a step of `dt` seconds) with the constraints D u + s = 0 on the liquid's cells
+/// and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7].
+pub(super) fn project(
+    fields: &LiquidFields,
+    constrained: Constrained,
+    vel: &mut FaceGrid<f32>,
+    dt: f64,
+    engine: Engine,
+) -> Result<Projection, Error> {
+    let h = fields.voxel_size();
+    if !(dt > 0.0 && dt < f64::INFINITY) {
+        return Err(Error::Step(dt));
+    }
+    if !(h > 0.0 && h < f64::INFINITY) {
+        return Err(Error::VoxelSize(h));
+    }
+    let regions = Regions::find(fields);
+    let constrained = constrained(&regions);
+    let closed = volumes::closed_volumes(&regions, &constrained);
+    let air = air_unknowns(&regions, &constrained, &closed);
+    let topology = assemble::liquid_leaves(&regions);
+    let system = assemble::system(fields, &regions, &topology, &air, dt);
+    let before = flux::flux(fields, &regions, &topology, vel);
+    let left = volumes::compatible(&regions, &closed, &before, h);
+    let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
+    let tension = assemble::tension_flux(fields, &regions, &system);
+    if let Some(tension) = &tension {
+        assemble::add_tension(&system, tension, &mut rhs);
+    }
+    let mut x = first_guess(fields, &regions, &system, &air, &closed);
+    let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
+
+    let values = pressures(&system, &x);
+    include_leaves(vel, &topology);
+    update_velocity(fields, &system, &values, tension.as_ref(), vel);
+    let after = flux::flux(fields, &regions, &topology, vel);
+    let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
+    let forced = |v: &ClosedVolume| {
+        let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();
+        let liquid: f64 = v.liquids.iter().map(|&k| left.per_cell[k] * regions.liquid_cells[k] as f64).sum();
+        (air + liquid).abs()
+    };
+    Ok(Projection {
+        pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
+        bubbles: bubbles(&regions, &constrained, &air, &x),
+        info,
+        max_divergence,
+        max_bubble_flux,
+        incompatible_flux: closed.iter().map(forced).fold(0.0, f64::max),
+        region: regions.cells,
+    })
+}
+
+/// Numbers the constrained regions that border liquid, less one per closed volume: the constraint of its
+/// largest region follows from the others and its pressure, which only sets the level, is 0.
+fn air_unknowns(regions: &Regions, constrained: &[bool], closed: &[ClosedVolume]) -> AirUnknowns {
+    let mut unknown: Vec<bool> =
+        constrained.iter().zip(&regions.air).map(|(&c, a)| c && a.liquid_faces > 0).collect();
+    for r in closed.iter().filter_map(|v| v.largest(regions)) {
+        unknown[r] = false;
+    }
+    let mut next = 0..;
+    unknown.into_iter().map(|u| if u { next.next() } else { None }).collect()
+}
+
+/// Pressure of every cell of a system, Pa: p, λ or 0.
+fn pressures(system: &PressureSystem, x: &Unknowns) -> Vec<f64> {
+    let value = |(&label, &p): (&i32, &f64)| match label {
+        FIXED | SOLID => 0.0,
+        b if b >= 0 => x.supers[b as usize],
+        _ => p,
+    };
+    system.label.par_iter().zip(&x.cells).map(value).collect()
+}
+
+/// Makes a velocity cover every face of a system.
+fn include_leaves(vel: &mut FaceGrid<f32>, topology: &Topology) {
+    if topology.origins().iter().any(|&o| vel.topology.leaf_of(o).is_none()) {
+        *vel = vel.on(&Arc::new(vel.topology.union(topology)));
+    }
+}
+
+/// u = u* + dt M⁻¹ (Dᵀ p + Bᵀ λ) [Goldade and Batty 2017, Eq. 7], which on a face of coefficient c is
+/// u* + c (p_low − p_high) / (α h²); a closed face takes the solid's velocity.
+fn update_velocity(
+    fields: &LiquidFields,
+    system: &PressureSystem,
+    pressures: &[f64],
+    tension: Option<&[Vec<f64>; 3]>,
+    vel: &mut FaceGrid<f32>,
+) {
+    let h = fields.voxel_size();
+    let topology = vel.topology.clone();
+    let [x, y, z] = &mut vel.values;
+    let axes =
+        x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
+    axes.zip(topology.origins()).for_each(|(((x, y), z), &origin)| {
+        let own = |field: &FaceGrid<f32>, axis: usize| {
+            let l = field.topology.leaf_of(origin);
+            (l.map(|l| l * leaf::SIZE), axis)
+        };
+        let value = |field: &FaceGrid<f32>, (start, axis): (Option<usize>, usize), n: usize| {
+            start.map_or(field.background, |s| field.values[axis][s + n])
+        };
+        let solved = system
+            .topology
+            .leaf_of(origin)
+            .map(|l| (l * leaf::SIZE, Block::gather(pressures, 0.0, &system.topology.neighbours()[l])));
+        for (axis, u) in [x, y, z].into_iter().enumerate() {
+            let (open, solid) = (own(fields.open, axis), own(fields.vel_solid, axis));
+            for (n, u) in u.iter_mut().enumerate() {
+                let alpha = value(fields.open, open, n);
+                if alpha <= 0.0 {
+                    *u = value(fields.vel_solid, solid, n);
+                    continue;
+                }
+                let Some((start, p)) = &solved else { continue };
+                let c = f64::from(system.face[axis][start + n]);
+                if c > 0.0 {
+                    let i = block::centre(n);
+                    let jump = tension.map_or(0.0, |t| t[axis][start + n]);
+                    let flow = c * (p[i - block::STEP[axis]] - p[i]) - jump;
+                    *u = (f64::from(*u) + flow / (f64::from(alpha) * h * h)) as f32;
+                }
+            }
+        }
+    });
+}
+
+/// Largest divergence of a cell, 1/s, and largest net outflow of a constrained bubble, m³/s.
+fn remaining(
+    regions: &Regions,
+    system: &PressureSystem,
+    constrained: &[bool],
+    after: &Flux,
+    left: &Leftover,
+    h: f64,
+) -> (f64, f64) {
+    let of_leaf = |(l, cells): (usize, &[f64])| {
+        let labels = regions.block(system.topology.origins()[l]);
+        let excess = |(n, outflow): (usize, &f64)| match labels[block::centre(n)] {
+            k @ ..LABEL_SOLID => (outflow - left.per_cell[super::regions::component_of(k)]).abs(),
+            _ => 0.0,
+        };
+        cells.iter().enumerate().map(excess).fold(0.0, f64::max)
+    };
+    let cells = after.cells.par_chunks(leaf::SIZE).enumerate().map(of_leaf).reduce(|| 0.0, f64::max);
+    let bubble = |r: usize| if constrained[r] { (after.air[r] - left.air[r]).abs() } else { 0.0 };
+    (cells / (h * h * h), (0..after.air.len()).map(bubble).fold(0.0, f64::max))
+}
+
+/// The pressure on the surface's leaves: p in liquid, λ in air, 0 in solids.
+fn pressure_grid(
+    fields: &LiquidFields,
+    regions: &Regions,
+    system: &PressureSystem,
+    pressures: &[f64],
+    air: &AirUnknowns,
+    x: &Unknowns,
+) -> Grid<f32> {
+    let mut grid = Grid::new(fields.surface.topology.clone(), 0f32);
+    let topology = grid.topology.clone();
+    grid.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
+        let solved = system.topology.leaf_of(origin);
+        let labelled = regions.cells.topology.leaf_of(origin);
+        let Some(labels) = labelled.map(|l| &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE]) else {
+            return;
+        };
+        for (n, out) in out.iter_mut().enumerate() {
+            *out = match labels[n] {
+                LABEL_SOLID => 0.0,
+                r if r >= 0 => air[r as usize].map_or(0.0, |b| x.supers[b as usize]) as f32,
+                _ => solved.map_or(0.0, |l| pressures[l * leaf::SIZE + n]) as f32,
+            };
+        }
+    });
+    grid
+}
+
+/// The bubble table.
+fn bubbles(regions: &Regions, constrained: &[bool], air: &AirUnknowns, x: &Unknowns) -> Vec<Bubble> {
+    let bubble = |(r, region): (usize, &super::regions::Region)| Bubble {
+        id: r as i32,
+        volume: region.volume,
+        pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
+        centroid: region.centroid,
+        constrained: constrained[r] && region.liquid_faces > 0,
+        exterior: region.exterior,
+        liquid_faces: region.liquid_faces,
+        liquid_area: region.liquid_area,
+    };
+    regions.air.iter().enumerate().map(bubble).collect()
+}

@@ -1,0 +1,209 @@
+//! Volumes, centroids, liquid surface areas and contacts of the regions.
+
+use super::{LABEL_SOLID, Region, Regions, component_of};
+use crate::coupling::block::{self, Block};
+use crate::coupling::fields::{AirLimits, LiquidFields};
+use crate::coupling::open_volume::open_volume;
+use crate::grid::{Coord, leaf};
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+
+/// What one leaf adds to one region.
+#[derive(Clone, Default)]
+struct Share {
+    region: usize,
+    /// Voxels, and their first moment in index space.
+    volume: f64,
+    moment: DVec3,
+    faces: usize,
+    /// Faces' areas, h².
+    area: f64,
+    exterior: bool,
+    liquids: Vec<u32>,
+}
+
+/// What one leaf adds to all regions and liquids.
+#[derive(Default)]
+struct Shares {
+    air: Vec<Share>,
+    /// (liquid component, cells).
+    liquid: Vec<(usize, usize)>,
+}
+
+impl Shares {
+    fn of(&mut self, region: usize) -> &mut Share {
+        let at = self.air.iter().position(|s| s.region == region).unwrap_or_else(|| {
+            self.air.push(Share { region, ..Share::default() });
+            self.air.len() - 1
+        });
+        &mut self.air[at]
+    }
+
+    fn count_liquid(&mut self, component: usize) {
+        match self.liquid.iter_mut().find(|(k, _)| *k == component) {
+            Some((_, cells)) => *cells += 1,
+            None => self.liquid.push((component, 1)),
+        }
+    }
+}
+
+/// Fills in `air` and `liquid_cells` of labelled regions.
+pub(super) fn measure(found: &mut Regions, regions: usize, fields: &LiquidFields, limits: &AirLimits) {
+    let origins = found.cells.topology.origins();
+    let shares: Vec<Shares> =
+        origins.par_iter().enumerate().map(|(l, &o)| measure_leaf(found, l, o, fields, limits)).collect();
+    let mut total: Vec<Share> = (0..regions).map(|region| Share { region, ..Share::default() }).collect();
+    for leaf in shares {
+        for s in leaf.air {
+            let t = &mut total[s.region];
+            t.volume += s.volume;
+            t.moment += s.moment;
+            t.faces += s.faces;
+            t.area += s.area;
+            t.exterior |= s.exterior;
+            t.liquids.extend(s.liquids);
+        }
+        for (k, cells) in leaf.liquid {
+            found.liquid_cells[k] += cells;
+        }
+    }
+    for (gap, &region) in found.gaps.boxes.iter().zip(&found.gap_regions) {
+        if region == LABEL_SOLID {
+            continue;
+        }
+        let t = &mut total[region as usize];
+        t.exterior |= gap.is_exterior(limits);
+        let (volume, centre) = gap.volume_and_centre(limits);
+        if volume > 0.0 && volume < f64::INFINITY {
+            t.volume += volume;
+            t.moment += volume * DVec3::from_array(centre);
+        }
+    }
+    found.air = total.into_iter().map(|t| region(t, fields)).collect();
+}
+
+/// A region in world units.
+fn region(mut t: Share, fields: &LiquidFields) -> Region {
+    let h = fields.voxel_size();
+    t.liquids.sort_unstable();
+    t.liquids.dedup();
+    let centre = if t.volume > 0.0 { t.moment / t.volume } else { t.moment };
+    Region {
+        volume: if t.exterior { f64::INFINITY } else { t.volume * h * h * h },
+        centroid: fields.transform.to_world(centre),
+        liquid_faces: t.faces,
+        liquid_area: t.area * h * h,
+        liquids: t.liquids,
+        exterior: t.exterior,
+    }
+}
+
+/// Everything around one leaf that the measures read.
+struct Surroundings {
+    labels: Block<i32>,
+    phi: Block<f32>,
+    open: [Block<f32>; 3],
+    h: f32,
+}
+
+impl Surroundings {
+    /// The six neighbours of a cell: (axis, outward sign, neighbour's position, α of the shared face).
+    fn neighbours(&self, i: usize) -> impl Iterator<Item = (usize, f64, usize, f32)> {
+        (0..3).flat_map(move |a| {
+            let (below, above) = (i - block::STEP[a], i + block::STEP[a]);
+            [(a, -1.0, below, self.open[a][i]), (a, 1.0, above, self.open[a][above])]
+        })
+    }
+
+    /// Fraction of a cell's volume that no solid fills.
+    fn open_fraction(&self, i: usize) -> f32 {
+        open_volume(std::array::from_fn(|a| [self.open[a][i], self.open[a][i + block::STEP[a]]]))
+    }
+
+    /// Fraction of a cell's volume inside the liquid: ½ − φ/h between 0 and 1, which summed over cells is
+    /// exact for planes, and for small bubbles closer than fractions from φ averaged to the nodes.
+    fn liquid_fraction(&self, i: usize) -> f32 {
+        (0.5 - self.phi[i] / self.h).clamp(0.0, 1.0)
+    }
+
+    /// |n·e_axis| of the liquid surface at a cell, n the normal.
+    fn normal_component(&self, i: usize, axis: usize) -> f64 {
+        let slope = |a: usize| f64::from(self.phi[i + block::STEP[a]] - self.phi[i - block::STEP[a]]);
+        let gradient = DVec3::new(slope(0), slope(1), slope(2));
+        let length = gradient.length();
+        if length > 0.0 { gradient[axis].abs() / length } else { 1.0 }
+    }
+
+    /// The air region beside a liquid cell, behind the neighbour with the greatest φ.
+    fn air_beside(&self, i: usize) -> Option<usize> {
+        let air = self.neighbours(i).filter(|&(_, _, j, alpha)| alpha > 0.0 && self.labels[j] >= 0);
+        air.fold(None, |best: Option<(f32, i32)>, (_, _, j, _)| match best {
+            Some((phi, _)) if phi >= self.phi[j] => best,
+            _ => Some((self.phi[j], self.labels[j])),
+        })
+        .map(|(_, r)| r as usize)
+    }
+}
+
+fn measure_leaf(
+    found: &Regions,
+    l: usize,
+    origin: Coord,
+    fields: &LiquidFields,
+    limits: &AirLimits,
+) -> Shares {
+    let mut shares = Shares::default();
+    let own = &found.cells.values[l * leaf::SIZE..][..leaf::SIZE];
+    if own.iter().all(|&label| label == LABEL_SOLID) {
+        return shares;
+    }
+    let around = Surroundings {
+        labels: found.block(origin),
+        phi: Block::of(fields.surface, origin),
+        open: block::faces(fields.open, origin),
+        h: fields.voxel_size() as f32,
+    };
+    for (n, &label) in own.iter().enumerate() {
+        if label == LABEL_SOLID {
+            continue;
+        }
+        let i = block::centre(n);
+        let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
+        let owner = if label >= 0 {
+            let region = label as usize;
+            let beyond = |a: usize| {
+                (!limits.walled[2 * a] && index[a] < limits.low[a])
+                    || (!limits.walled[2 * a + 1] && index[a] > limits.high[a])
+            };
+            shares.of(region).exterior |= (0..3).any(beyond);
+            Some(region)
+        } else {
+            let component = component_of(label);
+            shares.count_liquid(component);
+            add_contacts(&mut shares, &around, i, component as u32);
+            if around.liquid_fraction(i) < 1.0 { around.air_beside(i) } else { None }
+        };
+        if let Some(region) = owner {
+            let volume = f64::from(around.open_fraction(i) * (1.0 - around.liquid_fraction(i)));
+            let share = shares.of(region);
+            share.volume += volume;
+            share.moment += volume * index;
+        }
+    }
+    shares
+}
+
+/// The faces of a liquid cell that border air: Σ_f |n_f| α h² over them is the surface's area, because the
+/// faces across axis a see its projection ∫ |n_a| dA, and n_x² + n_y² + n_z² = 1.
+fn add_contacts(shares: &mut Shares, around: &Surroundings, i: usize, component: u32) {
+    for (axis, _, j, alpha) in around.neighbours(i) {
+        if alpha > 0.0 && around.labels[j] >= 0 {
+            let share = shares.of(around.labels[j] as usize);
+            share.faces += 1;
+            share.area += f64::from(alpha) * around.normal_component(i, axis);
+            if share.liquids.last() != Some(&component) {
+                share.liquids.push(component);
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Connected regions of air and of liquid [Goldade and Batty 2017, §4.2].
+//!
+//! Air is flooded through open faces (6-connected, α > 0) over the active leaves and over the inactive tiles
+//! between and around them, so that nesting is found however sparse the leaves are. A region that reaches an
+//! open or kill side of the domain, or unbounded space, is *exterior*. Memory grows with the leaves: the
+//! inactive space is a few boxes per leaf.
+//!
+//! The leaves of the open fractions must include every leaf that a solid's surface passes through (inside
+//! the domain), otherwise air leaks through walls that no leaf describes.
+
+mod disjoint_sets;
+mod gaps;
+mod leaf_components;
+mod measure;
+
+use super::block;
+use super::fields::LiquidFields;
+use crate::grid::{Coord, Grid, Topology, leaf};
+pub(super) use disjoint_sets::DisjointSets;
+use gaps::Gaps;
+use glam::{DVec3, IVec3};
+use leaf_components::{Kind, LeafComponents, SOLID};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Label of a cell without any open face.
+pub const LABEL_SOLID: i32 = -1;
+
+/// A connected region of air.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// Volume, m³, below the size of a voxel where liquid or solids cut cells; infinite when exterior.
+    pub volume: f64,
+    /// Centre of volume in world space, m (of its active cells when exterior).
+    pub centroid: DVec3,
+    /// Faces that separate it from liquid.
+    pub liquid_faces: usize,
+    /// Area of the liquid surface that bounds it, m².
+    pub liquid_area: f64,
+    /// Numbers of the connected liquid components it touches, ascending.
+    pub liquids: Vec<u32>,
+    /// It reaches an open or kill side of the domain, or unbounded space.
+    pub exterior: bool,
+}
+
+/// The connected regions of a substep.
+#[derive(Debug)]
+pub struct Regions {
+    /// Per cell: r ≥ 0 in air region r, [`LABEL_SOLID`] in a solid, −2 − k in liquid component k.
+    pub cells: Grid<i32>,
+    /// The air regions, in the order of their first cells.
+    pub air: Vec<Region>,
+    /// Cells of each connected liquid component, in the order of their first cells.
+    pub liquid_cells: Vec<usize>,
+    gaps: Gaps,
+    gap_regions: Vec<i32>,
+}
+
+/// Label of liquid component k.
+#[inline(always)]
+const fn liquid_label(k: i32) -> i32 {
+    -2 - k
+}
+
+/// Number of the liquid component with a label.
+#[inline(always)]
+pub(super) const fn component_of(label: i32) -> usize {
+    (-2 - label) as usize
+}
+
+/// The leaf displaced by one along `axis` (`side` −1 or 1): its slot in a neighbour table.
+const fn face_slot(axis: usize, side: i32) -> usize {
+    leaf::FACE_SLOTS[2 * axis + if side < 0 { 0 } else { 1 }]
+}
+
+/// The leaves that hold liquid or open fractions.
+fn leaves(fields: &LiquidFields) -> Arc<Topology> {
+    let (surface, open) = (&fields.surface.topology, &fields.open.topology);
+    let covered = Arc::ptr_eq(surface, open) || surface.origins().iter().all(|&o| open.leaf_of(o).is_some());
+    if covered { open.clone() } else { Arc::new(open.union(surface)) }
+}
+
+impl Regions {
+    /// Finds the regions of air and liquid.
+    pub fn find(fields: &LiquidFields) -> Self {
+        let topology = leaves(fields);
+        let limits = fields.limits;
+        let components = label_leaves(fields, &topology);
+        let mut first: Vec<u32> = vec![0];
+        first.extend(components.iter().scan(0, |sum, c| {
+            *sum += c.kinds.len() as u32;
+            Some(*sum)
+        }));
+        let gaps = Gaps::new(topology.origins(), &limits);
+        let in_leaves = first[topology.len()];
+        let mut sets = DisjointSets::new(in_leaves as usize + gaps.boxes.len());
+        for (a, b) in border_contacts(fields, &topology, &components, &first, &gaps) {
+            sets.union(a, b);
+        }
+        gaps.adjacent(|a, b| sets.union(in_leaves + a, in_leaves + b));
+
+        // A set that holds a leaf component has one as its representative: what lies only in gaps (the
+        // inside of solids, rooms without a leaf) gets no number.
+        let kinds = || components.iter().flat_map(|c| &c.kinds);
+        let mut label = vec![LABEL_SOLID; in_leaves as usize + gaps.boxes.len()];
+        let (mut regions, mut liquids) = (0, 0);
+        for (i, kind) in kinds().enumerate() {
+            let root = sets.find(i as u32) as usize;
+            if root == i {
+                let count = if *kind == Kind::Air { &mut regions } else { &mut liquids };
+                label[i] = if *kind == Kind::Air { *count } else { liquid_label(*count) };
+                *count += 1;
+            } else {
+                label[i] = label[root];
+            }
+        }
+        let gap_regions: Vec<i32> =
+            (0..gaps.boxes.len()).map(|g| label[sets.find(in_leaves + g as u32) as usize]).collect();
+        let mut cells = Grid::new(topology, LABEL_SOLID);
+        cells.values.par_chunks_mut(leaf::SIZE).zip(&components).zip(&first).for_each(
+            |((out, c), &first)| {
+                for (v, &k) in out.iter_mut().zip(c.of_cell.iter()) {
+                    *v = if k == SOLID { LABEL_SOLID } else { label[first as usize + k as usize] };
+                }
+            },
+        );
+        let mut found =
+            Self { cells, air: Vec::new(), liquid_cells: vec![0; liquids as usize], gaps, gap_regions };
+        measure::measure(&mut found, regions as usize, fields, &limits);
+        found
+    }
+
+    /// Number of boxes that stand for all inactive space.
+    #[cfg(test)]
+    pub(super) fn gap_boxes(&self) -> usize {
+        self.gaps.boxes.len()
+    }
+
+    /// Label of the inactive tile with this origin: an air region or [`LABEL_SOLID`].
+    pub(super) fn at_tile(&self, origin: Coord) -> i32 {
+        self.gaps.locate(origin).map_or(LABEL_SOLID, |g| self.gap_regions[g as usize])
+    }
+
+    /// Labels of a leaf and one layer around it; inactive tiles included across faces.
+    pub(super) fn block(&self, origin: Coord) -> block::Block<i32> {
+        let around = block::surroundings(&self.cells.topology, origin);
+        block::Block::gather_with(&self.cells.values, &around, |slot| {
+            let d = IVec3::new(slot as i32 / 9 - 1, slot as i32 / 3 % 3 - 1, slot as i32 % 3 - 1);
+            if d.abs().element_sum() <= 1 { self.at_tile(origin + d * leaf::DIM as i32) } else { LABEL_SOLID }
+        })
+    }
+}
+
+/// The components inside each leaf.
+fn label_leaves(fields: &LiquidFields, topology: &Topology) -> Vec<LeafComponents> {
+    let origins = topology.origins().par_iter();
+    let label = |&origin: &Coord| {
+        let around = block::surroundings(&fields.open.topology, origin);
+        let open = block::faces_around(fields.open, &around);
+        let upper_known = std::array::from_fn(|a| around[face_slot(a, 1)] != leaf::ABSENT);
+        let air = [fields.surface.background; leaf::SIZE];
+        let phi = match fields.surface.topology.leaf_of(origin) {
+            Some(l) => &fields.surface.values[l * leaf::SIZE..][..leaf::SIZE],
+            None => &air,
+        };
+        leaf_components::label(phi, &open, upper_known)
+    };
+    origins.map(label).collect()
+}
+
+/// Pairs of components that touch across the borders of leaves, gap boxes numbered after all leaf components.
+fn border_contacts(
+    fields: &LiquidFields,
+    topology: &Topology,
+    components: &[LeafComponents],
+    first: &[u32],
+    gaps: &Gaps,
+) -> Vec<(u32, u32)> {
+    let in_leaves = first[topology.len()];
+    let of_leaf = |(l, &origin): (usize, &Coord)| {
+        let own = &components[l];
+        let open_leaf = fields.open.topology.leaf_of(origin);
+        let alpha = |axis: usize, n: usize| {
+            open_leaf.map_or(fields.open.background, |o| fields.open.values[axis][o * leaf::SIZE + n])
+        };
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let mut push = |pair| {
+            if pairs.last() != Some(&pair) {
+                pairs.push(pair);
+            }
+        };
+        for axis in 0..3 {
+            for side in [-1, 1] {
+                let other = topology.neighbours()[l][face_slot(axis, side)];
+                let mut step = IVec3::ZERO;
+                step[axis] = side * leaf::DIM as i32;
+                let gap = if other == leaf::ABSENT { gaps.locate(origin + step) } else { None };
+                if (other == leaf::ABSENT && gap.is_none()) || (other != leaf::ABSENT && side > 0) {
+                    continue;
+                }
+                for n in border(axis, side) {
+                    let c = own.of_cell[n];
+                    if c == SOLID || (side < 0 && alpha(axis, n) <= 0.0) {
+                        continue;
+                    }
+                    let kind = own.kinds[c as usize];
+                    match gap {
+                        Some(g) if kind == Kind::Air => push((first[l] + u32::from(c), in_leaves + g)),
+                        Some(_) => {}
+                        None => {
+                            let theirs = &components[other as usize];
+                            let d = theirs.of_cell[n + 7 * leaf::STRIDE[axis]];
+                            if d != SOLID && theirs.kinds[d as usize] == kind {
+                                push((first[l] + u32::from(c), first[other as usize] + u32::from(d)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        pairs
+    };
+    let per_leaf: Vec<_> = topology.origins().par_iter().enumerate().map(of_leaf).collect();
+    per_leaf.concat()
+}
+
+/// Cells of a leaf's lowest or highest layer across an axis.
+fn border(axis: usize, side: i32) -> impl Iterator<Item = usize> {
+    let layer = if side < 0 { 0 } else { leaf::DIM as i32 - 1 };
+    (0..leaf::SIZE).filter(move |&n| leaf::local(n)[axis] == layer)
+}

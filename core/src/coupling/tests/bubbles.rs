@@ -1,0 +1,105 @@
+use super::*;
+
+const DT: f64 = 0.01;
+const CLOSED: [bool; 6] = [true; 6];
+
+/// A tank filled to the brim but for a bubble, in it a drop, in the drop a bubble.
+fn nested(h: f64) -> Scene {
+    let c = DVec3::new(12.3, 11.8, 12.1) * h;
+    let liquid = move |p: DVec3| {
+        let r = p.distance(c) / h;
+        h * if r < 3.2 {
+            2.0 - r
+        } else if r < 6.2 {
+            r - 4.5
+        } else {
+            8.0 - r
+        }
+    };
+    Scene::still(h, IVec3::splat(24), CLOSED, liquid, empty)
+}
+
+#[test]
+fn bubbles_in_drops_in_bubbles_are_found_and_kept() {
+    let h = 0.01;
+    let scene = nested(h).with_velocity(noisy_velocity);
+    let (_, projection) = scene.bubbles(DT);
+    assert_eq!(projection.bubbles.len(), 2);
+    assert!(projection.bubbles.iter().all(|b| b.constrained && !b.exterior));
+    let sphere = |r: f64| 4.0 / 3.0 * std::f64::consts::PI * (r * h).powi(3);
+    let volumes = [sphere(8.0) - sphere(4.5), sphere(2.0)];
+    for (b, v) in projection.bubbles.iter().zip(volumes) {
+        assert!((b.volume - v).abs() < 0.07 * v, "{} {v}", b.volume);
+    }
+    let area = 4.0 * std::f64::consts::PI * h * h * (8.0f64.powi(2) + 4.5f64.powi(2));
+    let measured = projection.bubbles[0].liquid_area;
+    assert!((measured - area).abs() < 0.1 * area, "{measured} {area}");
+    assert!(projection.max_divergence * h < 1e-5, "{} 1/s", projection.max_divergence);
+    assert!(projection.max_bubble_flux < 1e-6 * h * h, "{} m³/s", projection.max_bubble_flux);
+}
+
+#[test]
+fn a_drop_in_a_bubble_falls_freely_with_the_bubble_inside_it() {
+    let scene = nested(0.01).falling(DT);
+    let (vel, projection) = scene.bubbles(DT);
+    let (outer, inner) = (&projection.bubbles[0], &projection.bubbles[1]);
+    assert!((outer.pressure - inner.pressure).abs() < 1e-3, "{outer:?} {inner:?}");
+    for (axis, c) in scene.liquid_faces() {
+        let r = face_centre(&scene.transform, axis, c).distance(inner.centroid) / 0.01;
+        if r < 4.5 {
+            let expected = if axis == 1 { -GRAVITY * DT } else { 0.0 };
+            assert!((f64::from(vel.get(axis, c)) - expected).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn a_submerged_bubble_rises_instead_of_collapsing() {
+    let (h, radius) = (0.01, 4.3);
+    let c = DVec3::splat(0.12);
+    let scene = Scene::still(
+        h,
+        IVec3::new(24, 32, 24),
+        [true, true, true, false, true, true],
+        |p| (p.y - 0.257).max(radius * h - p.distance(c)),
+        empty,
+    )
+    .falling(DT);
+    let inflow = |vel: &FaceGrid<f32>| {
+        let mut sum = 0.0;
+        for (axis, at) in scene.liquid_faces() {
+            let (low, high) = (at - IVec3::AXES[axis], at);
+            let air = |c: Coord| scene.surface.get(c) >= 0.0 && c.y < 24;
+            if air(low) != air(high) && low.y < 24 {
+                sum += f64::from(vel.get(axis, at)) * if air(high) { h * h } else { -h * h };
+            }
+        }
+        sum
+    };
+    let (free, _) = scene.free_surface(DT);
+    let (kept, projection) = scene.bubbles(DT);
+    let bubble = projection.bubbles.iter().find(|b| !b.exterior).unwrap();
+    let area = std::f64::consts::PI * (2.0 * radius * h).powi(2);
+    assert!(inflow(&free) > 0.1 * area * GRAVITY * DT, "{}", inflow(&free));
+    assert!(inflow(&kept).abs() < 1e-7 * area, "{}", inflow(&kept));
+    let hydrostatic = |y: f64| WATER * GRAVITY * (0.257 - y);
+    let range = hydrostatic(c.y + radius * h)..hydrostatic(c.y - radius * h);
+    assert!(range.contains(&bubble.pressure), "{} {range:?}", bubble.pressure);
+    let above = kept.get(1, IVec3::new(12, 17, 12));
+    assert!(above > 0.0, "the water over the bubble moves up: {above} m/s");
+}
+
+#[test]
+fn two_bubbles_of_one_closed_tank_need_one_row() {
+    let h = 0.01;
+    let (a, b) = (DVec3::new(0.06, 0.08, 0.08), DVec3::new(0.17, 0.08, 0.08));
+    let liquid = |p: DVec3| (0.035 - p.distance(a)).max(0.028 - p.distance(b));
+    let scene = Scene::still(h, IVec3::new(24, 16, 16), CLOSED, liquid, empty).with_velocity(noisy_velocity);
+    let (_, projection) = scene.bubbles(DT);
+    let zero = projection.bubbles.iter().filter(|b| b.pressure == 0.0).count();
+    assert_eq!((projection.bubbles.len(), zero), (2, 1));
+    assert_eq!(projection.bubbles[0].pressure, 0.0, "the larger one is the reference");
+    assert!(projection.bubbles[0].volume > projection.bubbles[1].volume);
+    assert!(projection.max_bubble_flux < 1e-6 * h * h, "{}", projection.max_bubble_flux);
+    assert!(projection.max_divergence * h < 1e-5);
+}

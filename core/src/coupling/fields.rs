@@ -1,6 +1,8 @@
 //! What a pressure projection reads.
 
 use crate::grid::{FaceGrid, Grid, Transform};
+use crate::solid::{DomainLimits, Side};
+use glam::DVec3;
 
 /// Density of the liquid.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +24,26 @@ pub struct SurfaceTension<'a> {
 
 /// Where air ends: the sides of the domain in index space (x low, x high, y low, … for `walled`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AirLimits {
+pub(super) struct AirLimits {
     /// Lowest index position inside, per axis.
-    pub low: [f64; 3],
+    pub(super) low: [f64; 3],
     /// Highest index position inside, per axis.
-    pub high: [f64; 3],
+    pub(super) high: [f64; 3],
     /// A closed side is a wall; beyond one that is not (open, kill) air is unbounded.
-    pub walled: [bool; 6],
+    pub(super) walled: [bool; 6],
+}
+
+impl AirLimits {
+    /// The limits of a domain on an axis-aligned lattice.
+    pub(super) fn new(domain: &DomainLimits, transform: &Transform) -> Self {
+        // Infinite limits stay infinite: each axis by itself, so that no 0 · ∞ enters.
+        let index = |p: DVec3| -> [f64; 3] {
+            let step = transform.linear.to_cols_array_2d();
+            std::array::from_fn(|a| (p[a] - transform.translation[a]) / step[a][a])
+        };
+        let walled = domain.sides.map(|side| side == Side::Closed);
+        Self { low: index(domain.min), high: index(domain.max), walled }
+    }
 }
 
 /// The fields of a liquid at the time of its pressure solve. Grids need not share a topology.
@@ -37,11 +52,12 @@ pub struct LiquidFields<'a> {
     /// Index space to world space; uniform, axis-aligned voxels.
     pub transform: Transform,
     /// Sides of the domain.
-    pub limits: AirLimits,
+    pub domain: DomainLimits,
     /// φ of the liquid at cell centres, m; negative inside, carried on into solids.
     pub surface: &'a Grid<f32>,
     /// Fraction α of each face that is not solid, on leaves that include every leaf a solid's surface
-    /// passes through (liquid or not): air in the tiles elsewhere is unobstructed.
+    /// passes through, liquid or not ([`cut_leaves`](crate::solid::cut_leaves)): air in the tiles
+    /// elsewhere is unobstructed.
     pub open: &'a FaceGrid<f32>,
     /// Velocity of the solids on faces, m/s; read where α < 1.
     pub vel_solid: &'a FaceGrid<f32>,

@@ -16,7 +16,7 @@ mod project;
 pub mod regions;
 mod volumes;
 
-pub use fields::{AirLimits, Density, LiquidFields, SurfaceTension};
+pub use fields::{Density, LiquidFields, SurfaceTension};
 pub use project::{Bubble, Error, Projection};
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod leaf_components;
 mod measure;
 
 use super::block;
-use super::fields::LiquidFields;
+use super::fields::{AirLimits, LiquidFields};
 use crate::grid::{Coord, Grid, Topology, leaf};
 pub(super) use disjoint_sets::DisjointSets;
 use gaps::Gaps;
@@ -84,7 +84,7 @@ impl Regions {
     /// Finds the regions of air and liquid.
     pub fn find(fields: &LiquidFields) -> Self {
         let topology = leaves(fields);
-        let limits = fields.limits;
+        let limits = AirLimits::new(&fields.domain, &fields.transform);
         let components = label_leaves(fields, &topology);
         let mut first: Vec<u32> = vec![0];
         first.extend(components.iter().scan(0, |sum, c| {

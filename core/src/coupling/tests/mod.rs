@@ -7,10 +7,11 @@ mod invariance;
 mod pistons;
 mod regions;
 
-use super::{AirLimits, Density, Error, LiquidFields, Projection, constraint_bubbles, free_surface};
+use super::{Density, Error, LiquidFields, Projection, constraint_bubbles, free_surface};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform};
 use crate::levelset::fractions::face_open;
 use crate::pressure::{Info, Iteration, Params, PressureSolver, PressureSystem, Progress, Unknowns};
+use crate::solid::{DomainLimits, Side};
 use glam::{DVec3, IVec3};
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ impl PressureSolver for PlainCg {
 /// A liquid among solids, sampled from formulas of the world position.
 pub(super) struct Scene {
     pub(super) transform: Transform,
-    pub(super) limits: AirLimits,
+    pub(super) domain: DomainLimits,
     pub(super) surface: Grid<f32>,
     pub(super) open: FaceGrid<f32>,
     pub(super) vel_solid: FaceGrid<f32>,
@@ -109,7 +110,6 @@ impl Scene {
         solid_velocity: impl Fn(DVec3) -> DVec3 + Sync,
     ) -> Self {
         let transform = Transform::uniform(h, DVec3::ZERO);
-        let top = size.as_dvec3() * h;
         // Nodes that a solid passes through up to rounding lie on it.
         let at_node = |p: DVec3| {
             let phi = solid(p);
@@ -137,10 +137,10 @@ impl Scene {
         let vel_solid = FaceGrid::from_fn(topology.clone(), 0.0, |axis, c| {
             solid_velocity(face_centre(&transform, axis, c))[axis] as f32
         });
-        let index = |p: DVec3| transform.to_index(p).to_array();
-        let limits = AirLimits { low: index(DVec3::ZERO), high: index(top), walled };
+        let sides = walled.map(|w| if w { Side::Closed } else { Side::Open });
+        let domain = DomainLimits { min: DVec3::ZERO, max: size.as_dvec3() * h, sides };
         let vel = FaceGrid::new(topology, 0.0);
-        Self { transform, limits, surface, open, vel_solid, vel }
+        Self { transform, domain, surface, open, vel_solid, vel }
     }
 
     /// A scene whose solids stand still.
@@ -171,7 +171,7 @@ impl Scene {
     pub(super) fn fields(&self) -> LiquidFields<'_> {
         LiquidFields {
             transform: self.transform,
-            limits: self.limits,
+            domain: self.domain,
             surface: &self.surface,
             open: &self.open,
             vel_solid: &self.vel_solid,

@@ -5,7 +5,7 @@ use glam::ivec3;
 /// Regions of liquid cells given one by one, among closed faces given one by one, on given leaves.
 fn regions(
     topology: Arc<Topology>,
-    limits: AirLimits,
+    domain: DomainLimits,
     liquid: impl Fn(Coord) -> bool + Sync,
     closed: impl Fn(usize, Coord) -> bool + Sync,
 ) -> Regions {
@@ -14,7 +14,7 @@ fn regions(
     let vel_solid = FaceGrid::new(topology, 0.0);
     Regions::find(&LiquidFields {
         transform: Transform::uniform(1.0, DVec3::ZERO),
-        limits,
+        domain,
         surface: &surface,
         open: &open,
         vel_solid: &vel_solid,
@@ -25,10 +25,10 @@ fn regions(
     })
 }
 
-/// Limits of the cells `low..high`.
-fn limits(low: IVec3, high: IVec3, walled: bool) -> AirLimits {
-    let edge = |c: IVec3| (c.as_dvec3() - DVec3::splat(0.5)).to_array();
-    AirLimits { low: edge(low), high: edge(high), walled: [walled; 6] }
+/// Limits of the cells `low..high` (voxels of 1 m, cell 0 from 0 to 1).
+fn limits(low: IVec3, high: IVec3, walled: bool) -> DomainLimits {
+    let side = if walled { Side::Closed } else { Side::Kill };
+    DomainLimits::uniform(low.as_dvec3(), high.as_dvec3(), side)
 }
 
 /// Closed faces around the cells `low..high`.
@@ -94,7 +94,7 @@ fn one_open_side_far_away_makes_air_exterior() {
     let find = |open_side: Option<usize>| {
         let mut limits = limits(low, high, true);
         if let Some(side) = open_side {
-            limits.walled[side] = false;
+            limits.sides[side] = Side::Open;
         }
         regions(leaves(IVec3::ZERO, IVec3::splat(16)), limits, |c| c.y < 3, &hall)
     };

@@ -7,8 +7,8 @@ use crate::grid::leaf;
 pub const DIM: usize = leaf::DIM + 2;
 /// Voxels in a block.
 pub const SIZE: usize = DIM * DIM * DIM;
-/// Index step along x and y (z is contiguous).
-pub const STRIDE: [usize; 2] = [DIM * DIM, DIM];
+/// Index step along each axis (z is contiguous).
+pub const STRIDE: [usize; 3] = [DIM * DIM, DIM, 1];
 
 /// Index of the voxel at leaf-local coordinates, each in −1..=8.
 #[inline(always)]
@@ -41,7 +41,7 @@ pub fn rows_covered_by(s: usize, mut f: impl FnMut(usize, usize, usize)) {
 }
 
 /// Fills the block of a leaf from a channel: `neighbours` is the leaf's row of the neighbour table.
-pub fn load(block: &mut [f32; SIZE], values: &[f32], neighbours: &[u32; leaf::NEIGHBOURS], background: f32) {
+pub fn load<T: Copy>(block: &mut [T; SIZE], values: &[T], neighbours: &[u32; leaf::NEIGHBOURS], background: T) {
     for s in 0..leaf::NEIGHBOURS {
         let d = [s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1];
         let span = |d: i32| match d {

@@ -6,14 +6,17 @@
 pub mod advection;
 pub mod cells;
 pub mod collision;
+pub mod extrapolation;
 mod fraction;
 mod halo;
 pub mod particles;
 mod random;
 pub mod reseeding;
 pub mod seeding;
+pub mod sources;
 pub mod surface;
 pub mod transfer;
+pub mod volume;
 
 pub use particles::{IndexFrame, Particle, Particles, Selection};
 

@@ -102,7 +102,7 @@ fn diffuse(field: &mut Grid<f32>, amount: f32) {
         for (n, value) in values.iter_mut().enumerate() {
             let c = leaf::local(n);
             let at = halo::index(c[0], c[1], c[2]);
-            let [x, y] = halo::STRIDE;
+            let [x, y, _] = halo::STRIDE;
             let around =
                 block[at - x] + block[at + x] + block[at - y] + block[at + y] + block[at - 1] + block[at + 1];
             *value += amount * (around - 6.0 * *value);

@@ -1,6 +1,7 @@
 //! The laws the liquid must keep, and the fixtures that state them.
 
 mod advection;
+mod extrapolation;
 mod surface;
 mod timing;
 mod transfer;

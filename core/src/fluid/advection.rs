@@ -2,11 +2,11 @@
 
 use super::cells::CHUNK;
 use super::collision::Sweep;
-use super::particles::{IndexFrame, Particles, Selection};
-use crate::grid::sampling::{Position, Sampler};
+use super::flow::Flow;
+use super::particles::{Particles, Selection};
 use crate::grid::{FaceGrid, Transform};
 use crate::solid::{Motion, Solids};
-use glam::{DVec3, IVec3, Vec3};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 /// How particles meet solids.
@@ -51,7 +51,7 @@ pub fn advect(
         .zip(particles.velocity.par_chunks_mut(CHUNK))
         .zip(particles.id.par_chunks(CHUNK))
         .flat_map_iter(|((positions, velocities), ids)| {
-            let mut flow = Flow { frame, sampler: Sampler::new(&velocity.topology), velocity };
+            let mut flow = Flow::new(frame, velocity);
             let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, dt);
             let mut killed = Vec::with_capacity(positions.len());
             for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
@@ -77,31 +77,6 @@ pub fn advect(
     let selection = Selection { source: alive.collect() };
     particles.select(&selection);
     selection
-}
-
-struct Flow<'a> {
-    frame: IndexFrame,
-    sampler: Sampler<'a>,
-    velocity: &'a FaceGrid<f32>,
-}
-
-impl Flow<'_> {
-    #[inline(always)]
-    fn at(&mut self, local: Vec3) -> Vec3 {
-        // The floor of each component, by truncation: a library call where SSE4 cannot be assumed.
-        let floor = |x: f32| x as i32 - i32::from((x as i32) as f32 > x);
-        let base = IVec3::new(floor(local.x), floor(local.y), floor(local.z));
-        let at = Position { base: base + self.frame.base, fraction: local - base.as_vec3() };
-        self.sampler.sample_velocity(self.velocity, at)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, x: Vec3, step: f32) -> Vec3 {
-        let k1 = self.at(x);
-        let k2 = self.at(x + (0.5 * step) * k1);
-        let k3 = self.at(x + (0.75 * step) * k2);
-        x + (step / 9.0) * (2.0 * k1 + 3.0 * k2 + 4.0 * k3)
-    }
 }
 
 /// A bound on the speed of the solids' surfaces among the particles, m/s.

@@ -26,10 +26,11 @@ pub fn extrapolate(
     h: f32,
     layers: usize,
 ) {
+    let open = &solid.open.on(&cells.topology);
     for axis in 0..3 {
-        let mut layer = known_faces(axis, cells, surface, &solid.open);
+        let mut layer = known_faces(axis, cells, surface, open);
         grow(&mut velocity.values[axis], &mut layer, cells, 1);
-        keep_spray(axis, &mut layer, cells, &solid.open);
+        keep_spray(axis, &mut layer, cells, open);
         for n in 2..=layers.min(UNKNOWN as usize - 1) {
             grow(&mut velocity.values[axis], &mut layer, cells, n as u8);
         }
@@ -39,7 +40,7 @@ pub fn extrapolate(
             }
         });
     }
-    constrain(velocity, solid, h);
+    constrain(velocity, open, solid, h);
 }
 
 /// Per face 0 if it is an open face of a liquid cell, else [`UNKNOWN`].
@@ -128,23 +129,24 @@ fn grow(values: &mut [f32], layer: &mut [u8], cells: &Cells, n: u8) {
 }
 
 /// Gives closed faces the normal velocity of the solid they lie in.
-fn constrain(velocity: &mut FaceGrid<f32>, solid: &SolidFields, h: f32) {
+fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFields, h: f32) {
     /// Least slope of a level set from which a normal is taken: less means the middle of a thin wall.
     const LEAST_SLOPE: f32 = 0.3;
     let topology = velocity.topology.clone();
     let before = velocity.clone();
     for axis in 0..3 {
-        let open = &solid.open.values[axis];
+        let open = &open.values[axis];
         velocity.values[axis].par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
             let mut flow = Sampler::new(&topology);
+            let mut walls = Sampler::new(&solid.nodes.topology);
             for (n, value) in values.iter_mut().enumerate() {
                 let slot = l * leaf::SIZE + n;
                 if open[slot] > 0.0 {
                     continue;
                 }
                 let face = face_position(topology.coord(slot), axis);
-                let (_, gradient) = flow.sample_nodes_gradient(&solid.nodes, face);
-                let of_solid = flow.sample_velocity(&solid.velocity, face);
+                let (_, gradient) = walls.sample_nodes_gradient(&solid.nodes, face);
+                let of_solid = walls.sample_velocity(&solid.velocity, face);
                 let u = flow.sample_velocity(&before, face);
                 if gradient.length() < LEAST_SLOPE * h {
                     *value = of_solid[axis];

@@ -41,23 +41,42 @@ pub fn rows_covered_by(s: usize, mut f: impl FnMut(usize, usize, usize)) {
 }
 
 /// Fills the block of a leaf from a channel: `neighbours` is the leaf's row of the neighbour table.
-pub fn load<T: Copy>(block: &mut [T; SIZE], values: &[T], neighbours: &[u32; leaf::NEIGHBOURS], background: T) {
+pub fn load<T: Copy>(
+    block: &mut [T; SIZE],
+    values: &[T],
+    neighbours: &[u32; leaf::NEIGHBOURS],
+    background: T,
+) {
+    load_wide::<T, 1>(block, values, neighbours, background);
+}
+
+/// [`load`] for a shell of `WIDTH` voxels (1..=8): a block of (8 + 2 `WIDTH`)³.
+pub fn load_wide<T: Copy, const WIDTH: usize>(
+    block: &mut [T],
+    values: &[T],
+    neighbours: &[u32; leaf::NEIGHBOURS],
+    background: T,
+) {
+    let width = WIDTH as i32;
+    let edge = leaf::DIM + 2 * WIDTH;
     for s in 0..leaf::NEIGHBOURS {
         let d = [s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1];
         let span = |d: i32| match d {
-            -1 => (-1, 0),
-            1 => (8, 9),
+            -1 => (-width, 0),
+            1 => (8, 8 + width),
             _ => (0, 8),
         };
         let [(x0, x1), (y0, y1), (z0, z1)] = d.map(span);
-        let rows = (z1 - z0) as usize;
+        let length = (z1 - z0) as usize;
         for x in x0..x1 {
             for y in y0..y1 {
-                let row = &mut block[index(x, y, z0)..][..rows];
+                let first = ((x + width) as usize * edge + (y + width) as usize) * edge + (z0 + width) as usize;
+                let row = &mut block[first..][..length];
                 match neighbours[s] {
                     leaf::ABSENT => row.fill(background),
-                    m => row
-                        .copy_from_slice(&values[m as usize * leaf::SIZE + leaf::offset(x, y, z0)..][..rows]),
+                    m => row.copy_from_slice(
+                        &values[m as usize * leaf::SIZE + leaf::offset(x, y, z0)..][..length],
+                    ),
                 }
             }
         }

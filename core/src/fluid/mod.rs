@@ -6,13 +6,17 @@
 pub mod advection;
 pub mod cells;
 pub mod collision;
+pub mod density;
 pub mod extrapolation;
+pub mod flip;
+mod flow;
 mod fraction;
 mod halo;
 pub mod particles;
 mod random;
 pub mod reseeding;
 pub mod seeding;
+pub mod solids;
 pub mod sources;
 pub mod surface;
 pub mod transfer;

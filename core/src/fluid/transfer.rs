@@ -56,20 +56,6 @@ pub fn particles_to_faces(
     })
 }
 
-/// Particles → faces: the mean of any particle attribute, for example the density where liquids meet.
-pub fn attribute_to_faces(
-    particles: &Particles,
-    cells: &Cells,
-    transform: &Transform,
-    attribute: &[f32],
-) -> Carried {
-    scatter(particles, cells, transform, |p| Sample {
-        mass: 1.0,
-        value: [attribute[p]; 3],
-        gradient: [Vec3::ZERO; 3],
-    })
-}
-
 /// Faces → particles, through the projected (and extrapolated) face velocity.
 ///
 /// APIC: v_p = Σ_f w_fp u_f and c_pa = Σ_f ∇w_fp u_f [Jiang et al. 2015, §5.3]. FLIP needs `before`, the

@@ -2,6 +2,7 @@
 
 mod advection;
 mod extrapolation;
+mod sources;
 mod surface;
 mod timing;
 mod transfer;

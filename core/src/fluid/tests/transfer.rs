@@ -1,5 +1,6 @@
 use super::*;
-use crate::fluid::transfer::{VelocityTransfer, attribute_to_faces, faces_to_particles, particles_to_faces};
+use crate::fluid::density;
+use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, leaf};
 use glam::{DVec3, Mat3};
 
@@ -93,10 +94,10 @@ fn heavier_particles_weigh_more() {
     let carried = particles_to_faces(&particles, &cells, &transform(), APIC);
     let (linear, _) = face_momentum(&carried.value, &carried.weight);
     assert!((linear - momentum).length() < 1e-5 * momentum.length());
-    let density = attribute_to_faces(&particles, &cells, &transform(), &particles.density);
-    for (d, w) in density.value.values[0].iter().zip(&density.weight.values[0]) {
-        assert!(*w == 0.0 || (799.9..1000.1).contains(d));
-    }
+    let density = density::per_cell(&particles, &cells, &transform()).unwrap();
+    assert!(density.values.iter().all(|d| (799.9..1000.1).contains(d)));
+    particles.density.fill(900.0);
+    assert!(density::per_cell(&particles, &cells, &transform()).is_none());
 }
 
 #[test]

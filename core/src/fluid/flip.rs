@@ -1,0 +1,235 @@
+//! One substep of a FLIP liquid: what *predict* and *correct* do.
+//!
+//! Between the two, a solve makes [`Liquid::velocity`] divergence-free. At the end of a substep particles,
+//! surface and velocity agree with each other: they, the counters and the volume book are the whole state.
+
+use super::advection::{AdvectionParams, advect};
+use super::cells::{self, Cells};
+use super::extrapolation::extrapolate;
+use super::particles::{Particles, Selection};
+use super::reseeding::{Reseeding, reseed};
+use super::solids::SolidMemory;
+use super::surface::{SurfaceParams, surface};
+use super::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
+use super::volume::{self, VolumeBook, VolumeControl};
+use super::density;
+use crate::grid::{FaceGrid, Grid, Topology, Transform};
+use crate::levelset;
+use crate::solid::{SolidFields, Solids};
+use glam::DVec3;
+use std::sync::Arc;
+
+/// How a liquid is simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlipParams {
+    /// Distance between particles as they are seeded, m; half a voxel for eight particles per voxel.
+    pub particle_separation: f32,
+    /// How particles and faces exchange velocity.
+    pub transfer: VelocityTransfer,
+    /// Most voxels a particle travels in a substep: velocity is extended that far, and two more, around the
+    /// liquid.
+    pub cfl: f32,
+    /// Width of the surface's band of distances, voxels.
+    pub band: f32,
+    /// How particles meet solids.
+    pub advection: AdvectionParams,
+    /// Limits on the particles of an interior cell; `None` leaves them alone.
+    pub reseeding: Option<Reseeding>,
+    /// Correction of the volume's drift.
+    pub volume: VolumeControl,
+}
+
+impl FlipParams {
+    /// Eight particles per voxel of edge `h` metres, two voxels a substep.
+    pub fn for_voxel(h: f32) -> Self {
+        Self {
+            particle_separation: 0.5 * h,
+            transfer: VelocityTransfer::Apic,
+            cfl: 2.0,
+            band: 3.0,
+            advection: AdvectionParams::default(),
+            reseeding: Some(Reseeding::default()),
+            volume: VolumeControl::default(),
+        }
+    }
+
+    /// Layers of faces by which velocity is extended around the liquid.
+    pub fn layers(&self) -> usize {
+        self.cfl.ceil().clamp(1.0, 5.0) as usize + 2
+    }
+
+    /// Particles per voxel of a filled region.
+    pub fn per_voxel(&self, h: f32) -> f32 {
+        (h / self.particle_separation).powi(3)
+    }
+
+    /// Distance, voxels, from the particles to the end of the leaves.
+    fn reach(&self) -> i32 {
+        (self.layers() as i32 + 1).max(self.band.ceil() as i32 + 1).min(8)
+    }
+}
+
+/// A liquid and the fields of its substep.
+#[derive(Clone, Debug)]
+pub struct Liquid {
+    /// Index space → world of all grids; uniform, axis-aligned.
+    pub transform: Transform,
+    /// The particles. State.
+    pub particles: Particles,
+    /// Level set, m, negative inside. State.
+    pub surface: Grid<f32>,
+    /// Face velocity, m/s. State.
+    pub velocity: FaceGrid<f32>,
+    /// The id the next particle gets. State.
+    pub next_id: i64,
+    /// Particles with ids from here on are newer than [`Self::velocity`]: they move with their own. State.
+    pub born_from: i64,
+    /// What the volume should be. State.
+    pub volume: VolumeBook,
+    /// Face velocity as the particles carried it to the faces, m/s. Of this substep.
+    pub transferred: FaceGrid<f32>,
+    /// The solids on the liquid's lattice. Of this substep.
+    pub solid: SolidFields,
+    /// Density per cell, kg/m³, where liquids of several densities meet. Of this substep.
+    pub density: Option<Grid<f32>>,
+    /// Divergence that the solve should give the liquid, 1/s. Of this substep.
+    pub divergence: f64,
+}
+
+impl Liquid {
+    /// A liquid without particles.
+    pub fn new(transform: Transform, origin: DVec3) -> Self {
+        let nowhere = Arc::new(Topology::default());
+        Self {
+            transform,
+            particles: Particles::new(origin),
+            surface: Grid::new(nowhere.clone(), (3.0 * transform.voxel_size()) as f32),
+            velocity: FaceGrid::new(nowhere.clone(), 0.0),
+            next_id: 0,
+            born_from: 0,
+            volume: VolumeBook::default(),
+            transferred: FaceGrid::new(nowhere.clone(), 0.0),
+            solid: SolidFields::open(&nowhere, &transform),
+            density: None,
+            divergence: 0.0,
+        }
+    }
+
+    /// The divergence that volume control asks of the solve, as a grid, 1/s.
+    pub fn source(&self) -> Grid<f32> {
+        volume::source(&self.surface, self.divergence)
+    }
+
+    fn h(&self) -> f32 {
+        self.transform.voxel_size() as f32
+    }
+}
+
+/// Gives a newly filled liquid its fields, and takes its volume as the one to keep.
+pub fn start(liquid: &mut Liquid, solids: &Solids, params: &FlipParams, memory: &mut SolidMemory) -> Selection {
+    let (cells, order) = sort_into_cells(liquid, params);
+    take_velocity_from_particles(liquid, &cells, params);
+    place_solids_and_surface(liquid, &cells, solids, params, memory);
+    extend_velocity(liquid, &cells, params);
+    liquid.volume = VolumeBook { rest: measured_volume(liquid), drift: 0.0 };
+    liquid.born_from = liquid.next_id;
+    order
+}
+
+/// The liquid moves; its particles make the face velocity and the surface that the next solve starts from.
+///
+/// Forces have acted on the particles' velocities. Returns how the particles continue.
+pub fn predict(
+    liquid: &mut Liquid,
+    solids: &Solids,
+    dt: f64,
+    params: &FlipParams,
+    memory: &mut SolidMemory,
+) -> Selection {
+    // Particles follow the velocity of the last solve, around solids.
+    let Liquid { particles, transform, velocity, born_from, .. } = liquid;
+    let moved = advect(particles, transform, velocity, solids, dt, *born_from, &params.advection);
+    // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
+    let (cells, order) = sort_into_cells(liquid, params);
+    // Their momentum goes to the faces.
+    take_velocity_from_particles(liquid, &cells, params);
+    // Where they are is where the liquid is.
+    place_solids_and_surface(liquid, &cells, solids, params, memory);
+    // What volume was lost or gained on the way is asked back from the solve.
+    liquid.divergence = liquid.volume.enter(measured_volume(liquid), dt, &params.volume);
+    moved.then(&order)
+}
+
+/// The particles take the solved velocity. Returns how they continue.
+pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
+    let topology = liquid.transferred.topology.clone();
+    let (cells, order) = match Cells::of_sorted(&liquid.particles, &liquid.transform, &topology) {
+        Some(cells) => (cells, Selection::identity(liquid.particles.len())),
+        None => cells::sort(&mut liquid.particles, &liquid.transform, &topology),
+    };
+    liquid.velocity = liquid.velocity.on(&topology);
+    // The solved velocity is extended into air and solids.
+    extend_velocity(liquid, &cells, params);
+    // Particles take velocity from the faces.
+    let Liquid { particles, transform, velocity, transferred, .. } = liquid;
+    faces_to_particles(particles, &cells, transform, velocity, transferred, params.transfer);
+    // Interior cells that run short of particles, or over, are put right.
+    let reseeded = reseed_interior(liquid, &cells, params);
+    liquid.born_from = liquid.next_id;
+    order.then(&reseeded)
+}
+
+/// The longest step, s, in which no particle travels more than `cfl` voxels, gravity's help included: the root of
+/// (|u| + g dt) dt = cfl h. Infinite for a liquid at rest without gravity.
+pub fn suggest_dt(liquid: &Liquid, cfl: f64, gravity: f64) -> f64 {
+    let u = f64::from(liquid.particles.max_speed());
+    let way = cfl * liquid.transform.voxel_size();
+    2.0 * way / (u + (u * u + 4.0 * gravity * way).sqrt())
+}
+
+fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams) -> (Cells, Selection) {
+    let Liquid { particles, transform, .. } = liquid;
+    let topology = Arc::new(cells::covering(particles, transform, params.reach()));
+    cells::sort(particles, transform, &topology)
+}
+
+fn take_velocity_from_particles(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
+    let Liquid { particles, transform, .. } = liquid;
+    let carried = particles_to_faces(particles, cells, transform, params.transfer);
+    liquid.velocity = carried.value;
+    liquid.transferred = liquid.velocity.clone();
+    liquid.density = density::per_cell(particles, cells, transform);
+}
+
+fn place_solids_and_surface(
+    liquid: &mut Liquid,
+    cells: &Cells,
+    solids: &Solids,
+    params: &FlipParams,
+    memory: &mut SolidMemory,
+) {
+    let h = liquid.h();
+    liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
+    let walls = liquid.solid.nodes.on(&cells.topology);
+    let how = SurfaceParams { per_voxel: params.per_voxel(h), band: params.band };
+    let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&walls), &how);
+    liquid.surface = levelset::redistance(&phi, h, params.band);
+}
+
+fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
+    let surface = liquid.surface.on(&cells.topology);
+    extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, liquid.h(), params.layers());
+}
+
+fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {
+    let Some(limits) = &params.reseeding else {
+        return Selection::identity(liquid.particles.len());
+    };
+    let surface = liquid.surface.on(&cells.topology);
+    let Liquid { particles, transform, velocity, solid, next_id, .. } = liquid;
+    reseed(particles, cells, transform, &surface, velocity, Some(&solid.nodes), limits, next_id)
+}
+
+fn measured_volume(liquid: &Liquid) -> f64 {
+    levelset::volume(&liquid.surface, Some(&liquid.solid.nodes), liquid.h())
+}

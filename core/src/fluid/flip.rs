@@ -5,6 +5,7 @@
 
 use super::advection::{AdvectionParams, advect};
 use super::cells::{self, Cells};
+use super::density;
 use super::extrapolation::extrapolate;
 use super::particles::{Particles, Selection};
 use super::reseeding::{Reseeding, reseed};
@@ -12,7 +13,6 @@ use super::solids::SolidMemory;
 use super::surface::{SurfaceParams, surface};
 use super::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
 use super::volume::{self, VolumeBook, VolumeControl};
-use super::density;
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
 use crate::solid::{SolidFields, Solids};
@@ -126,7 +126,12 @@ impl Liquid {
 }
 
 /// Gives a newly filled liquid its fields, and takes its volume as the one to keep.
-pub fn start(liquid: &mut Liquid, solids: &Solids, params: &FlipParams, memory: &mut SolidMemory) -> Selection {
+pub fn start(
+    liquid: &mut Liquid,
+    solids: &Solids,
+    params: &FlipParams,
+    memory: &mut SolidMemory,
+) -> Selection {
     let (cells, order) = sort_into_cells(liquid, params);
     take_velocity_from_particles(liquid, &cells, params);
     place_solids_and_surface(liquid, &cells, solids, params, memory);
@@ -217,8 +222,8 @@ fn place_solids_and_surface(
 }
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
-    let surface = liquid.surface.on(&cells.topology);
-    extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, liquid.h(), params.layers());
+    let (h, surface) = (liquid.h(), liquid.surface.on(&cells.topology));
+    extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, h, params.layers());
 }
 
 fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {

@@ -1,15 +1,15 @@
 //! Paths through a face velocity.
 
-use super::halo;
 use super::particles::IndexFrame;
 use crate::grid::sampling::{Position, Sampler};
-use crate::grid::{Coord, FaceGrid, leaf};
+use crate::grid::{Coord, FaceGrid, halo};
 use glam::{IVec3, Vec3};
 
 /// Voxels around a leaf that its block holds: paths that leave it are followed with look-ups.
 const WIDTH: usize = 3;
-const EDGE: usize = leaf::DIM + 2 * WIDTH;
-const SIZE: usize = EDGE * EDGE * EDGE;
+/// Index steps along x, y, z in a block, and its edge.
+const STRIDE: [usize; 3] = halo::strides(WIDTH);
+const EDGE: usize = STRIDE[1];
 
 /// The origin of a block that holds no position.
 const NOWHERE: IVec3 = IVec3::splat(i32::MAX / 2);
@@ -20,7 +20,7 @@ pub(super) struct Flow<'a> {
     velocity: &'a FaceGrid<f32>,
     sampler: Sampler<'a>,
     /// The faces around one leaf, per axis; that leaf's origin in the local coordinates of the frame.
-    block: Box<[[f32; SIZE]; 3]>,
+    block: [Vec<f32>; 3],
     origin: IVec3,
     loaded: Option<Coord>,
 }
@@ -35,7 +35,7 @@ fn floor(x: Vec3) -> IVec3 {
 impl<'a> Flow<'a> {
     pub(super) fn new(frame: IndexFrame, velocity: &'a FaceGrid<f32>) -> Self {
         let sampler = Sampler::new(&velocity.topology);
-        let block = Box::new([[0.0; SIZE]; 3]);
+        let block = Default::default();
         Self { frame, velocity, sampler, block, origin: IVec3::ZERO, loaded: None }
     }
 
@@ -62,9 +62,8 @@ impl<'a> Flow<'a> {
         match self.velocity.topology.leaf_of(origin) {
             None => self.origin = NOWHERE,
             Some(l) => {
-                let neighbours = &self.velocity.topology.neighbours()[l];
                 for (block, values) in self.block.iter_mut().zip(&self.velocity.values) {
-                    halo::load_wide::<f32, WIDTH>(block, values, neighbours, self.velocity.background);
+                    halo::gather(&self.velocity.topology, values, l, WIDTH, self.velocity.background, block);
                 }
             }
         }
@@ -86,7 +85,6 @@ impl<'a> Flow<'a> {
 
     #[inline(always)]
     fn in_block(&self, base: IVec3, fraction: Vec3) -> Vec3 {
-        const STRIDE: [usize; 3] = [EDGE * EDGE, EDGE, 1];
         let first = (base.x as usize * EDGE + base.y as usize) * EDGE + base.z as usize;
         let lerp = |t: f32, a: f32, b: f32| a + t * (b - a);
         let mut u = Vec3::ZERO;

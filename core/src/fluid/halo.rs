@@ -47,31 +47,18 @@ pub fn load<T: Copy>(
     neighbours: &[u32; leaf::NEIGHBOURS],
     background: T,
 ) {
-    load_wide::<T, 1>(block, values, neighbours, background);
-}
-
-/// [`load`] for a shell of `WIDTH` voxels (1..=8): a block of (8 + 2 `WIDTH`)³.
-pub fn load_wide<T: Copy, const WIDTH: usize>(
-    block: &mut [T],
-    values: &[T],
-    neighbours: &[u32; leaf::NEIGHBOURS],
-    background: T,
-) {
-    let width = WIDTH as i32;
-    let edge = leaf::DIM + 2 * WIDTH;
     for s in 0..leaf::NEIGHBOURS {
         let d = [s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1];
         let span = |d: i32| match d {
-            -1 => (-width, 0),
-            1 => (8, 8 + width),
+            -1 => (-1, 0),
+            1 => (8, 9),
             _ => (0, 8),
         };
         let [(x0, x1), (y0, y1), (z0, z1)] = d.map(span);
         let length = (z1 - z0) as usize;
         for x in x0..x1 {
             for y in y0..y1 {
-                let first = ((x + width) as usize * edge + (y + width) as usize) * edge + (z0 + width) as usize;
-                let row = &mut block[first..][..length];
+                let row = &mut block[index(x, y, z0)..][..length];
                 match neighbours[s] {
                     leaf::ABSENT => row.fill(background),
                     m => row.copy_from_slice(

@@ -1,7 +1,8 @@
 //! FLIP liquids: particles carry mass and velocity, the grid carries pressure.
 //!
-//! [`flip`](self) reads top down: particles are sorted into [`cells`], [`transfer`] moves velocity between them
-//! and the staggered grid.
+//! [`flip`] is the page to read first: a substep in one-sentence steps. Particles are [`seeding`]-ed and enter by
+//! [`sources`], sit sorted in [`cells`], move by [`advection`] around solids, exchange velocity with the faces by
+//! [`transfer`], and say where the liquid's [`surface`] is.
 
 pub mod advection;
 pub mod cells;

@@ -28,16 +28,19 @@ pub struct Position {
 impl From<Vec3> for Position {
     #[inline(always)]
     fn from(p: Vec3) -> Self {
-        let floor = p.floor();
-        Self { base: floor.as_ivec3(), fraction: p - floor }
+        // Floor by truncation: `f32::floor` is a library call on the baseline instruction set.
+        let cut = p.as_ivec3();
+        let base = cut - IVec3::from(p.cmplt(cut.as_vec3()));
+        Self { base, fraction: p - base.as_vec3() }
     }
 }
 
 impl From<DVec3> for Position {
     #[inline(always)]
     fn from(p: DVec3) -> Self {
-        let floor = p.floor();
-        Self { base: floor.as_ivec3(), fraction: (p - floor).as_vec3() }
+        let cut = p.as_ivec3();
+        let base = cut - IVec3::from(p.cmplt(cut.as_dvec3()));
+        Self { base, fraction: (p - base.as_dvec3()).as_vec3() }
     }
 }
 
@@ -66,12 +69,14 @@ pub struct Sampler<'a> {
     topology: &'a Topology,
     leaf: usize,
     origin: Coord,
+    /// The leaf looked for last and not found.
+    missed: Option<Coord>,
 }
 
 impl<'a> Sampler<'a> {
     /// A sampler for the channels of a topology.
     pub fn new(topology: &'a Topology) -> Self {
-        Self { topology, leaf: NONE, origin: IVec3::ZERO }
+        Self { topology, leaf: NONE, origin: IVec3::ZERO, missed: None }
     }
 
     /// Number of the leaf that holds a voxel; the leaf is remembered.
@@ -90,8 +95,16 @@ impl<'a> Sampler<'a> {
                 };
             }
         }
-        let l = self.topology.leaf_of(ijk)?;
-        Some(self.remember(l, origin))
+        if self.missed == Some(origin) {
+            return None;
+        }
+        match self.topology.leaf_of(ijk) {
+            Some(l) => Some(self.remember(l, origin)),
+            None => {
+                self.missed = Some(origin);
+                None
+            }
+        }
     }
 
     #[inline(always)]
@@ -111,14 +124,15 @@ impl<'a> Sampler<'a> {
     /// `base + (n & 1, n >> 1 & 1, n >> 2)`; [`NONE`] where no leaf is.
     #[inline]
     fn cube(&mut self, base: Coord) -> [usize; 8] {
-        let inside = (base & 7).max_element() < 7;
-        if inside {
-            return match self.slot_of(base) {
-                Some(s) => std::array::from_fn(|n| s + [0, 64, 8, 72, 1, 65, 9, 73][n]),
-                None => [NONE; 8],
-            };
+        let Some(l) = self.leaf_of(base) else {
+            return std::array::from_fn(|n| self.slot_of(base + corner(n)).unwrap_or(NONE));
+        };
+        let local = base & 7;
+        if local.max_element() < 7 {
+            let s = l * leaf::SIZE + leaf::offset(local.x, local.y, local.z);
+            return std::array::from_fn(|n| s + [0, 64, 8, 72, 1, 65, 9, 73][n]);
         }
-        std::array::from_fn(|n| self.slot_of(base + corner(n)).unwrap_or(NONE))
+        std::array::from_fn(|n| self.topology.reach(l, (local + corner(n)).to_array()).unwrap_or(NONE))
     }
 
     /// Values at the cube of eight lattice points around a position (order as [`trilinear`] wants them);
@@ -128,7 +142,7 @@ impl<'a> Sampler<'a> {
         &mut self,
         values: &[T],
         base: Coord,
-        outside: impl Fn(Coord) -> T,
+        mut outside: impl FnMut(Coord) -> T,
     ) -> [T; 8] {
         let slots = self.cube(base);
         std::array::from_fn(|n| match values.get(slots[n]) {

@@ -2,11 +2,13 @@
 
 pub mod fractions;
 mod redistance;
+mod region;
 mod signed_distance;
 mod tiles;
 mod volume;
 
 pub use redistance::{interface, redistance};
+pub use region::{Dense, Region};
 pub use signed_distance::{SdfSampler, SignedDistance};
 pub use tiles::InsideTiles;
 pub use volume::volume;

@@ -2,7 +2,7 @@
 
 use super::InsideTiles;
 use crate::grid::sampling::{Position, Sampler, trilinear, trilinear_gradient};
-use crate::grid::{Coord, Grid, Topology, Transform, leaf};
+use crate::grid::{Coord, Grid, Topology, Transform};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -79,27 +79,8 @@ impl SignedDistance {
 
     /// A look-up with a memory; keep one per task.
     pub fn sampler(&self) -> SdfSampler<'_> {
-        SdfSampler { sdf: self, sampler: Sampler::new(&self.grid.topology) }
-    }
-
-    /// What the box of index positions `low ..= high` holds: `Some(value)` when no leaf touches any sample
-    /// interpolated in it, so that the level set is constant there; `None` when it must be sampled (or when
-    /// looking would cost more than `effort` look-ups).
-    pub fn constant_in(&self, low: DVec3, high: DVec3, effort: usize) -> Option<f32> {
-        let outside = Some(self.grid.background);
-        let Some((first, last)) = self.bounds else { return outside };
-        // An interpolated sample reads the lattice points around it.
-        let (low, high) = (low.floor(), high.floor() + 1.0);
-        if low.cmpgt(last.as_dvec3()).any() || high.cmplt(first.as_dvec3()).any() {
-            return outside;
-        }
-        let clamp = |p: DVec3| p.clamp(first.as_dvec3() - 1.0, last.as_dvec3() + 1.0).as_ivec3();
-        let (low, high) = (clamp(low), clamp(high));
-        let blocks = block_range(low, high, leaf::DIM as i32);
-        if blocks.len() > effort || blocks.iter().any(|&o| self.grid.topology.leaf_of(o).is_some()) {
-            return None;
-        }
-        Some(self.beyond_band(low))
+        let beyond = (IVec3::ZERO, self.beyond_band(IVec3::ZERO));
+        SdfSampler { sdf: self, sampler: Sampler::new(&self.grid.topology), beyond }
     }
 }
 
@@ -115,12 +96,20 @@ fn block_range(low: Coord, high: Coord, size: i32) -> Vec<Coord> {
 pub struct SdfSampler<'a> {
     sdf: &'a SignedDistance,
     sampler: Sampler<'a>,
+    /// The leafless tile met last, and its value.
+    beyond: (Coord, f32),
 }
 
 impl SdfSampler<'_> {
     #[inline(always)]
     fn cube(&mut self, base: Coord) -> [f32; 8] {
-        self.sampler.cube_values(&self.sdf.grid.values, base, |c| self.sdf.beyond_band(c))
+        let (sdf, beyond) = (self.sdf, &mut self.beyond);
+        self.sampler.cube_values(&sdf.grid.values, base, |c| {
+            if c & !7 != beyond.0 {
+                *beyond = (c & !7, sdf.beyond_band(c));
+            }
+            beyond.1
+        })
     }
 
     /// Distance at an index position, metres.
@@ -150,7 +139,6 @@ impl SdfSampler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn ball(radius: f64) -> impl Fn(DVec3) -> f64 + Sync {
         move |p| p.length() - radius
@@ -177,21 +165,5 @@ mod tests {
         };
         let growth = leaves(256) / leaves(128);
         assert!(growth < 5.0, "leaves grow by {growth} when the voxel halves");
-    }
-
-    proptest! {
-        #[test]
-        fn constant_boxes_are_constant(x in -10f64..80.0, y in -10f64..80.0, z in -10f64..80.0, size in 0f64..20.0) {
-            let transform = Transform::uniform(1.0 / 32.0, DVec3::splat(-1.0));
-            let sdf = SignedDistance::from_fn(&transform, IVec3::ZERO, IVec3::splat(63), 3.0, ball(0.8));
-            let (low, high) = (DVec3::new(x, y, z), DVec3::new(x, y, z) + size);
-            if let Some(value) = sdf.constant_in(low, high, 1000) {
-                let mut sampler = sdf.sampler();
-                for n in 0..27 {
-                    let t = DVec3::new((n % 3) as f64, (n / 3 % 3) as f64, (n / 9) as f64) * 0.5;
-                    prop_assert!((sampler.distance(low + t * size) - value).abs() < 1e-6);
-                }
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Collider, DomainLimits, Side, Solids};
 use crate::grid::{Coord, Topology, Transform, leaf};
-use crate::levelset::SdfSampler;
+use crate::levelset::Region;
 use glam::{DMat3, DVec3, IVec3};
 use rayon::prelude::*;
 
@@ -11,8 +11,6 @@ pub(super) const BAND: f64 = 3.0;
 /// Nodes nearer than this to a solid's surface lie on it, voxels: rounding must not open a wall that stands
 /// in a plane of nodes.
 const ON_SURFACE: f64 = 1e-4;
-/// Look-ups worth spending to find that a collider is constant in a leaf; sampling it in full costs 1000.
-const EFFORT: usize = 512;
 
 /// What solids leave of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +37,9 @@ pub(super) struct Nearby<'p> {
     placed: &'p Placed<'p>,
     /// φ of the solids that are constant in the leaf, metres.
     constant: f64,
-    cut: Vec<(usize, SdfSampler<'p>)>,
-    walls: bool,
+    cut: Vec<(usize, Region<'p>)>,
+    /// The closed sides in reach.
+    walls: Vec<usize>,
     /// Colliders that fill some of the leaf or come near it.
     pub touching: Vec<usize>,
 }
@@ -72,19 +71,19 @@ impl<'a> Placed<'a> {
         let (low, high) = Self::node_box(origin);
         let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
         let mut near =
-            Nearby { placed: self, constant: self.far(), cut: vec![], walls: false, touching: vec![] };
+            Nearby { placed: self, constant: self.far(), cut: vec![], walls: vec![], touching: vec![] };
         for (n, collider) in self.solids.colliders.iter().enumerate() {
             let (linear, translation) = self.maps[n];
             let (c, e) = (linear * centre + translation, absolute(linear) * half);
-            match collider.sdf().constant_in(c - e, c + e, EFFORT) {
-                Some(phi) => {
+            match collider.sdf().region(c - e, c + e) {
+                Region::Constant(phi) => {
                     near.constant = near.constant.min(f64::from(phi));
                     if phi <= 0.0 {
                         near.touching.push(n);
                     }
                 }
-                None => {
-                    near.cut.push((n, collider.sdf().sampler()));
+                region => {
+                    near.cut.push((n, region));
                     near.touching.push(n);
                 }
             }
@@ -96,7 +95,7 @@ impl<'a> Placed<'a> {
             if distance + reach[side / 2] < -self.far() {
                 near.constant = -self.far();
             } else if distance - reach[side / 2] < self.far() {
-                near.walls = true;
+                near.walls.push(side);
             }
         }
         near
@@ -109,7 +108,7 @@ fn absolute(m: DMat3) -> DMat3 {
 
 impl Nearby<'_> {
     pub fn occupancy(&self) -> Occupancy {
-        match (self.constant <= 0.0, self.cut.is_empty() && !self.walls) {
+        match (self.constant <= 0.0, self.cut.is_empty() && self.walls.is_empty()) {
             (true, _) => Occupancy::Solid,
             (false, true) => Occupancy::Open,
             (false, false) => Occupancy::Cut,
@@ -131,12 +130,15 @@ impl Nearby<'_> {
     pub fn at(&mut self, index: DVec3) -> f32 {
         let placed = self.placed;
         let mut phi = self.constant;
-        for (n, sampler) in &mut self.cut {
+        for (n, region) in &mut self.cut {
             let (linear, translation) = placed.maps[*n];
-            phi = phi.min(f64::from(sampler.distance(linear * index + translation)));
+            phi = phi.min(f64::from(region.distance(linear * index + translation)));
         }
-        if self.walls {
-            phi = phi.min(placed.solids.domain.distance(placed.world(index)));
+        if !self.walls.is_empty() {
+            let world = placed.world(index);
+            for &side in &self.walls {
+                phi = phi.min(placed.solids.domain.side_distance(side, world));
+            }
         }
         if phi.abs() < ON_SURFACE * placed.h { 0.0 } else { phi.clamp(-placed.far(), placed.far()) as f32 }
     }

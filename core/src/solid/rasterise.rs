@@ -69,11 +69,11 @@ struct LeafFields<'a> {
 
 impl LeafFields<'_> {
     fn copy(&mut self, from: &SolidFields, l: usize) {
-        let of = |values: &[f32]| values[l * leaf::SIZE..][..leaf::SIZE].to_owned();
-        self.nodes.copy_from_slice(&of(&from.nodes.values));
+        let range = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+        self.nodes.copy_from_slice(&from.nodes.values[range.clone()]);
         for axis in 0..3 {
-            self.open[axis].copy_from_slice(&of(&from.open.values[axis]));
-            self.velocity[axis].copy_from_slice(&of(&from.velocity.values[axis]));
+            self.open[axis].copy_from_slice(&from.open.values[axis][range.clone()]);
+            self.velocity[axis].copy_from_slice(&from.velocity.values[axis][range.clone()]);
         }
     }
 
@@ -148,8 +148,12 @@ impl NodeBlock {
         })
     }
 
+    /// Writes α of the leaf's faces over a leaf filled with 1.
     fn open_fractions(&self, open: &mut [&mut [f32]; 3], near: &mut Nearby, origin: Coord) {
         const STEP: [usize; 3] = [100, 10, 1];
+        if self.phi.iter().all(|&p| p > 0.0) {
+            return;
+        }
         let split = self.split_cells();
         for (axis, open) in open.iter_mut().enumerate() {
             let (s, t) = (STEP[(axis + 1) % 3], STEP[(axis + 2) % 3]);

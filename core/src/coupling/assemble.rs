@@ -161,11 +161,9 @@ pub(super) fn right_side(
     let mut rhs = Unknowns::zeros(system);
     rhs.cells.par_chunks_mut(leaf::SIZE).zip(flux.cells.par_chunks(leaf::SIZE)).enumerate().for_each(
         |(l, (rhs, outflow))| {
-            let labels = regions.block(system.topology.origins()[l]);
-            for n in 0..leaf::SIZE {
-                if let k @ ..LABEL_SOLID = labels[block::centre(n)] {
-                    rhs[n] = left.per_cell[component_of(k)] - outflow[n];
-                }
+            let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return };
+            for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label < LABEL_SOLID) {
+                rhs[n] = left.per_cell[component_of(label)] - outflow[n];
             }
         },
     );

@@ -1,4 +1,4 @@
-//! A leaf with one layer of its surroundings, whatever topology the channel lives on.
+//! A leaf with the layers of cells beyond its six faces, whatever topology the channel lives on.
 
 use crate::grid::{Coord, FaceGrid, Grid, Topology, leaf};
 use glam::IVec3;
@@ -6,7 +6,7 @@ use glam::IVec3;
 /// Cells along one edge of a block: a leaf and one layer on either side.
 const EDGE: usize = leaf::DIM + 2;
 
-/// Values of the 10³ cells around a leaf, background where no leaf is active.
+/// Values of a leaf and of the cells beyond its faces, background where no leaf is active.
 pub(super) struct Block<T> {
     values: [T; EDGE * EDGE * EDGE],
 }
@@ -40,32 +40,42 @@ pub(super) fn surroundings(topology: &Topology, origin: Coord) -> [u32; leaf::NE
     }
 }
 
-/// Along one axis, what the leaf displaced by −1, 0, 1 gives to a block: (first local, first in block, count).
-const SPAN: [(usize, usize, usize); 3] = [(leaf::DIM - 1, 0, 1), (0, 1, leaf::DIM), (0, leaf::DIM + 1, 1)];
-
 impl<T: Copy> Block<T> {
     /// The block of a channel slice `[leaf][512]` around the leaf whose surroundings are given; leaves that
-    /// are not active are filled with `absent(slot)`.
+    /// are not active are filled with `absent(slot)`. Only the leaf and its six face neighbours are read:
+    /// the block's edges and corners hold no values to rely on.
     pub(super) fn gather_with(
         values: &[T],
         around: &[u32; leaf::NEIGHBOURS],
         absent: impl Fn(usize) -> T,
     ) -> Self {
+        let leaf_of = |slot: usize| -> Option<&[T; leaf::SIZE]> {
+            let l = around[slot];
+            if l == leaf::ABSENT { None } else { values[l as usize * leaf::SIZE..].first_chunk() }
+        };
+        let own = leaf_of(leaf::SELF_SLOT);
         let mut block = Self { values: [absent(leaf::SELF_SLOT); EDGE * EDGE * EDGE] };
-        for (s, &l) in around.iter().enumerate() {
-            let background = if l == leaf::ABSENT { Some(absent(s)) } else { None };
-            let ((lx, bx, nx), (ly, by, ny), (lz, bz, nz)) = (SPAN[s / 9], SPAN[s / 3 % 3], SPAN[s % 3]);
-            for x in 0..nx {
-                for y in 0..ny {
-                    let to = (bx + x) * STEP[0] + (by + y) * STEP[1] + bz;
-                    let row = &mut block.values[to..to + nz];
-                    match background {
-                        Some(v) => row.fill(v),
-                        None => {
-                            let from = l as usize * leaf::SIZE + (lx + x) * 64 + (ly + y) * 8 + lz;
-                            row.copy_from_slice(&values[from..from + nz]);
-                        }
-                    }
+        if let Some(own) = own {
+            for (row, from) in own.as_chunks::<{ leaf::DIM }>().0.iter().enumerate() {
+                let to = (row / 8 + 1) * STEP[0] + (row % 8 + 1) * STEP[1] + 1;
+                block.values[to..to + leaf::DIM].copy_from_slice(from);
+            }
+        }
+        for (side, &slot) in leaf::FACE_SLOTS.iter().enumerate() {
+            let axis = side / 2;
+            let (step, stride) = (STEP[axis], leaf::STRIDE[axis]);
+            // The layer beyond the leaf, and the layer of the neighbour that lies there.
+            let (to, from) = if side % 2 == 0 { (0, 7 * stride) } else { (9 * step, 0) };
+            let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
+            let (neighbour, outside) = match leaf_of(slot) {
+                Some(values) => (Some(values), values[0]),
+                None => (None, absent(slot)),
+            };
+            for i in 0..leaf::DIM {
+                for j in 0..leaf::DIM {
+                    let at = to + (i + 1) * STEP[a] + (j + 1) * STEP[b];
+                    let n = from + i * leaf::STRIDE[a] + j * leaf::STRIDE[b];
+                    block.values[at] = neighbour.map_or(outside, |v| v[n]);
                 }
             }
         }

@@ -70,6 +70,21 @@ pub(super) fn flux(
     out
 }
 
+/// The solids' velocities around a leaf, unless none of them moves there.
+fn moving_solids(fields: &LiquidFields, origin: Coord) -> Option<[Block<f32>; 3]> {
+    let solids = fields.vel_solid;
+    let around = block::surroundings(&solids.topology, origin);
+    let at_rest = |&slot: &usize| match around[slot] {
+        leaf::ABSENT => solids.background == 0.0,
+        l => {
+            let own = l as usize * leaf::SIZE..(l as usize + 1) * leaf::SIZE;
+            solids.values.iter().all(|v| v[own.clone()].iter().all(|&v| v == 0.0))
+        }
+    };
+    let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
+    if reached.iter().all(at_rest) { None } else { Some(block::faces_around(solids, &around)) }
+}
+
 /// (D u + s) − source of a leaf's liquid cells, and what their faces take from liquids and air regions:
 /// (D u)_i = Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007].
 fn leaf_flux(
@@ -80,14 +95,15 @@ fn leaf_flux(
     cells: &mut [f64],
 ) -> [Tally; 2] {
     let (mut liquid, mut air) = (Tally::default(), Tally::default());
-    let labels = regions.block(origin);
-    if (0..leaf::SIZE).all(|n| labels[block::centre(n)] >= LABEL_SOLID) {
+    let is_liquid = |&label: &i32| label < LABEL_SOLID;
+    if !regions.of_leaf(origin).is_some_and(|own| own.iter().any(is_liquid)) {
         return [liquid, air];
     }
+    let labels = regions.block(origin);
     let h = fields.voxel_size();
     let open = block::faces(fields.open, origin);
     let velocity = block::faces(vel, origin);
-    let solid = block::faces(fields.vel_solid, origin);
+    let solid = moving_solids(fields, origin);
     let source = fields.source.map(|s| Block::of(s, origin));
     for (n, out) in cells.iter_mut().enumerate() {
         let i = block::centre(n);
@@ -101,7 +117,10 @@ fn leaf_flux(
             {
                 let alpha = if labels[j] == LABEL_SOLID { 0.0 } else { f64::from(open[axis][f]) };
                 let through = sign * alpha * h * h * f64::from(velocity[axis][f]);
-                outflow += through + sign * (1.0 - alpha) * h * h * f64::from(solid[axis][f]);
+                outflow += through;
+                if let Some(solid) = &solid {
+                    outflow += sign * (1.0 - alpha) * h * h * f64::from(solid[axis][f]);
+                }
                 if labels[j] >= 0 {
                     air.add(labels[j] as usize, -through);
                 }
@@ -121,21 +140,12 @@ fn leaf_flux(
 fn wall_flux(fields: &LiquidFields, regions: &Regions, l: usize, origin: Coord) -> Tally {
     let mut air = Tally::default();
     let labels = &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE];
-    let around = block::surroundings(&fields.vel_solid.topology, origin);
-    let at_rest = |&m: &u32| {
-        m == leaf::ABSENT || {
-            let own = m as usize * leaf::SIZE..(m as usize + 1) * leaf::SIZE;
-            fields.vel_solid.values.iter().all(|v| v[own.clone()].iter().all(|&v| v == 0.0))
-        }
-    };
-    let no_air = labels.iter().all(|&label| label < 0);
-    let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
-    if no_air || fields.vel_solid.background == 0.0 && reached.iter().all(|&s| at_rest(&around[s])) {
+    if labels.iter().all(|&label| label < 0) {
         return air;
     }
+    let Some(solid) = moving_solids(fields, origin) else { return air };
     let h = fields.voxel_size();
     let open = block::faces(fields.open, origin);
-    let solid = block::faces_around(fields.vel_solid, &around);
     for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label >= 0) {
         let i = block::centre(n);
         let through =

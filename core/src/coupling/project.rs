@@ -5,7 +5,7 @@ use super::block::{self, Block};
 use super::fields::LiquidFields;
 use super::first_guess::first_guess;
 use super::flux::{self, Flux};
-use super::regions::{LABEL_SOLID, Regions};
+use super::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::volumes::{self, ClosedVolume, Leftover};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use crate::pressure::{self, FIXED, Info, Params, PressureSolver, PressureSystem, Progress, SOLID, Unknowns};
@@ -218,9 +218,9 @@ fn remaining(
     h: f64,
 ) -> (f64, f64) {
     let of_leaf = |(l, cells): (usize, &[f64])| {
-        let labels = regions.block(system.topology.origins()[l]);
-        let excess = |(n, outflow): (usize, &f64)| match labels[block::centre(n)] {
-            k @ ..LABEL_SOLID => (outflow - left.per_cell[super::regions::component_of(k)]).abs(),
+        let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return 0.0 };
+        let excess = |(n, outflow): (usize, &f64)| match labels[n] {
+            k @ ..LABEL_SOLID => (outflow - left.per_cell[component_of(k)]).abs(),
             _ => 0.0,
         };
         cells.iter().enumerate().map(excess).fold(0.0, f64::max)
@@ -243,10 +243,7 @@ fn pressure_grid(
     let topology = grid.topology.clone();
     grid.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
         let solved = system.topology.leaf_of(origin);
-        let labelled = regions.cells.topology.leaf_of(origin);
-        let Some(labels) = labelled.map(|l| &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE]) else {
-            return;
-        };
+        let Some(labels) = regions.of_leaf(origin) else { return };
         for (n, out) in out.iter_mut().enumerate() {
             *out = match labels[n] {
                 LABEL_SOLID => 0.0,
@@ -260,7 +257,7 @@ fn pressure_grid(
 
 /// The bubble table.
 fn bubbles(regions: &Regions, constrained: &[bool], air: &AirUnknowns, x: &Unknowns) -> Vec<Bubble> {
-    let bubble = |(r, region): (usize, &super::regions::Region)| Bubble {
+    let bubble = |(r, region): (usize, &Region)| Bubble {
         id: r as i32,
         volume: region.volume,
         pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),

@@ -24,6 +24,13 @@ pub(super) struct LeafComponents {
 /// Labels the cells of one leaf from the liquid's φ and the open fractions around it; `upper_known[axis]`
 /// tells whether the fractions of the leaf's upper faces are stored (their leaf is active).
 pub(super) fn label(phi: &[f32], open: &[Block<f32>; 3], upper_known: [bool; 3]) -> LeafComponents {
+    let all = |f: &dyn Fn(f32) -> bool| (0..leaf::SIZE).all(|n| (0..3).all(|a| f(open[a][block::centre(n)])));
+    let one_kind = phi.iter().all(|&p| p < 0.0) || phi.iter().all(|&p| p >= 0.0);
+    if one_kind && all(&|alpha| alpha > 0.0) {
+        // Every cell has its own lower faces open, so none is solid and all are joined.
+        let kind = if phi[0] < 0.0 { Kind::Liquid } else { Kind::Air };
+        return LeafComponents { of_cell: Box::new([0; leaf::SIZE]), kinds: vec![kind] };
+    }
     let is_solid = |n: usize| {
         let (i, local) = (block::centre(n), leaf::local(n));
         (0..3).all(|a| {
@@ -34,6 +41,9 @@ pub(super) fn label(phi: &[f32], open: &[Block<f32>; 3], upper_known: [bool; 3])
     let kind = |n: usize| if phi[n] < 0.0 { Kind::Liquid } else { Kind::Air };
     let mut parent: [u16; leaf::SIZE] = std::array::from_fn(|n| n as u16);
     let solid: [bool; leaf::SIZE] = std::array::from_fn(is_solid);
+    if solid.iter().all(|&s| s) {
+        return LeafComponents { of_cell: Box::new([SOLID; leaf::SIZE]), kinds: Vec::new() };
+    }
     for n in 0..leaf::SIZE {
         if solid[n] {
             continue;

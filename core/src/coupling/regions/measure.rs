@@ -115,6 +115,18 @@ impl Surroundings {
         })
     }
 
+    /// True when the leaf is all air of one region, no cell of it cut by liquid or solids.
+    fn is_uncut_air(&self) -> bool {
+        let first = self.labels[block::centre(0)];
+        let whole = |n: usize| {
+            let i = block::centre(n);
+            self.labels[i] == first
+                && self.phi[i] >= 0.5 * self.h
+                && (0..3).all(|a| self.open[a][i] >= 1.0 && self.open[a][i + block::STEP[a]] >= 1.0)
+        };
+        first >= 0 && (0..leaf::SIZE).all(whole)
+    }
+
     /// Fraction of a cell's volume that no solid fills.
     fn open_fraction(&self, i: usize) -> f32 {
         open_volume(std::array::from_fn(|a| [self.open[a][i], self.open[a][i + block::STEP[a]]]))
@@ -163,6 +175,19 @@ fn measure_leaf(
         open: block::faces(fields.open, origin),
         h: fields.voxel_size() as f32,
     };
+    let beyond = |index: DVec3| {
+        (0..3).any(|a| {
+            (!limits.walled[2 * a] && index[a] < limits.low[a])
+                || (!limits.walled[2 * a + 1] && index[a] > limits.high[a])
+        })
+    };
+    let corners = [origin.as_dvec3(), (origin + 7).as_dvec3()];
+    if around.is_uncut_air() && !corners.into_iter().any(beyond) {
+        let share = shares.of(own[0] as usize);
+        share.volume = leaf::SIZE as f64;
+        share.moment = share.volume * 0.5 * (corners[0] + corners[1]);
+        return shares;
+    }
     for (n, &label) in own.iter().enumerate() {
         if label == LABEL_SOLID {
             continue;
@@ -171,11 +196,7 @@ fn measure_leaf(
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
         let owner = if label >= 0 {
             let region = label as usize;
-            let beyond = |a: usize| {
-                (!limits.walled[2 * a] && index[a] < limits.low[a])
-                    || (!limits.walled[2 * a + 1] && index[a] > limits.high[a])
-            };
-            shares.of(region).exterior |= (0..3).any(beyond);
+            shares.of(region).exterior |= beyond(index);
             Some(region)
         } else {
             let component = component_of(label);

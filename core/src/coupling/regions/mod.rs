@@ -141,12 +141,18 @@ impl Regions {
         self.gaps.locate(origin).map_or(LABEL_SOLID, |g| self.gap_regions[g as usize])
     }
 
-    /// Labels of a leaf and one layer around it; inactive tiles included across faces.
+    /// Labels of the cells of a leaf, if it is active.
+    pub(super) fn of_leaf(&self, origin: Coord) -> Option<&[i32; leaf::SIZE]> {
+        let l = self.cells.topology.leaf_of(origin)?;
+        self.cells.values[l * leaf::SIZE..].first_chunk()
+    }
+
+    /// Labels of a leaf and of the cells beyond its faces, inactive tiles included.
     pub(super) fn block(&self, origin: Coord) -> block::Block<i32> {
         let around = block::surroundings(&self.cells.topology, origin);
         block::Block::gather_with(&self.cells.values, &around, |slot| {
             let d = IVec3::new(slot as i32 / 9 - 1, slot as i32 / 3 % 3 - 1, slot as i32 % 3 - 1);
-            if d.abs().element_sum() <= 1 { self.at_tile(origin + d * leaf::DIM as i32) } else { LABEL_SOLID }
+            self.at_tile(origin + d * leaf::DIM as i32)
         })
     }
 }

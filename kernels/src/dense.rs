@@ -2,13 +2,13 @@
 
 /// Cholesky factor of a dense symmetric positive semidefinite matrix.
 ///
-/// A pivot that vanishes against its own diagonal marks a dependent unknown: it is pinned to 0, which makes
-/// the solve the inverse of the remaining principal submatrix (symmetric, positive semidefinite, and exact
-/// for compatible right sides).
+/// A pivot that vanishes against its own diagonal marks a dependent unknown. It gets its diagonal back as
+/// pivot, as if that unknown were tied to 0 once more: the solve stays symmetric positive definite, and for
+/// right sides compatible with the null space it is exact.
 #[derive(Clone, Debug, Default)]
 pub struct Cholesky {
     n: usize,
-    /// Lower factor, row-major; the diagonal holds the inverse pivots (0 for pinned unknowns).
+    /// Lower factor, row-major; the diagonal holds the inverse pivots (0 for empty rows).
     factor: Vec<f64>,
 }
 
@@ -27,7 +27,8 @@ impl Cholesky {
                 row[j] = (row[j] - sum) * above[j * n + j];
             }
             let pivot = diagonal - row[..i].iter().map(|v| v * v).sum::<f64>();
-            row[i] = if pivot > PIVOT_RATIO * diagonal { 1.0 / pivot.sqrt() } else { 0.0 };
+            let pivot = if pivot > PIVOT_RATIO * diagonal { pivot } else { diagonal };
+            row[i] = if pivot > 0.0 { 1.0 / pivot.sqrt() } else { 0.0 };
         }
         Self { n, factor: a }
     }
@@ -108,7 +109,7 @@ mod tests {
             let sum: f64 = row.iter().zip(&b).map(|(p, q)| p * q).sum();
             assert!((sum - rhs).abs() < 1e-12);
         }
-        // A path of three cells without any fixed pressure: pinned, exact for a compatible right side.
+        // A path of three cells without any fixed pressure: exact for a compatible right side.
         let path = Cholesky::new(vec![1.0, 0.0, 0.0, -1.0, 2.0, 0.0, 0.0, -1.0, 1.0], 3);
         let mut b = vec![1.0, 1.0, -2.0];
         path.solve(&mut b);

@@ -1,7 +1,7 @@
 //! From the system's data to the engine's finest level: only leaves that hold unknown cells, colours apart.
 
 use super::operator::End;
-use super::system::{AttachedMass, CELL, FIXED, PressureSystem, SOLID};
+use super::system::{AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard::{self, Half, place};
 use meniscus_kernels::conjugate_gradients::{LowRank, LowRankColumn};
@@ -183,9 +183,38 @@ pub(super) fn extents(system: &PressureSystem) -> Vec<Extent> {
     out
 }
 
+/// Unknowns that only attached masses couple to anything get the diagonal of C M̃⁻¹ Cᵀ to be scaled by.
+pub(super) fn set_lone_diagonals(level: &mut Level, attached: &[AttachedMass], active: &ActiveLeaves) {
+    for mass in attached {
+        for (slot, value) in diagonal(mass, |c| &c.cells) {
+            let (leaf, n) = (active.number[slot as usize / leaf::SIZE], slot as usize % leaf::SIZE);
+            level.set_lone_diagonal(leaf as usize, place(n), value as f32);
+        }
+        for (b, value) in diagonal(mass, |c| &c.supers) {
+            level.set_lone_super_diagonal(b as usize, value);
+        }
+    }
+}
+
+/// Entries of the diagonal of C M̃⁻¹ Cᵀ over the rows named by one kind of entries.
+fn diagonal(mass: &AttachedMass, kind: fn(&Column) -> &Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+    let k = mass.columns.len();
+    let columns = mass.columns.iter().enumerate();
+    let mut entries: Vec<(u32, usize, f64)> =
+        columns.flat_map(|(j, c)| kind(c).iter().map(move |&(row, w)| (row, j, w))).collect();
+    entries.sort_by_key(|e| (e.0, e.1));
+    let of_row = |entries: &[(u32, usize, f64)]| {
+        let mut row = vec![0.0; k];
+        entries.iter().for_each(|e| row[e.1] += e.2);
+        let product = |i: usize, j: usize| row[i] * mass.inverse_mass[i * k + j] * row[j];
+        (entries[0].0, (0..k * k).map(|e| product(e / k, e % k)).sum())
+    };
+    entries.chunk_by(|a, b| a.0 == b.0).map(of_row).collect()
+}
+
 /// The attached masses in the engine's order.
 pub(super) fn low_rank(attached: &[AttachedMass], active: &ActiveLeaves) -> Vec<LowRank> {
-    let column = |c: &super::system::Column| LowRankColumn {
+    let column = |c: &Column| LowRankColumn {
         cells: c
             .cells
             .iter()

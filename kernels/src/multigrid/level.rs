@@ -114,7 +114,7 @@ pub struct Supers {
     pub fixed: Vec<f64>,
     /// Couplings between two super-cells (lower number, higher number, coefficient), sorted, no repeats.
     pub pairs: Vec<(u32, u32, f64)>,
-    /// Per super-cell: its row's diagonal; filled by [`Level::finish`].
+    /// Per super-cell: its row's diagonal, 1 for an empty row; filled by [`Level::finish`].
     pub diagonal: Vec<f64>,
     /// Per super-cell: [`Self::pairs`] seen from it (other super-cell, coefficient); filled by [`Level::finish`].
     pub neighbours: Vec<Vec<(u32, f64)>>,
@@ -158,6 +158,7 @@ impl Level {
         let leaves = self.leaves();
         let mut diagonal = std::mem::take(&mut self.diagonal);
         crate::checkerboard::reset(&mut diagonal, leaves);
+        diagonal.iter_mut().for_each(|half| half[leaves] = [[1.0; 4]; 64]);
         let mut unknown_cells = 0;
         for (colour, half) in diagonal.iter_mut().enumerate() {
             let rows = half[..leaves].par_iter_mut().with_min_len(GRAIN).enumerate();
@@ -185,6 +186,30 @@ impl Level {
         self.finish_supers();
     }
 
+    /// Gives a cell that no face couples to anything the diagonal of its low-rank terms instead of 1.
+    pub fn set_lone_diagonal(&mut self, leaf: usize, (colour, row, lane): (usize, usize, usize), value: f32) {
+        let mut weight = 0.0;
+        self.for_weights(leaf, colour, |r, w| {
+            if r == row {
+                weight = w.iter().map(|w| w[lane]).sum();
+            }
+        });
+        let contacts = self.contacts.groups_of(leaf, colour).iter().flat_map(|g| self.contacts.of(g));
+        let touched = contacts.into_iter().any(|c| c.at() == (row, lane));
+        if weight == 0.0 && !touched && value > 0.0 {
+            self.diagonal[colour][leaf][row][lane] = value;
+        }
+    }
+
+    /// The same for a super-cell.
+    pub fn set_lone_super_diagonal(&mut self, b: usize, value: f64) {
+        let s = &mut self.supers;
+        let tied = s.compliance[b] + s.fixed[b] > 0.0 || !s.neighbours[b].is_empty();
+        if !tied && self.contacts.groups_of_super(b).is_empty() && value > 0.0 {
+            s.diagonal[b] = value;
+        }
+    }
+
     fn finish_supers(&mut self) {
         let s = &mut self.supers;
         s.diagonal = s.compliance.iter().zip(&s.fixed).map(|(c, f)| c + f).collect();
@@ -199,6 +224,9 @@ impl Level {
             for &g in self.contacts.groups_of_super(b) {
                 let group = &self.contacts.groups[g as usize];
                 *d += self.contacts.of(group).iter().map(|c| c.weight as f64).sum::<f64>();
+            }
+            if *d == 0.0 {
+                *d = 1.0;
             }
         }
     }

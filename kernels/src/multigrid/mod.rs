@@ -142,6 +142,12 @@ impl Coarsest {
             smoother::smooth_up(level, work, COARSEST_SWEEPS);
             return;
         };
+        // Cells without any neighbour (tied to attached masses at most) are no part of the factor.
+        for (x, (b, d)) in work.x.iter_mut().zip(work.b.iter().zip(&level.diagonal)) {
+            let values = x.as_flattened_mut().as_flattened_mut().iter_mut();
+            let known = b.as_flattened().as_flattened().iter().zip(d.as_flattened().as_flattened());
+            values.zip(known).for_each(|(x, (b, d))| *x = b / d);
+        }
         let (cells, supers) = self.values.split_at_mut(self.cells.len());
         for (v, &(c, l, r, k)) in cells.iter_mut().zip(&self.cells) {
             *v = work.b[c][l][r][k] as f64;

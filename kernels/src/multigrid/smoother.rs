@@ -127,9 +127,8 @@ fn relax_supers(level: &Level, work: &mut Work, descending: bool) {
     let count = level.super_count();
     for i in 0..count {
         let b = if descending { count - 1 - i } else { i };
-        let d = level.supers.diagonal[b];
         let t = work.b_super[b] + super_inflow(level, b, &work.inflow, &work.x_super);
-        work.x_super[b] = if d > 0.0 { t / d } else { 0.0 };
+        work.x_super[b] = t / level.supers.diagonal[b];
     }
 }
 

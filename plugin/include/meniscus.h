@@ -217,8 +217,8 @@ typedef struct mns_tile_t {
 } mns_tile_t;
 
 /* Stamps: equal topology_id, same leaves; equal value_id, same bytes. 0: not stamped. They last as long as
- * the process and never steer a result. As a request (shape_grid), fields marked [shape] are read; if
- * topology_id is that of a grid of this call, its leaves are shared and `origins` is not read. */
+ * the process and never steer a result. As a request (shape_grid), fields marked [shape] are read; there
+ * topology_id is 0 or that of a grid with these very leaves, which a host that still knows it shares. */
 typedef struct mns_grid_t {
     uint32_t size;
     int32_t element;             /* [shape] */

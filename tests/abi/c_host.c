@@ -112,18 +112,10 @@ static const mns_grid_t *shape_grid(mns_context_t *ctx, uint32_t port, uint32_t 
     datum *d = at(ctx, port, item);
     if (!d) return NULL;
     mns_grid_t g = *shape;
-    if (shape->topology_id) {
-        for (int i = 0; i < h->data_count; ++i)
-            if (h->data[i].has_grid && h->data[i].grid.topology_id == shape->topology_id) {
-                g.origins = h->data[i].grid.origins;
-                g.leaf_count = h->data[i].grid.leaf_count;
-            }
-    } else {
-        int32_t *origins = (int32_t *)make(3 * g.leaf_count, sizeof(int32_t));
-        if (g.leaf_count) memcpy(origins, shape->origins, (size_t)(12 * g.leaf_count));
-        g.origins = origins;
-        g.topology_id = ++h->stamp;
-    }
+    int32_t *origins = (int32_t *)make(3 * g.leaf_count, sizeof(int32_t));
+    if (g.leaf_count) memcpy(origins, shape->origins, (size_t)(12 * g.leaf_count));
+    g.origins = origins;
+    if (!g.topology_id) g.topology_id = ++h->stamp;
     g.size = sizeof g;
     g.value_id = ++h->stamp;
     g.tile_count = 0; /* this host shows grids to nobody */

@@ -52,16 +52,26 @@ pub fn run(source: &Path, arguments: &[&Path], folder: &Path) -> Output {
 /// Our own plugin's shared library, in the profile this test was built with.
 pub fn our_plugin() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let folder = std::env::current_exe().expect("a test has a path");
-        let folder = folder.ancestors().nth(2).expect("tests run from <target>/<profile>/deps").to_owned();
-        let mut build = Command::new(env!("CARGO"));
-        build.current_dir(root()).args(["build", "--quiet", "-p", "meniscus-plugin"]);
-        build.arg("--target-dir").arg(folder.parent().expect("the profile's folder has a parent"));
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo starts").success(), "cargo could not build the plugin");
-        folder.join("libmeniscus_plugin.so")
-    })
+    LIBRARY.get_or_init(|| build_plugin(&[]))
+}
+
+/// Our own plugin built with further arguments to cargo, copied into `folder` so that the next build does not
+/// replace it.
+pub fn our_plugin_with(arguments: &[&str], folder: &Path) -> PathBuf {
+    let copy = folder.join("libmeniscus_plugin.so");
+    std::fs::copy(build_plugin(arguments), &copy).expect("the library is copied");
+    copy
+}
+
+fn build_plugin(arguments: &[&str]) -> PathBuf {
+    let folder = std::env::current_exe().expect("a test has a path");
+    let folder = folder.ancestors().nth(2).expect("tests run from <target>/<profile>/deps").to_owned();
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(root()).args(["build", "--quiet", "-p", "meniscus-plugin"]).args(arguments);
+    build.arg("--target-dir").arg(folder.parent().expect("the profile's folder has a parent"));
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo starts").success(), "cargo could not build the plugin");
+    folder.join("libmeniscus_plugin.so")
 }

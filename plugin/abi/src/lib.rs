@@ -5,6 +5,8 @@
 //! host written in Rust needs to know how the other side lays out its bytes.
 
 mod builder;
+#[cfg(feature = "layout-check")]
+pub mod checked;
 mod context;
 mod descriptor;
 mod geometry;

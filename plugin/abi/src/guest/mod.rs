@@ -20,6 +20,6 @@ pub use entry::{Node, create, destroy, drop_caches, run, suggest_dt};
 pub use failure::{Failure, Outcome};
 pub use grids::{GridMut, GridView};
 pub use progress::Progress;
-pub use requests::{ArrayShape, AttributeShape, GeometryShape, GridShape, Leaves};
+pub use requests::{ArrayShape, AttributeShape, GeometryShape, GridShape};
 pub use scalar::Scalar;
 pub use tables::TableView;

@@ -114,7 +114,9 @@ impl Call<'_> {
         values: &[T],
     ) -> Result<(), Failure> {
         let count = values.len() / components.max(1) as usize;
-        let request = ArrayShape { name: name.into(), element: T::ELEMENT, components, count }.request();
+        // The request points into the shape, which therefore outlives it.
+        let shape = ArrayShape { name: name.into(), element: T::ELEMENT, components, count };
+        let request = shape.request();
         // SAFETY: as above.
         let made: Option<Array> =
             self.context().edit_array.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });

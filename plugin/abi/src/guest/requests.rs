@@ -3,15 +3,6 @@
 use crate::{Array, Attribute, Element, Geometry, Grid, Growable, Meaning, On, Primitive, Sampling, Tile};
 use std::ffi::CString;
 
-/// The leaves of a grid to be made.
-#[derive(Clone, Copy, Debug)]
-pub enum Leaves<'a> {
-    /// Those of a grid of this call.
-    Of(u64),
-    /// `[leaf][3]`, multiples of 8, sorted.
-    At(&'a [[i32; 3]]),
-}
-
 /// A grid to be made.
 #[derive(Clone, Debug)]
 pub struct GridShape<'a> {
@@ -21,8 +12,10 @@ pub struct GridShape<'a> {
     pub components: u32,
     /// Where values sit.
     pub sampling: Sampling,
-    /// Which leaves.
-    pub leaves: Leaves<'a>,
+    /// 0, or the stamp of a grid with these very leaves, which a host that still knows it shares.
+    pub topology_id: u64,
+    /// `[leaf]`, multiples of 8, sorted.
+    pub origins: &'a [[i32; 3]],
     /// Constant cubes outside the leaves, one component each.
     pub tiles: &'a [Tile],
     /// `[tile][component]`
@@ -35,25 +28,20 @@ pub struct GridShape<'a> {
 
 impl GridShape<'_> {
     pub(super) fn request(&self) -> Grid {
-        let mut grid = Grid {
+        Grid {
             element: self.element,
             components: self.components,
             sampling: self.sampling,
+            topology_id: self.topology_id,
+            leaf_count: self.origins.len() as u64,
+            origins: self.origins.as_ptr().cast(),
             background: [self.background; crate::COMPONENTS_MAX],
             index_to_world: self.index_to_world,
             tile_count: self.tiles.len() as u64,
             tiles: self.tiles.as_ptr(),
             tile_values: self.tile_values.as_ptr(),
             ..Grid::blank()
-        };
-        match self.leaves {
-            Leaves::Of(id) => grid.topology_id = id,
-            Leaves::At(origins) => {
-                grid.leaf_count = origins.len() as u64;
-                grid.origins = origins.as_ptr().cast();
-            }
         }
-        grid
     }
 }
 

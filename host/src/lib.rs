@@ -3,7 +3,10 @@
 //! It speaks to every solver, ours included, through the C ABI alone.
 
 pub mod data;
+pub mod engine;
+pub mod files;
 pub mod geometry;
 pub mod graph;
+pub mod loader;
 pub mod node;
 pub mod output;

@@ -20,7 +20,8 @@ struct Memory {
     geometry: Option<Arc<Geometry>>,
     rest_from: Option<(Affine, Arc<Geometry>)>,
     rest: Option<Arc<Geometry>>,
-    moved: Option<(Arc<Geometry>, Option<Arc<Geometry>>, Arc<Geometry>)>,
+    /// Two moments, and the later one with the motion between them.
+    moved: Option<[Arc<Geometry>; 3]>,
 }
 
 /// Evaluates the geometry nodes of a network. It keeps what did not change, so stamps stay equal.
@@ -59,16 +60,15 @@ impl Evaluator {
             let Ok(after) = self.shape(network, node, frame + INSTANT) else { return Ok(now.geometry) };
             (now, after, -INSTANT / self.fps)
         };
-        let (id, before_id) = (&now.geometry, &other.geometry);
-        if let Some((a, b, out)) = self.memory.get(node).and_then(|m| m.moved.as_ref())
-            && Arc::ptr_eq(a, id)
-            && b.as_ref().is_some_and(|b| Arc::ptr_eq(b, before_id))
+        if let Some([a, b, out]) = self.memory.get(node).and_then(|m| m.moved.as_ref())
+            && Arc::ptr_eq(a, &now.geometry)
+            && Arc::ptr_eq(b, &other.geometry)
         {
             return Ok(out.clone());
         }
         let out = Arc::new(with_motion(&now, &other, step));
         if let Some(m) = self.memory.get_mut(node) {
-            m.moved = Some((now.geometry, Some(other.geometry), out.clone()));
+            m.moved = Some([now.geometry, other.geometry, out.clone()]);
         }
         Ok(out)
     }

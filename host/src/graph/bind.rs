@@ -138,10 +138,10 @@ fn bind_params(
     problems: &mut Problems,
 ) -> BTreeMap<String, Animated> {
     let default = |p: &crate::node::ParamSpec| (p.name.clone(), Animated::Constant(p.default.clone()));
-    let mut params: BTreeMap<String, Animated> = node_type.params.iter().map(default).collect();
+    let mut params: BTreeMap<String, Animated> = node_type.all_params().map(default).collect();
     for (name, json) in &node.params {
         let Some(spec) = node_type.param(name) else {
-            let hint = hint(name, node_type.params.iter().map(|p| p.name.as_str()));
+            let hint = hint(name, node_type.all_params().map(|p| p.name.as_str()));
             let type_name = node_type.short_name();
             let shown = super::json::shorten(name);
             problems.0.push(Problem::param(
@@ -170,7 +170,7 @@ fn wire_order(nodes: &[Node], problems: &mut Problems) -> Vec<usize> {
                 Some(&i) => wired.push(i),
                 None => {
                     let shown = super::json::shorten(name);
-                    let hint = hint(name, index.keys().copied());
+                    let hint = hint(name, index.keys().copied().filter(|n| *n != node.name));
                     problems.0.push(Problem::node(
                         &node.name,
                         format!("input `{shown}` is no node of this graph{hint}"),
@@ -210,8 +210,7 @@ fn wire_order(nodes: &[Node], problems: &mut Problems) -> Vec<usize> {
 fn circle(nodes: &[Node], inputs: &[Vec<usize>], placed: &[bool]) -> String {
     let Some(mut at) = placed.iter().position(|p| !p) else { return String::new() };
     let mut path = vec![at];
-    loop {
-        let Some(&next) = inputs[at].iter().find(|&&j| !placed[j]) else { break };
+    while let Some(&next) = inputs[at].iter().find(|&&j| !placed[j]) {
         if let Some(start) = path.iter().position(|&p| p == next) {
             path.drain(..start);
             path.push(next);

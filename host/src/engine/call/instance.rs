@@ -1,0 +1,132 @@
+//! Instances of plugin nodes, and running their stages.
+
+use super::bridge::Bridge;
+use super::{Ending, Outcome, Request, callbacks};
+use crate::engine::crash;
+use crate::engine::state::State;
+use crate::loader::Plugin;
+use crate::node::PortSpec;
+use meniscus_abi::{self as abi, Context, Status};
+use std::ffi::CString;
+
+/// An instance of a node.
+#[derive(Debug)]
+pub(in crate::engine) struct Instance {
+    table: abi::Plugin,
+    address: *mut abi::Instance,
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.table.destroy {
+            // SAFETY: `address` came from this plugin's `create` and is destroyed once.
+            unsafe { destroy(self.address) };
+        }
+    }
+}
+
+impl Instance {
+    /// Makes an instance; the error is one sentence.
+    pub(in crate::engine) fn create(plugin: &Plugin, node: u32, request: &Request) -> Result<Self, String> {
+        let table = plugin.table;
+        let Some(create) = table.create else { return Err("its plugin cannot create it".into()) };
+        let state = State::new(0);
+        let mut address = std::ptr::null_mut();
+        let outcome = call(request, &[], &state, |ctx| {
+            // SAFETY: the loader checked the table; the context is whole and lives until the call returns.
+            unsafe { create(ctx, node, &raw mut address) }
+        });
+        match outcome.ending {
+            Ending::Done | Ending::NotConverged if !address.is_null() => Ok(Self { table, address }),
+            Ending::Done => Err("its plugin created nothing".into()),
+            _ => Err(outcome.reason),
+        }
+    }
+
+    /// Runs the stage of the request.
+    pub(in crate::engine) fn run(&mut self, request: &Request, ports: &[PortSpec], state: &State) -> Outcome {
+        call(request, ports, state, |ctx| match self.table.run {
+            // SAFETY: the instance is alive, the context whole; both outlive the call.
+            Some(run) => unsafe { run(self.address, ctx) },
+            None => Status::UNSUPPORTED,
+        })
+    }
+
+    /// The longest substep the node would take from here, s.
+    pub(in crate::engine) fn suggest_dt(
+        &mut self,
+        request: &Request,
+        ports: &[PortSpec],
+        state: &State,
+    ) -> Result<f64, Outcome> {
+        let Some(suggest) = self.table.suggest_dt else { return Ok(f64::INFINITY) };
+        let mut dt = f64::INFINITY;
+        let outcome = call(request, ports, state, |ctx| {
+            // SAFETY: the instance is alive, the context whole; both outlive the call.
+            unsafe { suggest(self.address, ctx, &raw mut dt) }
+        });
+        match outcome.ending {
+            Ending::Done | Ending::NotConverged => Ok(if dt > 0.0 { dt } else { f64::INFINITY }),
+            _ => Err(outcome),
+        }
+    }
+}
+
+/// Hands a context to `f` and gathers what the call did.
+fn call(request: &Request, ports: &[PortSpec], state: &State, f: impl FnOnce(*mut Context) -> Status) -> Outcome {
+    let bridge = Bridge::new(request, ports, state);
+    let text = |s: &str| CString::new(s).unwrap_or_default();
+    let (node, object) = (text(request.node), request.object.map(text));
+    let values: Vec<abi::Value> = request
+        .params
+        .iter()
+        .map(|(number, text)| abi::Value {
+            number: *number,
+            text: text.as_ref().map_or(std::ptr::null(), |t| t.as_ptr()),
+        })
+        .collect();
+    let t = request.timing;
+    let mut ctx = callbacks::blank();
+    callbacks::install(&mut ctx);
+    ctx.stage = abi::Stage(request.stage.map_or(-1, |s| s as i32));
+    ctx.step = request.step;
+    ctx.threads = request.threads;
+    ctx.host = (&raw const bridge).cast_mut().cast();
+    ctx.node = node.as_ptr();
+    ctx.object = object.as_ref().map_or(std::ptr::null(), |o| o.as_ptr());
+    (ctx.time, ctx.dt, ctx.dt_next, ctx.frame_left) = (t.time, t.dt, t.dt_next, t.frame_left);
+    (ctx.fps, ctx.cfl, ctx.frame, ctx.substep) = (t.fps, t.cfl, t.frame, t.substep);
+    ctx.param_count = values.len() as u32;
+    ctx.params = if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
+    crash::entering(request.node, request.stage.map_or("setup", |s| s.name()));
+    let status = f(&raw mut ctx);
+    crash::left();
+    gather(status, bridge)
+}
+
+fn gather(status: Status, bridge: Bridge) -> Outcome {
+    let notes = std::mem::take(&mut *bridge.notes());
+    let mut desk = std::mem::take(&mut *bridge.desk());
+    let ending = match status {
+        Status::OK => Ending::Done,
+        Status::NOT_CONVERGED => Ending::NotConverged,
+        Status::CANCELLED => Ending::Cancelled,
+        Status::DT_REJECTED => Ending::Rejected,
+        _ => Ending::Failed,
+    };
+    let reason = match (notes.failure, status.name()) {
+        (Some((_, sentence)), _) => sentence,
+        (None, Some(name)) => format!("it gave up without a reason ({})", name.to_lowercase().replace('_', " ")),
+        (None, None) => format!("it answered with the unknown status {}", status.0),
+    };
+    let keep = matches!(ending, Ending::Done | Ending::NotConverged);
+    Outcome {
+        ending,
+        reason,
+        writes: if keep { std::mem::take(&mut desk.writes) } else { Default::default() },
+        measures: notes.measures,
+        solves: notes.solves,
+        wish: desk.wish,
+        suggestion: desk.suggestion,
+    }
+}

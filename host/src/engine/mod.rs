@@ -1,0 +1,25 @@
+//! The DOP engine: a network becomes a plan of calls, substeps run it, frames are made of substeps.
+
+mod call;
+mod checkpoint;
+mod clock;
+mod cook;
+pub mod crash;
+mod estimate;
+mod plan;
+mod plan_check;
+mod scene;
+mod simulation;
+mod state;
+mod stats;
+mod substep;
+
+pub use call::{Level, Solve, Watcher};
+pub use checkpoint::{Checkpoint, CheckpointError, latest as latest_checkpoint};
+pub use cook::{Cook, CookOptions, Ended, Frames};
+pub use estimate::{Estimate, estimate};
+pub use plan::{Call, CouplingWires, Plan, SolverWires};
+pub use simulation::{Simulation, Stop};
+pub use state::{Clock, Holder, Slot, State};
+pub(crate) use substep::with_span;
+pub use stats::{BubbleStats, ObjectStats, SubstepStats};

@@ -1,0 +1,98 @@
+//! Checks a plan before anything runs: every read has an earlier writer, and everyone means the same thing by
+//! a port's name.
+
+use super::plan::{Call, Plan, contract};
+use super::state::{Holder, Slot};
+use crate::graph::{Network, Problem, Problems};
+use crate::node::{Carries, Merge, PortOwner, PortSpec, Stage};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Checks every port of every call of the plan.
+pub fn check(network: &Network, plan: &Plan) -> Result<(), Problems> {
+    let mut checker = Checker { network, plan, written: BTreeSet::new(), meant: BTreeMap::new(), found: BTreeSet::new() };
+    for &object in &plan.objects {
+        if contract(&network.nodes[object]).implements(Stage::Init) {
+            checker.visit(&Call { node: object, stage: Stage::Init, object: Some(object), step: 0 });
+        }
+    }
+    plan.calls.iter().for_each(|c| checker.visit(c));
+    let problem = |(node, message): (usize, String)| Problem::node(&network.nodes[node].name, message);
+    Problems(checker.found.into_iter().map(problem).collect()).unless_any(())
+}
+
+struct Checker<'a> {
+    network: &'a Network,
+    plan: &'a Plan,
+    written: BTreeSet<Slot>,
+    meant: BTreeMap<Slot, (usize, &'static str)>,
+    found: BTreeSet<(usize, String)>,
+}
+
+impl Checker<'_> {
+    fn visit(&mut self, call: &Call) {
+        let ports = &contract(&self.network.nodes[call.node]).ports;
+        for port in ports {
+            self.check_meaning(call, port);
+            self.check_read(call, port);
+        }
+        for port in ports.iter().filter(|p| p.access(call.stage).writes) {
+            for slot in self.slots(call, port) {
+                self.written.insert(slot);
+            }
+        }
+    }
+
+    fn slots(&self, call: &Call, port: &PortSpec) -> Vec<Slot> {
+        let holders = self.plan.holders(call.node, call.object, port.owner);
+        holders.into_iter().map(|holder| Slot { holder, port: port.name.clone() }).collect()
+    }
+
+    fn check_read(&mut self, call: &Call, port: &PortSpec) {
+        if !(port.required && port.access(call.stage).reads) {
+            return;
+        }
+        let stage = call.stage.name();
+        if port.owner == PortOwner::Input {
+            if self.network.nodes[call.node].inputs.is_empty() {
+                let message = format!("{stage} needs geometry for `{}`, and nothing is wired in", port.name);
+                self.found.insert((call.node, message));
+            }
+            return;
+        }
+        if port.owner == PortOwner::Affector {
+            return;
+        }
+        for slot in self.slots(call, port).into_iter().filter(|s| !self.written.contains(s)) {
+            let whose = match slot.holder {
+                Holder::Object(o) => format!("of `{}`", self.network.nodes[o].name),
+                Holder::Node(_) => "of the node itself".into(),
+            };
+            let message = format!("{stage} reads `{}` {whose}, and nothing has written it before", port.name);
+            self.found.insert((call.node, message));
+        }
+    }
+
+    fn check_meaning(&mut self, call: &Call, port: &PortSpec) {
+        let access = port.access(call.stage);
+        if !access.reads && !access.writes {
+            return;
+        }
+        if access.writes && port.merge != Merge::Replace && !matches!(port.carries, Carries::Grid { .. }) {
+            let message = format!("port `{}` adds up or takes the least, which only grids can", port.name);
+            self.found.insert((call.node, message));
+        }
+        if access.writes && matches!(port.owner, PortOwner::Input | PortOwner::Affector) {
+            let message = format!("port `{}` is written, but inputs and affectors are only read", port.name);
+            self.found.insert((call.node, message));
+        }
+        for slot in self.slots(call, port) {
+            let kind = port.carries.name();
+            let &mut (other, before) = self.meant.entry(slot).or_insert((call.node, kind));
+            if before != kind {
+                let name = &self.network.nodes[other].name;
+                let message = format!("port `{}` is a {kind} here and a {before} for `{name}`", port.name);
+                self.found.insert((call.node, message));
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! A simulation: a planned network, its instances and its state.
+
+use super::call::{Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
+use super::plan::{Call, Plan, contract};
+use super::plan_check;
+use super::state::{Clock, Holder, Slot, State};
+use super::stats::Gathering;
+use crate::data::{Geometry, Object};
+use crate::geometry::Evaluator;
+use crate::graph::{Network, Problem, Problems};
+use crate::loader::Plugins;
+use crate::node::{ParamKind, ParamSpec, PortOwner, PortSpec, Stage, Value};
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Why a simulation stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// Someone asked for it.
+    Cancelled,
+    /// It cannot go on; one sentence with node and stage.
+    Failed(Problem),
+}
+
+impl From<Problem> for Stop {
+    fn from(p: Problem) -> Self {
+        Stop::Failed(p)
+    }
+}
+
+/// How a call came out, short of stopping the simulation.
+pub(super) enum Ran {
+    Done,
+    /// The stage wants a shorter substep; the suggestion, s.
+    Rejected(f64),
+}
+
+/// A planned network with its instances and state.
+pub struct Simulation<'a> {
+    pub(super) network: &'a Network,
+    pub(super) plan: Plan,
+    pub(super) state: State,
+    pub(super) evaluator: Evaluator,
+    /// A substep is being taken: the clock's frame is the one worked towards.
+    pub(super) stepping: bool,
+    instances: BTreeMap<usize, Instance>,
+    folder: PathBuf,
+    pub(super) threads: u32,
+    pub(super) cancel: &'a AtomicBool,
+    pub(super) watcher: &'a dyn Watcher,
+}
+
+impl<'a> Simulation<'a> {
+    /// Plans and checks a network and makes an instance of every plugin node. Files are looked for relative to
+    /// `folder`.
+    pub fn new(
+        network: &'a Network,
+        plugins: &Plugins,
+        folder: &Path,
+        threads: u32,
+        cancel: &'a AtomicBool,
+        watcher: &'a dyn Watcher,
+    ) -> Result<Self, Problems> {
+        let plan = Plan::new(network)?;
+        plan_check::check(network, &plan)?;
+        let mut simulation = Self {
+            network,
+            plan,
+            state: State::new(network.settings.frames.0),
+            evaluator: Evaluator::new(network, folder),
+            stepping: false,
+            instances: BTreeMap::new(),
+            folder: folder.into(),
+            threads,
+            cancel,
+            watcher,
+        };
+        let mut problems = Problems::default();
+        for (i, node) in network.nodes.iter().enumerate() {
+            let Some(contract) = node.node_type.contract.as_ref().filter(|_| !node.bypass) else { continue };
+            let Some(plugin) = plugins.loaded.get(contract.plugin) else { continue };
+            let timing = simulation.timing(0.0, None);
+            let request = simulation.request(i, None, None, 0, Vec::new(), timing);
+            match Instance::create(plugin, contract.node, &request) {
+                Ok(instance) => drop(simulation.instances.insert(i, instance)),
+                Err(e) => problems.0.push(Problem::node(&node.name, e)),
+            }
+        }
+        problems.unless_any(simulation)
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Goes on from a saved state.
+    pub fn restore(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// The frame number at the end of a substep of `dt` seconds from here (fractions lie between frames).
+    pub(super) fn frame_after(&self, dt: f64) -> f64 {
+        let clock = &self.state.clock;
+        if !self.stepping {
+            return f64::from(clock.frame);
+        }
+        let done = (clock.elapsed + dt) * self.network.settings.fps;
+        // A sum of substeps that ends a frame ends it exactly.
+        let done = if (done - 1.0).abs() < 1e-9 { 1.0 } else { done };
+        f64::from(clock.frame - 1) + done
+    }
+
+    /// When a substep of `dt` seconds from here happens. Frame 1 is time 0.
+    pub(super) fn timing(&self, dt: f64, dt_next: Option<f64>) -> Timing {
+        let settings = &self.network.settings;
+        let Clock { frame, substep, elapsed, .. } = self.state.clock;
+        let start = f64::from(if self.stepping { frame - 1 } else { frame } - 1) / settings.fps;
+        Timing {
+            time: start + elapsed,
+            dt,
+            dt_next: dt_next.unwrap_or(0.0),
+            frame_left: if self.stepping { 1.0 / settings.fps - elapsed } else { 0.0 },
+            fps: settings.fps,
+            cfl: settings.substeps.cfl,
+            frame,
+            substep,
+        }
+    }
+
+    pub(super) fn request(
+        &self,
+        node: usize,
+        object: Option<usize>,
+        stage: Option<Stage>,
+        step: u32,
+        items: Vec<Vec<Item>>,
+        timing: Timing,
+    ) -> Request<'a> {
+        let bound = &self.network.nodes[node];
+        let values = bound.params_at(self.frame_after(timing.dt)).values;
+        Request {
+            node: &bound.name,
+            object: object.map(|o| self.network.nodes[o].name.as_str()),
+            stage,
+            step,
+            items,
+            params: bound.node_type.params.iter().map(|p| self.param(p, values.get(&p.name))).collect(),
+            timing,
+            threads: self.threads,
+            cancel: self.cancel,
+            watcher: self.watcher,
+        }
+    }
+
+    /// A parameter's value as the ABI carries it; file names are made relative to the graph's folder.
+    fn param(&self, spec: &ParamSpec, value: Option<&Value>) -> ([f64; 3], Option<CString>) {
+        let text = |t: &str| CString::new(t).ok();
+        let three = |f: &dyn Fn(usize) -> Option<f64>| std::array::from_fn(|i| f(i).unwrap_or(0.0));
+        match value {
+            Some(Value::Toggle(b)) => ([f64::from(u8::from(*b)), 0.0, 0.0], None),
+            Some(Value::Numbers(v)) => (three(&|i| v.get(i).copied()), None),
+            Some(Value::Integers(v)) => (three(&|i| v.get(i).map(|&x| x as f64)), None),
+            Some(Value::Text(t)) if spec.kind == ParamKind::Menu => {
+                let entry = spec.menu.iter().position(|m| m.0 == *t).unwrap_or(0);
+                ([entry as f64, 0.0, 0.0], text(t))
+            }
+            Some(Value::Text(t)) if spec.kind == ParamKind::File && !t.is_empty() => {
+                ([0.0; 3], text(&self.folder.join(t).to_string_lossy()))
+            }
+            Some(Value::Text(t)) => ([0.0; 3], text(t)),
+            Some(Value::Texts(t)) => ([0.0; 3], text(&t.join(" "))),
+            None => ([0.0; 3], None),
+        }
+    }
+
+    /// The items of every port of a call.
+    pub(super) fn items(&mut self, call: &Call, dt: f64) -> Result<Vec<Vec<Item>>, Problem> {
+        let network = self.network;
+        let bound = &network.nodes[call.node];
+        let frame = self.frame_after(dt);
+        let mut geometry: Option<Vec<(CString, Arc<Geometry>)>> = None;
+        let mut all = Vec::new();
+        for port in &contract(bound).ports {
+            if port.owner != PortOwner::Input {
+                all.push(self.slots(call, port));
+                continue;
+            }
+            if geometry.is_none() {
+                let mut list = Vec::new();
+                for &i in &bound.inputs {
+                    let g = self.evaluator.evaluate(network, i, frame, dt)?;
+                    list.push((CString::new(network.nodes[i].name.as_str()).unwrap_or_default(), g));
+                }
+                geometry = Some(list);
+            }
+            let list = geometry.iter().flatten();
+            all.push(list.map(|(name, g)| Item { name: name.clone(), source: Source::Input(g.clone()) }).collect());
+        }
+        Ok(all)
+    }
+
+    /// The simulated data that a port names now: of objects that exist at this time.
+    fn slots(&self, call: &Call, port: &PortSpec) -> Vec<Item> {
+        let holders = self.plan.holders(call.node, call.object, port.owner);
+        let alive = |h: &Holder| matches!(h, Holder::Node(_)) || self.state.holders.contains_key(h);
+        let item = |holder: Holder| {
+            let (Holder::Object(i) | Holder::Node(i)) = holder;
+            let name = CString::new(self.network.nodes[i].name.as_str()).unwrap_or_default();
+            Item { name, source: Source::Slot(Slot { holder, port: port.name.clone() }) }
+        };
+        holders.into_iter().filter(alive).map(item).collect()
+    }
+
+    /// Runs a call and takes over what it wrote.
+    pub(super) fn run(&mut self, call: &Call, timing: Timing, gathering: &mut Gathering) -> Result<Ran, Stop> {
+        let network = self.network;
+        let bound = &network.nodes[call.node];
+        let ports = &contract(bound).ports;
+        let items = self.items(call, timing.dt)?;
+        self.check_required(call, &items)?;
+        let request = self.request(call.node, call.object, Some(call.stage), call.step, items, timing);
+        let started = std::time::Instant::now();
+        let Some(instance) = self.instances.get_mut(&call.node) else { return Ok(Ran::Done) };
+        let outcome = instance.run(&request, ports, &self.state);
+        gathering.took(&bound.name, call.stage, started.elapsed().as_secs_f64());
+        let about = match request.object.filter(|o| *o != bound.name) {
+            Some(o) => format!("{} of `{o}`", call.stage.name()),
+            None => call.stage.name().into(),
+        };
+        match outcome.ending {
+            Ending::Cancelled => return Err(Stop::Cancelled),
+            Ending::Rejected => return Ok(Ran::Rejected(outcome.suggestion)),
+            Ending::Failed => return Err(Problem::node(&bound.name, format!("{about} failed: {}", outcome.reason)).into()),
+            Ending::NotConverged => {
+                self.watcher.log(&bound.name, Level::Warning, &format!("{about} did not converge: {}", outcome.reason));
+            }
+            Ending::Done => {}
+        }
+        let Outcome { writes, measures, solves, wish, .. } = outcome;
+        commit(&mut self.state, writes, ports, call.node, call.stage, &mut gathering.writers)
+            .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
+        gathering.noted(request.object, measures, solves, wish);
+        Ok(Ran::Done)
+    }
+
+    /// What a reading stage needs must be there.
+    fn check_required(&self, call: &Call, items: &[Vec<Item>]) -> Result<(), Problem> {
+        let bound = &self.network.nodes[call.node];
+        for (port, items) in contract(bound).ports.iter().zip(items) {
+            if !port.required || !port.access(call.stage).reads || port.owner == PortOwner::Affector {
+                continue;
+            }
+            let missing = items.iter().find(|i| match &i.source {
+                Source::Slot(slot) => self.state.get(slot).is_none(),
+                Source::Input(_) => false,
+            });
+            if let Some(item) = missing {
+                let (stage, whose) = (call.stage.name(), item.name.to_string_lossy());
+                let message = format!("{stage} reads `{}` of `{whose}`, which has none", port.name);
+                return Err(Problem::node(&bound.name, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The longest next substep that solvers and couplings would take from here, s.
+    pub(super) fn wish(&mut self) -> Result<f64, Stop> {
+        let mut wish = self.state.clock.wish.unwrap_or(f64::INFINITY);
+        for call in self.plan.advisers.clone() {
+            if call.object.is_some_and(|o| !self.state.holders.contains_key(&Holder::Object(o))) {
+                continue;
+            }
+            let items = self.items(&call, 0.0)?;
+            let timing = self.timing(0.0, None);
+            let request = self.request(call.node, call.object, None, 0, items, timing);
+            let bound = &self.network.nodes[call.node];
+            let Some(instance) = self.instances.get_mut(&call.node) else { continue };
+            match instance.suggest_dt(&request, &contract(bound).ports, &self.state) {
+                Ok(dt) => wish = wish.min(dt),
+                Err(o) if o.ending == Ending::Cancelled => return Err(Stop::Cancelled),
+                Err(o) => return Err(Problem::node(&bound.name, format!("cannot choose a substep: {}", o.reason)).into()),
+            }
+        }
+        Ok(wish)
+    }
+
+    /// Makes the objects that begin at the clock's frame, and lets go of those that ended.
+    pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
+        let frame = i64::from(self.state.clock.frame);
+        let first = i64::from(self.network.settings.frames.0);
+        for object in self.plan.objects.clone() {
+            let bound = &self.network.nodes[object];
+            let (start, end) = crate::engine::substep::span(bound, frame as f64);
+            let holder = Holder::Object(object);
+            if frame > end {
+                self.state.holders.remove(&holder);
+            } else if frame == start.max(first) && !self.state.holders.contains_key(&holder) {
+                let made = Object::new(&bound.name, &bound.node_type.id);
+                self.state.holders.insert(holder, made);
+                if contract(bound).implements(Stage::Init) {
+                    let call = Call { node: object, stage: Stage::Init, object: Some(object), step: 0 };
+                    let timing = self.timing(0.0, None);
+                    if let Ran::Rejected(_) = self.run(&call, timing, gathering)? {
+                        return Err(Problem::node(&bound.name, "init cannot reject a substep: there is none").into());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Everything that is simulated at one moment.
+
+use crate::data::{Data, Lifetime, Object};
+use std::collections::BTreeMap;
+
+/// Where the cook stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Frame whose end is being worked towards; when nothing is elapsed, the frame that is done.
+    pub frame: i32,
+    /// Substeps done of it.
+    pub substep: u32,
+    /// Seconds done of it.
+    pub elapsed: f64,
+    /// Length promised for the next substep, s (only where a coupling looks ahead).
+    pub promise: Option<f64>,
+    /// Longest next substep that a node asked for, s.
+    pub wish: Option<f64>,
+}
+
+impl Clock {
+    /// A clock that stands at the end of a frame.
+    pub fn at_frame(frame: i32) -> Self {
+        Self { frame, substep: 0, elapsed: 0.0, promise: None, wish: None }
+    }
+}
+
+/// Whose data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Holder {
+    /// The object made by that node.
+    Object(usize),
+    /// That node itself.
+    Node(usize),
+}
+
+/// Named data of an object or a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot {
+    /// Whose.
+    pub holder: Holder,
+    /// Port name.
+    pub port: String,
+}
+
+/// All simulated state. Cloning is cheap: arrays are shared until written.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Where the cook stands.
+    pub clock: Clock,
+    /// Data by holder; objects are here from their first frame to their last.
+    pub holders: BTreeMap<Holder, Object>,
+}
+
+impl State {
+    /// Nothing yet.
+    pub fn new(frame: i32) -> Self {
+        Self { clock: Clock::at_frame(frame), holders: BTreeMap::new() }
+    }
+
+    /// The data at a slot.
+    pub fn get(&self, slot: &Slot) -> Option<&Data> {
+        self.holders.get(&slot.holder)?.ports.get(&slot.port).map(|p| &p.data)
+    }
+
+    /// Drops the scratch of the last substep.
+    pub fn drop_scratch(&mut self) {
+        for object in self.holders.values_mut() {
+            object.ports.retain(|_, p| p.lifetime == Lifetime::State);
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.holders.values().map(Object::bytes).sum()
+    }
+}

@@ -1,0 +1,240 @@
+//! What a substep did: one line of `stats.jsonl`. SI units; keys that do not apply are left out.
+
+use super::call::{Solve, Timing};
+use super::state::{Holder, Slot, State};
+use crate::data::{Geometry, Object, Owner};
+use crate::graph::Network;
+use crate::node::Stage;
+use serde::ser::{SerializeMap, Serializer};
+use std::collections::BTreeMap;
+
+/// One object during a substep.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct ObjectStats {
+    /// Type of its node.
+    pub kind: String,
+    /// What nodes measured of it: `volume` (m³), `mass` (kg), `particles`, `momentum` (kg m/s),
+    /// `kinetic_energy`, `potential_energy` (J) …
+    #[serde(flatten)]
+    pub measures: BTreeMap<String, Measure>,
+}
+
+/// A number or a few.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Measure {
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// A vector.
+    Numbers(Vec<f64>),
+}
+
+/// One bubble.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct BubbleStats {
+    /// Its lasting number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// m³
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volume: Option<f64>,
+    /// m³
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest_volume: Option<f64>,
+    /// Pa
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<f64>,
+    /// False when it is open to the outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constrained: Option<bool>,
+    /// m
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub centroid: Option<[f64; 3]>,
+}
+
+/// One substep.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct SubstepStats {
+    /// The shot's frame number.
+    pub frame: i32,
+    /// 0 at the start of each frame.
+    pub substep: u32,
+    /// At its start, s; frame 1 is 0.
+    pub time: f64,
+    /// s
+    pub dt: f64,
+    /// Voxels that the fastest liquid crosses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cfl: Option<f64>,
+    /// Wall time of each stage, s, in the order they ran.
+    #[serde(serialize_with = "as_map")]
+    pub stages: Vec<(String, f64)>,
+    /// Linear solves.
+    pub solves: Vec<Solve>,
+    /// 1/s
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_divergence: Option<f64>,
+    /// Other measures of the whole.
+    #[serde(flatten)]
+    pub measures: BTreeMap<String, Measure>,
+    /// By name.
+    pub objects: BTreeMap<String, ObjectStats>,
+    /// Air bubbles, where someone tracks them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bubbles: Option<Vec<BubbleStats>>,
+    /// Resident memory of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Wall time of the whole substep, s.
+    #[serde(skip)]
+    pub seconds: f64,
+}
+
+fn as_map<S: Serializer>(pairs: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (k, v) in pairs {
+        map.serialize_entry(k, v)?;
+    }
+    map.end()
+}
+
+/// What comes together while a substep runs.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    /// Who wrote what, for merging.
+    pub(super) writers: BTreeMap<Slot, usize>,
+    /// Longest next substep asked for, s.
+    pub(super) wish: Option<f64>,
+    stages: Vec<(String, f64)>,
+    solves: Vec<Solve>,
+    whole: BTreeMap<String, Vec<f64>>,
+    objects: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
+}
+
+impl Gathering {
+    /// A stage took its time.
+    pub(super) fn took(&mut self, node: &str, stage: Stage, seconds: f64) {
+        let name = format!("{node}.{}", stage.name());
+        match self.stages.iter_mut().find(|s| s.0 == name) {
+            Some(s) => s.1 += seconds,
+            None => self.stages.push((name, seconds)),
+        }
+    }
+
+    /// What a call had to say.
+    pub(super) fn noted(
+        &mut self,
+        object: Option<&str>,
+        measures: Vec<(String, Vec<f64>)>,
+        solves: Vec<Solve>,
+        wish: Option<f64>,
+    ) {
+        self.solves.extend(solves);
+        if let Some(w) = wish {
+            self.wish = Some(self.wish.map_or(w, |x| x.min(w)));
+        }
+        for (key, values) in measures.into_iter().filter(|m| !m.0.is_empty() && m.1.iter().all(|x| x.is_finite())) {
+            match (key.as_str(), object) {
+                ("cfl" | "max_divergence", _) => {
+                    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    let slot = self.whole.entry(key).or_insert_with(|| vec![largest]);
+                    slot.iter_mut().for_each(|x| *x = x.max(largest));
+                }
+                (_, Some(object)) => drop(self.objects.entry(object.into()).or_default().insert(key, values)),
+                (_, None) => drop(self.whole.insert(key, values)),
+            }
+        }
+    }
+
+    /// The line of the substep.
+    pub(super) fn finish(&self, network: &Network, state: &State, timing: &Timing, seconds: f64) -> SubstepStats {
+        let one = |key: &str| self.whole.get(key).and_then(|v| v.first()).copied();
+        let own = ["cfl", "max_divergence", "frame", "substep", "time", "dt", "stages", "solves", "objects", "bubbles"];
+        let rest = self.whole.iter().filter(|(k, _)| !own.contains(&k.as_str()));
+        let objects = state.holders.iter().filter(|(h, _)| matches!(h, Holder::Object(_))).map(|(_, o)| o);
+        SubstepStats {
+            frame: timing.frame,
+            substep: timing.substep,
+            time: timing.time,
+            dt: timing.dt,
+            cfl: one("cfl"),
+            stages: self.stages.clone(),
+            solves: self.solves.clone(),
+            max_divergence: one("max_divergence"),
+            measures: rest.map(|(k, v)| (k.clone(), measure(k, v))).collect(),
+            objects: objects.map(|o| (o.name.clone(), self.object(network, o))).collect(),
+            bubbles: bubbles(state),
+            memory_bytes: resident_bytes(),
+            seconds,
+        }
+    }
+
+    fn object(&self, network: &Network, object: &Object) -> ObjectStats {
+        let short = network.node(&object.name).map(|n| n.node_type.short_name().to_owned());
+        let measured = self.objects.get(&object.name).into_iter().flatten();
+        ObjectStats {
+            kind: short.unwrap_or_else(|| object.kind.clone()),
+            measures: measured.map(|(k, v)| (k.clone(), measure(k, v))).collect(),
+        }
+    }
+}
+
+fn measure(key: &str, values: &[f64]) -> Measure {
+    match values {
+        [x] if key == "particles" => Measure::Count(*x as u64),
+        [x] => Measure::Number(*x),
+        many => Measure::Numbers(many.to_vec()),
+    }
+}
+
+/// The bubbles that any object carries as points.
+fn bubbles(state: &State) -> Option<Vec<BubbleStats>> {
+    let geometries: Vec<&Geometry> = state.holders.values().filter_map(|o| o.geometry("bubbles")).collect();
+    (!geometries.is_empty()).then(|| geometries.iter().flat_map(|g| (0..g.points).map(|i| bubble(g, i))).collect())
+}
+
+fn bubble(g: &Geometry, i: usize) -> BubbleStats {
+    let number = |name: &str| g.attribute(Owner::Point, name).and_then(|a| a.values.get(i * a.components));
+    let finite = |name: &str| number(name).filter(|x| x.is_finite());
+    BubbleStats {
+        id: number("id").map(|x| x as i64),
+        volume: finite("volume"),
+        rest_volume: finite("rest_volume"),
+        pressure: finite("pressure"),
+        constrained: number("constrained").map(|x| x != 0.0),
+        centroid: g.positions().get(i).map(|p| std::array::from_fn(|c| f64::from(p[c]) + g.origin[c])),
+    }
+}
+
+/// Resident memory of this process, where the system tells.
+pub(super) fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    // SAFETY: a question to the system without arguments in memory.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(page).ok().map(|p| p * pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_do_not_apply_are_left_out() {
+        let line = serde_json::to_string(&SubstepStats { frame: 3, dt: 0.5, ..SubstepStats::default() }).unwrap();
+        assert_eq!(line, r#"{"frame":3,"substep":0,"time":0.0,"dt":0.5,"stages":{},"solves":[],"objects":{}}"#);
+    }
+
+    #[test]
+    fn measures_land_where_they_belong() {
+        let mut g = Gathering::default();
+        let measures = vec![("cfl".into(), vec![1.5]), ("volume".into(), vec![2.0]), ("mass".into(), vec![f64::NAN])];
+        g.noted(Some("water"), measures, vec![], None);
+        g.noted(None, vec![("cfl".into(), vec![1.0])], vec![], Some(0.1));
+        assert_eq!(g.whole["cfl"], [1.5]);
+        assert_eq!(g.objects["water"].len(), 1);
+        assert_eq!(g.wish, Some(0.1));
+    }
+}

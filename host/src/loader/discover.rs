@@ -1,0 +1,85 @@
+//! Where plugins are looked for.
+
+use std::path::{Path, PathBuf};
+
+/// Extension of a shared library here.
+const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
+
+/// A file that may be a plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// Someone named it or its folder as a place of plugins, so that being none is worth a word.
+    pub meant: bool,
+}
+
+/// The places searched, in order: the entries of `MENISCUS_PLUGIN_PATH` (folders or files), the folder of the
+/// binary, `~/.meniscus/plugins`. The flag says whether the place holds plugins only.
+pub fn search_folders() -> Vec<(PathBuf, bool)> {
+    let mut places = Vec::new();
+    if let Some(path) = std::env::var_os("MENISCUS_PLUGIN_PATH") {
+        places.extend(std::env::split_paths(&path).filter(|p| !p.as_os_str().is_empty()).map(|p| (p, true)));
+    }
+    if let Some(folder) = std::env::current_exe().ok().and_then(|p| p.parent().map(Path::to_path_buf)) {
+        places.push((folder, false));
+    }
+    if let Some(home) = std::env::var_os("HOME").filter(|h| !h.is_empty()) {
+        places.push((Path::new(&home).join(".meniscus").join("plugins"), true));
+    }
+    places
+}
+
+/// The shared libraries in these places, by place, then by name; each file once.
+pub(super) fn find(places: &[(PathBuf, bool)]) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (place, meant) in places {
+        let mut files = if place.is_file() { vec![place.clone()] } else { libraries(place) };
+        files.sort();
+        for path in files {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if seen.insert(real) {
+                found.push(Found { path, meant: *meant });
+            }
+        }
+        // Beside the binary stand many libraries; only those that hold the symbol's name are touched.
+        found.retain(|f| f.meant || names_the_symbol(&f.path));
+    }
+    found
+}
+
+fn libraries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_library = |p: &PathBuf| p.extension().is_some_and(|e| e == EXTENSION) && p.is_file();
+    entries.filter_map(|e| e.ok().map(|e| e.path())).filter(is_library).collect()
+}
+
+/// True when the file's bytes hold the name of the plugin symbol: no code of it runs to find out.
+pub(super) fn names_the_symbol(path: &Path) -> bool {
+    let name = meniscus_abi::SYMBOL.to_bytes_with_nul();
+    std::fs::read(path).is_ok_and(|bytes| bytes.windows(name.len()).any(|w| w == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_found_in_order_and_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &[u8]| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let b = file(&format!("b.{EXTENSION}"), b"..mns_plugin\0..");
+        let a = file(&format!("a.{EXTENSION}"), b"nothing");
+        file("readme.txt", b"mns_plugin\0");
+        let here = dir.path().to_path_buf();
+        let paths = |places: &[_]| find(places).into_iter().map(|f| f.path).collect::<Vec<_>>();
+        assert_eq!(paths(&[(here.clone(), true), (b.clone(), true)]), [a, b.clone()]);
+        assert_eq!(paths(&[(here, false)]), [b]);
+        assert!(paths(&[("/nowhere".into(), true)]).is_empty());
+    }
+}

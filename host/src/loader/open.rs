@@ -1,0 +1,143 @@
+//! Opening a plugin: nothing of it is trusted before its size, major and layout hash fit.
+
+use super::describe::describe;
+use super::discover::{Found, names_the_symbol};
+use crate::node::NodeType;
+use libloading::Library;
+use meniscus_abi as abi;
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that was not taken, and why.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The file.
+    pub path: PathBuf,
+    /// One sentence.
+    pub reason: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "plugin {}: {}", self.path.display(), self.reason)
+    }
+}
+
+/// An opened plugin.
+#[derive(Debug)]
+pub struct Plugin {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Who made it.
+    pub vendor: String,
+    /// Major and minor of the ABI it was built for.
+    pub abi: (u32, u32),
+    /// Its node types.
+    pub types: Vec<Arc<NodeType>>,
+    /// Node types left out because this host does not understand them, one sentence each.
+    pub left_out: Vec<String>,
+    pub(crate) table: abi::Plugin,
+    // Declared last: dropped after everything that points into it.
+    _library: Library,
+}
+
+impl Plugin {
+    pub(super) fn open(file: &Found, number: usize) -> Result<Self, Refusal> {
+        let refuse = |reason: String| Refusal { path: file.path.clone(), reason };
+        check_file(&file.path).map_err(refuse)?;
+        // SAFETY: opening a library runs its constructors; the file names the plugin symbol, so someone built
+        // it to be opened as a plugin.
+        let library = unsafe { Library::new(&file.path) }
+            .map_err(|e| refuse(format!("it cannot be opened as a shared library: {e}")))?;
+        // SAFETY: the symbol is data; only its address is taken here.
+        let symbol = unsafe { library.get::<*const abi::Plugin>(abi::SYMBOL.to_bytes_with_nul()) };
+        let address = *symbol.map_err(|_| refuse("it exports no symbol `mns_plugin`".into()))?;
+        if address.is_null() {
+            return Err(refuse("its symbol `mns_plugin` is null".into()));
+        }
+        // SAFETY: `address` is that of the exported table, which lives as long as the library.
+        let table = unsafe { check_table(address) }.map_err(refuse)?;
+        // SAFETY: size, major and layout hash fit, so the strings and descriptors are as the header says.
+        let (types, left_out, [name, version, vendor]) = unsafe {
+            let (types, left_out) = describe(&table, number);
+            let text = |s| abi::text(s).unwrap_or("").to_owned();
+            (types, left_out, [text(table.name), text(table.version), text(table.vendor)])
+        };
+        let name = if name.is_empty() {
+            file.path.file_stem().unwrap_or_default().to_string_lossy().into()
+        } else {
+            name
+        };
+        let abi = (table.abi_major, table.abi_minor);
+        let types = types.into_iter().map(|t| Arc::new(NodeType { plugin: name.clone(), ..t })).collect();
+        Ok(Self {
+            path: file.path.clone(),
+            name,
+            version,
+            vendor,
+            abi,
+            types,
+            left_out,
+            table,
+            _library: library,
+        })
+    }
+}
+
+/// Refuses what is no shared library, before the system's loader touches it.
+fn check_file(path: &Path) -> Result<(), String> {
+    let mut start = [0u8; 4];
+    std::fs::File::open(path)
+        .and_then(|mut f| std::io::Read::read_exact(&mut f, &mut start))
+        .map_err(|e| format!("it cannot be read: {e}"))?;
+    if cfg!(target_os = "linux") && start != *b"\x7fELF" {
+        return Err("this is no shared library".into());
+    }
+    if !names_the_symbol(path) {
+        return Err("it exports no symbol `mns_plugin`: this is no Meniscus plugin".into());
+    }
+    Ok(())
+}
+
+/// The table, once its size, major and layout hash fit.
+///
+/// # Safety
+/// `address` leads to the exported table of an open library.
+unsafe fn check_table(address: *const abi::Plugin) -> Result<abi::Plugin, String> {
+    // SAFETY: `size` and `abi_major` stand first in every version of the table, past and future.
+    let (size, major) =
+        unsafe { (address.cast::<u32>().read_unaligned(), address.cast::<u32>().add(1).read_unaligned()) };
+    let (header, least) = (offset_of!(abi::Plugin, name) as u32, offset_of!(abi::Plugin, suggest_dt) as u32);
+    if size < header || size > 1 << 16 {
+        return Err(format!(
+            "its table says it is {size} bytes long: this is no Meniscus plugin, or a broken one"
+        ));
+    }
+    if major != abi::ABI_MAJOR {
+        let who =
+            if major > abi::ABI_MAJOR { "a newer Meniscus is needed" } else { "the plugin must be rebuilt" };
+        return Err(format!("it was built for ABI {major}, this host speaks ABI {}: {who}", abi::ABI_MAJOR));
+    }
+    // SAFETY: `size` bytes are there, and at least the header's.
+    let table = unsafe { abi::read(address) }.ok_or("its table is null")?;
+    if table.layout_hash != abi::LAYOUT_HASH {
+        return Err(format!(
+            "its structs are laid out differently (layout hash {:016x}, expected {:016x}): it was built with \
+             packing or with a changed header",
+            table.layout_hash,
+            abi::LAYOUT_HASH
+        ));
+    }
+    if size < least || table.run.is_none() || table.create.is_none() || table.destroy.is_none() {
+        return Err("its table lacks create, destroy or run".into());
+    }
+    if table.node_count > 0 && table.nodes.is_null() || table.node_count > 10_000 {
+        return Err(format!("it announces {} node types but shows none", table.node_count));
+    }
+    Ok(table)
+}

@@ -28,9 +28,10 @@ pub fn temporary_name(path: &Path) -> PathBuf {
 fn explained(e: Error, path: &Path) -> Error {
     let folder = path.parent().unwrap_or(path).display();
     match e.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Error::new(e.kind(), format!("the disk of {folder} is full; make room and continue with --resume"))
-        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::new(
+            e.kind(),
+            format!("the disk of {folder} is full; make room and continue with --resume"),
+        ),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Error::new(e.kind(), format!("{folder} is not writable; choose another folder with --out"))
         }

@@ -39,7 +39,11 @@ pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
     if let Some(dt) = clock.promise.filter(|&dt| dt <= left * (1.0 + 1e-9)) {
         let last = dt >= left * (1.0 - 1e-9);
         let after = Clock { substep: clock.substep + 1, elapsed: clock.elapsed + dt, ..*clock };
-        return Pace { dt: if last { left } else { dt }, dt_next: limits.looks_ahead.then(|| ahead(&after, last, wish, limits)), last };
+        return Pace {
+            dt: if last { left } else { dt },
+            dt_next: limits.looks_ahead.then(|| ahead(&after, last, wish, limits)),
+            last,
+        };
     }
     let n = parts(left, wish, limits, clock.substep);
     let last = n == 1;
@@ -50,7 +54,8 @@ pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
 
 /// Length of the substep that begins at `clock`, or of the first of the next frame.
 fn ahead(clock: &Clock, next_frame: bool, wish: f64, limits: &Limits) -> f64 {
-    let (left, done) = if next_frame { (limits.frame, 0) } else { (limits.frame - clock.elapsed, clock.substep) };
+    let (left, done) =
+        if next_frame { (limits.frame, 0) } else { (limits.frame - clock.elapsed, clock.substep) };
     left / f64::from(parts(left, wish, limits, done))
 }
 
@@ -92,7 +97,9 @@ mod tests {
 
     #[test]
     fn a_frame_is_cut_into_equal_parts_within_the_limits() {
-        for (wish, expected) in [(10.0, 2), (0.34, 3), (0.25, 4), (0.01, 8), (0.0, 8), (f64::NAN, 2), (f64::INFINITY, 2)] {
+        for (wish, expected) in
+            [(10.0, 2), (0.34, 3), (0.25, 4), (0.01, 8), (0.0, 8), (f64::NAN, 2), (f64::INFINITY, 2)]
+        {
             for looks_ahead in [false, true] {
                 let dts = frame(wish, &limits(2, 8, looks_ahead));
                 assert_eq!(dts.len(), expected, "wish {wish}");

@@ -11,7 +11,8 @@ static WATCHING: AtomicBool = AtomicBool::new(false);
 
 /// Notes the call about to be made.
 pub(super) fn entering(node: &str, stage: &str) {
-    let sentence = format!("\nerror: node `{node}` crashed in {stage}: its plugin did something it must not.\n");
+    let sentence =
+        format!("\nerror: node `{node}` crashed in {stage}: its plugin did something it must not.\n");
     let bytes = &sentence.as_bytes()[..sentence.len().min(ROOM)];
     LENGTH.store(0, Ordering::SeqCst);
     bytes.iter().zip(&SENTENCE).for_each(|(b, slot)| slot.store(*b, Ordering::SeqCst));

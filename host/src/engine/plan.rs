@@ -143,11 +143,17 @@ impl Planner<'_> {
                     for &object in &wires.solved {
                         if let Some(other) = solver_of.insert(object, i) {
                             let (a, b) = (self.network.nodes[other].name.clone(), node.name.clone());
-                            self.complain(object, format!("is solved by both `{a}` and `{b}`; one solver moves an object"));
+                            self.complain(
+                                object,
+                                format!("is solved by both `{a}` and `{b}`; one solver moves an object"),
+                            );
                         }
                     }
                     if wires.solved.is_empty() && !node.inputs.iter().any(|&j| self.network.nodes[j].bypass) {
-                        self.complain(i, format!("no object of medium `{medium}` is wired into it: nothing to solve"));
+                        self.complain(
+                            i,
+                            format!("no object of medium `{medium}` is wired into it: nothing to solve"),
+                        );
                     }
                     self.plan.solvers.insert(i, wires);
                 }
@@ -184,17 +190,24 @@ impl Planner<'_> {
                 match roles.iter().enumerate().find(fits).map(|(r, _)| r) {
                     Some(r) => wires.roles[r].push(member),
                     None => {
-                        let wanted = roles.iter().map(|r| format!("`{}`", r.medium)).collect::<Vec<_>>().join(", ");
+                        let wanted =
+                            roles.iter().map(|r| format!("`{}`", r.medium)).collect::<Vec<_>>().join(", ");
                         let name = self.node(member).name.clone();
                         let media = media.join(", ");
-                        self.complain(i, format!("has no place for `{name}` of medium `{media}`; it couples {wanted}"));
+                        self.complain(
+                            i,
+                            format!("has no place for `{name}` of medium `{media}`; it couples {wanted}"),
+                        );
                     }
                 }
             }
             for (role, members) in roles.iter().zip(&wires.roles) {
                 if members.len() < role.min_count {
                     let (found, least) = (members.len(), role.min_count);
-                    self.complain(i, format!("needs at least {least} in the role `{}`, found {found}", role.name));
+                    self.complain(
+                        i,
+                        format!("needs at least {least} in the role `{}`, found {found}", role.name),
+                    );
                 }
             }
             self.plan.looks_ahead |= contract(self.node(i)).needs_dt_next;
@@ -217,7 +230,10 @@ impl Planner<'_> {
             for &member in wires.roles.iter().flatten() {
                 if let Some(other) = taken.insert(member, coupling) {
                     let (a, b) = (self.node(other).name.clone(), self.node(coupling).name.clone());
-                    self.complain(member, format!("takes part in both `{a}` and `{b}`; wire one into the other"));
+                    self.complain(
+                        member,
+                        format!("takes part in both `{a}` and `{b}`; wire one into the other"),
+                    );
                 }
             }
         }
@@ -241,7 +257,8 @@ impl Planner<'_> {
                 _ => self.schedule(root),
             }
         }
-        let advisers = self.plan.solvers.iter().flat_map(|(&n, w)| w.solved.iter().map(move |&o| (n, Some(o))));
+        let advisers =
+            self.plan.solvers.iter().flat_map(|(&n, w)| w.solved.iter().map(move |&o| (n, Some(o))));
         let advisers = advisers.chain(self.plan.couplings.keys().map(|&n| (n, None)));
         self.plan.advisers =
             advisers.map(|(node, object)| Call { node, stage: Stage::Predict, object, step: 0 }).collect();
@@ -288,7 +305,10 @@ impl Planner<'_> {
             for &force in &wires.forces {
                 if contract(self.node(force)).is_source && !contract(self.node(solver)).accepts_sources {
                     let name = self.node(solver).name.clone();
-                    self.complain(force, format!("adds or removes mass, but `{name}` solves what has a fixed mass"));
+                    self.complain(
+                        force,
+                        format!("adds or removes mass, but `{name}` solves what has a fixed mass"),
+                    );
                 }
             }
         }

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks every port of every call of the plan.
 pub fn check(network: &Network, plan: &Plan) -> Result<(), Problems> {
-    let mut checker = Checker { network, plan, written: BTreeSet::new(), meant: BTreeMap::new(), found: BTreeSet::new() };
+    let mut checker =
+        Checker { network, plan, written: BTreeSet::new(), meant: BTreeMap::new(), found: BTreeSet::new() };
     for &object in &plan.objects {
         if contract(&network.nodes[object]).implements(Stage::Init) {
             checker.visit(&Call { node: object, stage: Stage::Init, object: Some(object), step: 0 });

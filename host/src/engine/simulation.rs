@@ -198,7 +198,9 @@ impl<'a> Simulation<'a> {
                 geometry = Some(list);
             }
             let list = geometry.iter().flatten();
-            all.push(list.map(|(name, g)| Item { name: name.clone(), source: Source::Input(g.clone()) }).collect());
+            all.push(
+                list.map(|(name, g)| Item { name: name.clone(), source: Source::Input(g.clone()) }).collect(),
+            );
         }
         Ok(all)
     }
@@ -216,7 +218,12 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs a call and takes over what it wrote.
-    pub(super) fn run(&mut self, call: &Call, timing: Timing, gathering: &mut Gathering) -> Result<Ran, Stop> {
+    pub(super) fn run(
+        &mut self,
+        call: &Call,
+        timing: Timing,
+        gathering: &mut Gathering,
+    ) -> Result<Ran, Stop> {
         let network = self.network;
         let bound = &network.nodes[call.node];
         let ports = &contract(bound).ports;
@@ -234,9 +241,15 @@ impl<'a> Simulation<'a> {
         match outcome.ending {
             Ending::Cancelled => return Err(Stop::Cancelled),
             Ending::Rejected => return Ok(Ran::Rejected(outcome.suggestion)),
-            Ending::Failed => return Err(Problem::node(&bound.name, format!("{about} failed: {}", outcome.reason)).into()),
+            Ending::Failed => {
+                return Err(Problem::node(&bound.name, format!("{about} failed: {}", outcome.reason)).into());
+            }
             Ending::NotConverged => {
-                self.watcher.log(&bound.name, Level::Warning, &format!("{about} did not converge: {}", outcome.reason));
+                self.watcher.log(
+                    &bound.name,
+                    Level::Warning,
+                    &format!("{about} did not converge: {}", outcome.reason),
+                );
             }
             Ending::Done => {}
         }
@@ -282,7 +295,11 @@ impl<'a> Simulation<'a> {
             match instance.suggest_dt(&request, &contract(bound).ports, &self.state) {
                 Ok(dt) => wish = wish.min(dt),
                 Err(o) if o.ending == Ending::Cancelled => return Err(Stop::Cancelled),
-                Err(o) => return Err(Problem::node(&bound.name, format!("cannot choose a substep: {}", o.reason)).into()),
+                Err(o) => {
+                    return Err(
+                        Problem::node(&bound.name, format!("cannot choose a substep: {}", o.reason)).into()
+                    );
+                }
             }
         }
         Ok(wish)
@@ -290,22 +307,25 @@ impl<'a> Simulation<'a> {
 
     /// Makes the objects that begin at the clock's frame, and lets go of those that ended.
     pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
-        let frame = i64::from(self.state.clock.frame);
-        let first = i64::from(self.network.settings.frames.0);
+        let frame = self.state.clock.frame;
         for object in self.plan.objects.clone() {
             let bound = &self.network.nodes[object];
-            let (start, end) = crate::engine::substep::span(bound, frame as f64);
+            let (start, end) = super::substep::span(bound, self.network.settings.frames);
             let holder = Holder::Object(object);
             if frame > end {
                 self.state.holders.remove(&holder);
-            } else if frame == start.max(first) && !self.state.holders.contains_key(&holder) {
+            } else if frame == start && !self.state.holders.contains_key(&holder) {
                 let made = Object::new(&bound.name, &bound.node_type.id);
                 self.state.holders.insert(holder, made);
                 if contract(bound).implements(Stage::Init) {
                     let call = Call { node: object, stage: Stage::Init, object: Some(object), step: 0 };
                     let timing = self.timing(0.0, None);
                     if let Ran::Rejected(_) = self.run(&call, timing, gathering)? {
-                        return Err(Problem::node(&bound.name, "init cannot reject a substep: there is none").into());
+                        return Err(Problem::node(
+                            &bound.name,
+                            "init cannot reject a substep: there is none",
+                        )
+                        .into());
                     }
                 }
             }

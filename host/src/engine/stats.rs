@@ -135,7 +135,9 @@ impl Gathering {
         if let Some(w) = wish {
             self.wish = Some(self.wish.map_or(w, |x| x.min(w)));
         }
-        for (key, values) in measures.into_iter().filter(|m| !m.0.is_empty() && m.1.iter().all(|x| x.is_finite())) {
+        for (key, values) in
+            measures.into_iter().filter(|m| !m.0.is_empty() && m.1.iter().all(|x| x.is_finite()))
+        {
             match (key.as_str(), object) {
                 ("cfl" | "max_divergence", _) => {
                     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -149,9 +151,26 @@ impl Gathering {
     }
 
     /// The line of the substep.
-    pub(super) fn finish(&self, network: &Network, state: &State, timing: &Timing, seconds: f64) -> SubstepStats {
+    pub(super) fn finish(
+        &self,
+        network: &Network,
+        state: &State,
+        timing: &Timing,
+        seconds: f64,
+    ) -> SubstepStats {
         let one = |key: &str| self.whole.get(key).and_then(|v| v.first()).copied();
-        let own = ["cfl", "max_divergence", "frame", "substep", "time", "dt", "stages", "solves", "objects", "bubbles"];
+        let own = [
+            "cfl",
+            "max_divergence",
+            "frame",
+            "substep",
+            "time",
+            "dt",
+            "stages",
+            "solves",
+            "objects",
+            "bubbles",
+        ];
         let rest = self.whole.iter().filter(|(k, _)| !own.contains(&k.as_str()));
         let objects = state.holders.iter().filter(|(h, _)| matches!(h, Holder::Object(_))).map(|(_, o)| o);
         SubstepStats {
@@ -192,7 +211,8 @@ fn measure(key: &str, values: &[f64]) -> Measure {
 /// The bubbles that any object carries as points.
 fn bubbles(state: &State) -> Option<Vec<BubbleStats>> {
     let geometries: Vec<&Geometry> = state.holders.values().filter_map(|o| o.geometry("bubbles")).collect();
-    (!geometries.is_empty()).then(|| geometries.iter().flat_map(|g| (0..g.points).map(|i| bubble(g, i))).collect())
+    (!geometries.is_empty())
+        .then(|| geometries.iter().flat_map(|g| (0..g.points).map(|i| bubble(g, i))).collect())
 }
 
 fn bubble(g: &Geometry, i: usize) -> BubbleStats {
@@ -223,14 +243,19 @@ mod tests {
 
     #[test]
     fn keys_that_do_not_apply_are_left_out() {
-        let line = serde_json::to_string(&SubstepStats { frame: 3, dt: 0.5, ..SubstepStats::default() }).unwrap();
-        assert_eq!(line, r#"{"frame":3,"substep":0,"time":0.0,"dt":0.5,"stages":{},"solves":[],"objects":{}}"#);
+        let line =
+            serde_json::to_string(&SubstepStats { frame: 3, dt: 0.5, ..SubstepStats::default() }).unwrap();
+        assert_eq!(
+            line,
+            r#"{"frame":3,"substep":0,"time":0.0,"dt":0.5,"stages":{},"solves":[],"objects":{}}"#
+        );
     }
 
     #[test]
     fn measures_land_where_they_belong() {
         let mut g = Gathering::default();
-        let measures = vec![("cfl".into(), vec![1.5]), ("volume".into(), vec![2.0]), ("mass".into(), vec![f64::NAN])];
+        let measures =
+            vec![("cfl".into(), vec![1.5]), ("volume".into(), vec![2.0]), ("mass".into(), vec![f64::NAN])];
         g.noted(Some("water"), measures, vec![], None);
         g.noted(None, vec![("cfl".into(), vec![1.0])], vec![], Some(0.1));
         assert_eq!(g.whole["cfl"], [1.5]);

@@ -6,37 +6,18 @@ use super::simulation::{Ran, Simulation, Stop};
 use super::state::{Clock, Holder};
 use super::stats::{Gathering, SubstepStats};
 use crate::graph::{Bound, Problem};
-use crate::node::{NodeKind, NodeType, ParamSpec, Value};
+use crate::node::Value;
 use std::sync::atomic::Ordering;
 
-/// Start and end frame of an object node.
-pub(super) fn span(node: &Bound, frame: f64) -> (i64, i64) {
-    let read = |name: &str, otherwise: i64| match node.params.get(name).map(|p| p.at(frame)) {
-        Some(Value::Integers(v)) => v.first().copied().unwrap_or(otherwise),
-        Some(Value::Numbers(v)) => v.first().map_or(otherwise, |x| *x as i64),
-        _ => otherwise,
+/// First and last frame that a node runs (an object exists), where it says so with `start_frame` and
+/// `end_frame`; 0 stands for the shot's own.
+pub(super) fn span(node: &Bound, shot: (i32, i32)) -> (i32, i32) {
+    let read = |name: &str| match node.params.get(name).map(|p| p.at(0.0)) {
+        Some(Value::Integers(v)) => v.first().map(|&f| f.clamp(-1_000_000_000, 1_000_000_000) as i32),
+        _ => None,
     };
-    (read(START_FRAME, i64::MIN), read(END_FRAME, i64::MAX))
-}
-
-const START_FRAME: &str = "start_frame";
-const END_FRAME: &str = "end_frame";
-
-/// Gives an object type the host's own parameters, where the plugin brings none of that name.
-pub(crate) fn with_span(mut node_type: NodeType) -> NodeType {
-    if node_type.kind != NodeKind::Object {
-        return node_type;
-    }
-    for (name, label, default, help) in [
-        (START_FRAME, "Start Frame", -1_000_000, "First frame the object exists; before the shot: from its first frame."),
-        (END_FRAME, "End Frame", 1_000_000, "Last frame the object exists."),
-    ] {
-        if node_type.param(name).is_none() {
-            let spec = ParamSpec::integer(name, label, default, help).within(Some(-1e6), Some(1e6));
-            node_type.host_params.push(ParamSpec { animatable: false, folder: "Time".into(), ..spec });
-        }
-    }
-    node_type
+    let frame = |name| read(name).filter(|&f| f != 0);
+    (frame("start_frame").unwrap_or(shot.0).max(shot.0), frame("end_frame").unwrap_or(i32::MAX))
 }
 
 impl Simulation<'_> {
@@ -104,6 +85,12 @@ impl Simulation<'_> {
         Ok((stats, next.last))
     }
 
+    /// True when the substep being taken lies between the node's first and last frame.
+    fn runs(&self, node: usize) -> bool {
+        let (start, end) = span(&self.network.nodes[node], self.network.settings.frames);
+        (start + 1..=end).contains(&self.state.clock.frame)
+    }
+
     fn attempt(&mut self, next: &Pace) -> Result<Attempt, Stop> {
         let mut gathering = Gathering::default();
         self.state.drop_scratch();
@@ -114,7 +101,7 @@ impl Simulation<'_> {
                 Some(o) => exists(o),
                 None => self.plan.solved_by(call.node).into_iter().any(exists),
             };
-            if !needed {
+            if !needed || !self.runs(call.node) || call.object.is_some_and(|o| !self.runs(o)) {
                 continue;
             }
             if let Ran::Rejected(suggestion) = self.run(&call, timing, &mut gathering)? {
@@ -125,7 +112,13 @@ impl Simulation<'_> {
     }
 
     /// A shorter substep after `call` rejected one.
-    fn retry(&mut self, rejected: &Pace, call: &Call, suggestion: f64, limits: &Limits) -> Result<Pace, Stop> {
+    fn retry(
+        &mut self,
+        rejected: &Pace,
+        call: &Call,
+        suggestion: f64,
+        limits: &Limits,
+    ) -> Result<Pace, Stop> {
         let Some(dt) = shorter(&self.state.clock, rejected.dt, suggestion, limits) else {
             let node = &self.network.nodes[call.node].name;
             let message = format!(

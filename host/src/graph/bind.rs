@@ -138,10 +138,10 @@ fn bind_params(
     problems: &mut Problems,
 ) -> BTreeMap<String, Animated> {
     let default = |p: &crate::node::ParamSpec| (p.name.clone(), Animated::Constant(p.default.clone()));
-    let mut params: BTreeMap<String, Animated> = node_type.all_params().map(default).collect();
+    let mut params: BTreeMap<String, Animated> = node_type.params.iter().map(default).collect();
     for (name, json) in &node.params {
         let Some(spec) = node_type.param(name) else {
-            let hint = hint(name, node_type.all_params().map(|p| p.name.as_str()));
+            let hint = hint(name, node_type.params.iter().map(|p| p.name.as_str()));
             let type_name = node_type.short_name();
             let shown = super::json::shorten(name);
             problems.0.push(Problem::param(

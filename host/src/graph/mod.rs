@@ -5,6 +5,7 @@
 //! nodes and settings, [`Network::bind`] checks them against the node types and orders them.
 
 mod animated;
+mod as_json;
 mod bind;
 mod convert;
 mod expression;
@@ -16,6 +17,7 @@ mod settings;
 mod suggest;
 
 pub use animated::{Animated, Ease};
+pub use as_json::to_json;
 pub use bind::{Bound, Network, Types};
 pub use expression::evaluate;
 pub use overrides::Override;

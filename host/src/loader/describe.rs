@@ -18,7 +18,7 @@ pub(super) unsafe fn describe(table: &abi::Plugin, plugin: usize) -> (Vec<NodeTy
     let read = unsafe { Reader::new() };
     for (number, node) in read.structs(table.nodes, table.node_count).iter().enumerate() {
         match node_type(&read, node, plugin, number as u32) {
-            Ok(t) => types.push(crate::engine::with_span(t)),
+            Ok(t) => types.push(t),
             Err(e) => left_out.push(format!("node type `{}` is left out: {e}", read.text(node.id))),
         }
     }

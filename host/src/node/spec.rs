@@ -186,8 +186,6 @@ pub struct NodeType {
     pub min_inputs: usize,
     /// Parameters in panel order.
     pub params: Vec<ParamSpec>,
-    /// Parameters that the host adds to those of a plugin's node, such as the frames an object exists.
-    pub host_params: Vec<ParamSpec>,
     /// Houdini's node of this meaning; empty when there is none.
     pub houdini_name: String,
     /// Keys of references.bib, separated by blanks.
@@ -210,7 +208,6 @@ impl NodeType {
             min_inputs: inputs.0,
             max_inputs: inputs.1,
             params: Vec::new(),
-            host_params: Vec::new(),
             houdini_name: String::new(),
             cites: String::new(),
             plugin: String::new(),
@@ -239,13 +236,8 @@ impl NodeType {
         }
     }
 
-    /// Every parameter, the host's additions last.
-    pub fn all_params(&self) -> impl Iterator<Item = &ParamSpec> {
-        self.params.iter().chain(&self.host_params)
-    }
-
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&ParamSpec> {
-        self.all_params().find(|p| p.name == name)
+        self.params.iter().find(|p| p.name == name)
     }
 }

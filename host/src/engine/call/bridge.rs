@@ -139,7 +139,12 @@ impl<'a> Bridge<'a> {
 
     /// # Safety
     /// `request` is null or as the header says.
-    pub(super) unsafe fn shape_grid(&self, port: u32, item: u32, request: *const abi::Grid) -> Made<abi::Grid> {
+    pub(super) unsafe fn shape_grid(
+        &self,
+        port: u32,
+        item: u32,
+        request: *const abi::Grid,
+    ) -> Made<abi::Grid> {
         let (spec, slot) = self.writable(port, item, "grid")?;
         // SAFETY: the caller's promise.
         let wanted = unsafe { abi::read(request) }.ok_or_else(no_shape)?;
@@ -174,10 +179,16 @@ impl<'a> Bridge<'a> {
 
     /// # Safety
     /// `request` is null or as the header says.
-    pub(super) unsafe fn shape_geometry(&self, port: u32, item: u32, request: *const abi::Geometry) -> Made<abi::Geometry> {
+    pub(super) unsafe fn shape_geometry(
+        &self,
+        port: u32,
+        item: u32,
+        request: *const abi::Geometry,
+    ) -> Made<abi::Geometry> {
         let (_, slot) = self.writable(port, item, "geometry")?;
         // SAFETY: the caller's promise.
-        let mut g = unsafe { shape::geometry(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
+        let mut g =
+            unsafe { shape::geometry(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
         let desk = &mut *self.desk();
         let view = view::geometry::<Writing>(&mut g, &mut desk.arena, true);
         put(desk, slot, Data::Geometry(g));
@@ -186,10 +197,16 @@ impl<'a> Bridge<'a> {
 
     /// # Safety
     /// `request` is null or as the header says.
-    pub(super) unsafe fn shape_table(&self, port: u32, item: u32, request: *const abi::Table) -> Made<abi::Table> {
+    pub(super) unsafe fn shape_table(
+        &self,
+        port: u32,
+        item: u32,
+        request: *const abi::Table,
+    ) -> Made<abi::Table> {
         let (_, slot) = self.writable(port, item, "table")?;
         // SAFETY: the caller's promise.
-        let mut t = unsafe { shape::table(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
+        let mut t =
+            unsafe { shape::table(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
         let desk = &mut *self.desk();
         let view = view::table::<Writing>(&mut t, &mut desk.arena);
         put(desk, slot, Data::Table(t));
@@ -211,9 +228,23 @@ impl<'a> Bridge<'a> {
         Ok(view)
     }
 
+    pub(super) fn place_grid(&self, port: u32, item: u32, matrix: [f64; 16]) -> Result<(), (Status, String)> {
+        let (spec, slot) = self.writable(port, item, "grid")?;
+        let desk = &mut *self.desk();
+        let Some(Data::Grid(mut g)) = self.take(desk, slot) else { return Err(nothing_there(spec)) };
+        g.transform = matrix;
+        desk.writes.insert(slot.clone(), Data::Grid(g));
+        Ok(())
+    }
+
     /// # Safety
     /// `request` is null or as the header says.
-    pub(super) unsafe fn edit_attribute(&self, port: u32, item: u32, request: *const abi::Attribute) -> Made<abi::Attribute> {
+    pub(super) unsafe fn edit_attribute(
+        &self,
+        port: u32,
+        item: u32,
+        request: *const abi::Attribute,
+    ) -> Made<abi::Attribute> {
         let (spec, slot) = self.writable(port, item, "geometry")?;
         // SAFETY: the caller's promise.
         let wanted = unsafe { abi::read(request) }.ok_or_else(no_shape)?;
@@ -238,7 +269,8 @@ impl<'a> Bridge<'a> {
                     &mut g.attributes[last]
                 }
             };
-            if (attribute.components, attribute.values.element()) == (made.components, made.values.element()) {
+            if (attribute.components, attribute.values.element()) == (made.components, made.values.element())
+            {
                 attribute.value_id = next_stamp();
             } else {
                 desk.arena.keep(std::mem::replace(attribute, made));
@@ -251,10 +283,16 @@ impl<'a> Bridge<'a> {
 
     /// # Safety
     /// `request` is null or as the header says.
-    pub(super) unsafe fn edit_array(&self, port: u32, item: u32, request: *const abi::Array) -> Made<abi::Array> {
+    pub(super) unsafe fn edit_array(
+        &self,
+        port: u32,
+        item: u32,
+        request: *const abi::Array,
+    ) -> Made<abi::Array> {
         let (_, slot) = self.writable(port, item, "table")?;
         // SAFETY: the caller's promise.
-        let made = unsafe { shape::column(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
+        let made =
+            unsafe { shape::column(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
         let desk = &mut *self.desk();
         let mut t = match self.take(desk, slot) {
             Some(Data::Table(t)) => t,
@@ -293,7 +331,8 @@ fn no_shape() -> (Status, String) {
 }
 
 fn out_of_shape(e: String) -> (Status, String) {
-    let status = if e.starts_with("there is no memory") { Status::OUT_OF_MEMORY } else { Status::BAD_ARGUMENT };
+    let status =
+        if e.starts_with("there is no memory") { Status::OUT_OF_MEMORY } else { Status::BAD_ARGUMENT };
     (status, e)
 }
 

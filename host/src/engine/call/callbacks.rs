@@ -25,6 +25,7 @@ pub(super) fn install(ctx: &mut Context) {
     ctx.edit_grid = Some(edit_grid);
     ctx.edit_attribute = Some(edit_attribute);
     ctx.edit_array = Some(edit_array);
+    ctx.place_grid = Some(place_grid);
     ctx.suggest_dt = Some(suggest_dt);
     ctx.reject_dt = Some(reject_dt);
     ctx.extension = Some(extension);
@@ -127,7 +128,12 @@ unsafe extern "C" fn table(ctx: *mut Context, port: u32, item: u32) -> *const ab
     with(ctx, std::ptr::null(), |b| b.table(port, item))
 }
 
-unsafe extern "C" fn shape_grid(ctx: *mut Context, port: u32, item: u32, s: *const abi::Grid) -> *const abi::Grid {
+unsafe extern "C" fn shape_grid(
+    ctx: *mut Context,
+    port: u32,
+    item: u32,
+    s: *const abi::Grid,
+) -> *const abi::Grid {
     // SAFETY: the header asks for a request, its size true.
     with(ctx, std::ptr::null(), |b| made(b, port, unsafe { b.shape_grid(port, item, s) }))
 }
@@ -142,7 +148,12 @@ unsafe extern "C" fn shape_geometry(
     with(ctx, std::ptr::null(), |b| made(b, port, unsafe { b.shape_geometry(port, item, s) }))
 }
 
-unsafe extern "C" fn shape_table(ctx: *mut Context, port: u32, item: u32, s: *const abi::Table) -> *const abi::Table {
+unsafe extern "C" fn shape_table(
+    ctx: *mut Context,
+    port: u32,
+    item: u32,
+    s: *const abi::Table,
+) -> *const abi::Table {
     // SAFETY: the header asks for a request, its size true.
     with(ctx, std::ptr::null(), |b| made(b, port, unsafe { b.shape_table(port, item, s) }))
 }
@@ -161,9 +172,32 @@ unsafe extern "C" fn edit_attribute(
     with(ctx, std::ptr::null(), |b| made(b, port, unsafe { b.edit_attribute(port, item, s) }))
 }
 
-unsafe extern "C" fn edit_array(ctx: *mut Context, port: u32, item: u32, s: *const abi::Array) -> *const abi::Array {
+unsafe extern "C" fn edit_array(
+    ctx: *mut Context,
+    port: u32,
+    item: u32,
+    s: *const abi::Array,
+) -> *const abi::Array {
     // SAFETY: the header asks for a request, its size true.
     with(ctx, std::ptr::null(), |b| made(b, port, unsafe { b.edit_array(port, item, s) }))
+}
+
+unsafe extern "C" fn place_grid(
+    ctx: *mut Context,
+    port: u32,
+    item: u32,
+    index_to_world: *const f64,
+) -> Status {
+    with(ctx, Status::INTERNAL, |b| {
+        // SAFETY: the header asks for 16 numbers.
+        let Some(matrix) = (unsafe { index_to_world.cast::<[f64; 16]>().as_ref() }) else {
+            return b.fail(Status::BAD_ARGUMENT, -1, "a grid was placed without saying where");
+        };
+        match b.place_grid(port, item, *matrix) {
+            Ok(()) => Status::OK,
+            Err((status, sentence)) => b.fail(status, i32::try_from(port).unwrap_or(-1), &sentence),
+        }
+    })
 }
 
 unsafe extern "C" fn suggest_dt(ctx: *mut Context, dt: f64) {

@@ -26,7 +26,9 @@ pub(in crate::engine) fn commit(
         }
     }
     for (slot, data) in writes {
-        let Some(spec) = ports.iter().find(|p| p.name == slot.port && p.access(stage).writes) else { continue };
+        let Some(spec) = ports.iter().find(|p| p.name == slot.port && p.access(stage).writes) else {
+            continue;
+        };
         let merges = !spec.access(stage).reads && writers.get(&slot).is_some_and(|&w| w != node);
         let data = match (spec.merge, data, state.get(&slot)) {
             (Merge::Add, Data::Grid(new), Some(Data::Grid(old))) if merges => {
@@ -97,17 +99,25 @@ fn non_finite_grid(g: &Grid, old: Option<&Grid>) -> Option<String> {
 
 fn non_finite_geometry(g: &Geometry, old: Option<&Geometry>) -> Option<String> {
     g.attributes.iter().find_map(|a| {
-        if old.and_then(|o| o.attribute(a.owner, &a.name)).is_some_and(|o| Arc::ptr_eq(&o.values, &a.values)) {
+        if old.and_then(|o| o.attribute(a.owner, &a.name)).is_some_and(|o| Arc::ptr_eq(&o.values, &a.values))
+        {
             return None;
         }
         let at = a.values.first_non_finite()?;
-        Some(format!("attribute `{}` is {} at element {}", a.name, a.values.get(at)?, at / a.components.max(1)))
+        Some(format!(
+            "attribute `{}` is {} at element {}",
+            a.name,
+            a.values.get(at)?,
+            at / a.components.max(1)
+        ))
     })
 }
 
 /// Two contributions to a grid put together voxel by voxel; where one has no leaf, its background stands.
 fn merged(a: &Grid, b: &Grid, put: impl Fn(f64, f64) -> f64) -> Result<Grid, String> {
-    if (a.element, a.components(), a.sampling, a.transform) != (b.element, b.components(), b.sampling, b.transform) {
+    if (a.element, a.components(), a.sampling, a.transform)
+        != (b.element, b.components(), b.sampling, b.transform)
+    {
         return Err("two nodes contribute grids of different types or transforms".into());
     }
     let mut origins: Vec<[i32; 3]> = a.origins.iter().chain(b.origins.iter()).copied().collect();
@@ -117,7 +127,8 @@ fn merged(a: &Grid, b: &Grid, put: impl Fn(f64, f64) -> f64) -> Result<Grid, Str
     out.transform = a.transform;
     out.background = std::array::from_fn(|c| put(a.background[c], b.background[c]));
     let mut tiles = (*a.tiles).clone();
-    tiles.extend(b.tiles.iter().filter(|t| !a.tiles.iter().any(|o| (o.origin, o.edge) == (t.origin, t.edge))));
+    tiles
+        .extend(b.tiles.iter().filter(|t| !a.tiles.iter().any(|o| (o.origin, o.edge) == (t.origin, t.edge))));
     for t in &mut tiles {
         let value = |g: &Grid| -> [f64; MAX_COMPONENTS] { std::array::from_fn(|c| g.value(c, t.origin)) };
         let (x, y) = (value(a), value(b));
@@ -129,7 +140,8 @@ fn merged(a: &Grid, b: &Grid, put: impl Fn(f64, f64) -> f64) -> Result<Grid, Str
             .origins
             .iter()
             .flat_map(|o| {
-                (0..LEAF_VOXELS).map(move |n| [o[0] + (n >> 6) as i32, o[1] + (n >> 3 & 7) as i32, o[2] + (n & 7) as i32])
+                (0..LEAF_VOXELS)
+                    .map(move |n| [o[0] + (n >> 6) as i32, o[1] + (n >> 3 & 7) as i32, o[2] + (n & 7) as i32])
             })
             .map(|ijk| put(a.value(c, ijk), b.value(c, ijk)))
             .collect();

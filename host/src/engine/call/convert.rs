@@ -38,7 +38,10 @@ pub(super) fn owner_code(o: Owner) -> abi::On {
 
 pub(super) fn owner(code: abi::On) -> Result<Owner, String> {
     let place = usize::try_from(code.0).ok();
-    place.and_then(|i| Owner::ALL.get(i)).copied().ok_or_else(|| format!("attribute owner {} is unknown", code.0))
+    place
+        .and_then(|i| Owner::ALL.get(i))
+        .copied()
+        .ok_or_else(|| format!("attribute owner {} is unknown", code.0))
 }
 
 pub(super) fn meaning_code(m: Meaning) -> abi::Meaning {

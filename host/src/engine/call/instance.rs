@@ -58,7 +58,7 @@ impl Instance {
         request: &Request,
         ports: &[PortSpec],
         state: &State,
-    ) -> Result<f64, Outcome> {
+    ) -> Result<f64, Box<Outcome>> {
         let Some(suggest) = self.table.suggest_dt else { return Ok(f64::INFINITY) };
         let mut dt = f64::INFINITY;
         let outcome = call(request, ports, state, |ctx| {
@@ -67,13 +67,18 @@ impl Instance {
         });
         match outcome.ending {
             Ending::Done | Ending::NotConverged => Ok(if dt > 0.0 { dt } else { f64::INFINITY }),
-            _ => Err(outcome),
+            _ => Err(Box::new(outcome)),
         }
     }
 }
 
 /// Hands a context to `f` and gathers what the call did.
-fn call(request: &Request, ports: &[PortSpec], state: &State, f: impl FnOnce(*mut Context) -> Status) -> Outcome {
+fn call(
+    request: &Request,
+    ports: &[PortSpec],
+    state: &State,
+    f: impl FnOnce(*mut Context) -> Status,
+) -> Outcome {
     let bridge = Bridge::new(request, ports, state);
     let text = |s: &str| CString::new(s).unwrap_or_default();
     let (node, object) = (text(request.node), request.object.map(text));
@@ -116,7 +121,9 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
     };
     let reason = match (notes.failure, status.name()) {
         (Some((_, sentence)), _) => sentence,
-        (None, Some(name)) => format!("it gave up without a reason ({})", name.to_lowercase().replace('_', " ")),
+        (None, Some(name)) => {
+            format!("it gave up without a reason ({})", name.to_lowercase().replace('_', " "))
+        }
         (None, None) => format!("it answered with the unknown status {}", status.0),
     };
     let keep = matches!(ending, Ending::Done | Ending::NotConverged);

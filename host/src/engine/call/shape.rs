@@ -1,7 +1,10 @@
 //! New data in the shape a plugin asks for.
 
 use super::convert::{element, filled, meaning, owner};
-use crate::data::{Attribute, Column, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Owner, Primitives, Table, Tile, next_stamp};
+use crate::data::{
+    Attribute, Column, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Owner, Primitives, Table, Tile,
+    next_stamp,
+};
 use crate::node::{Carries, PortSpec};
 use meniscus_abi as abi;
 use std::sync::Arc;
@@ -42,7 +45,8 @@ pub(super) unsafe fn grid(
     shared: impl Fn(u64) -> Option<Arc<Vec<[i32; 3]>>>,
 ) -> Result<Grid, String> {
     let element = element(s.element)?;
-    let sampling = crate::loader::sampling(s.sampling).ok_or_else(|| format!("sampling {} is unknown", s.sampling.0))?;
+    let sampling =
+        crate::loader::sampling(s.sampling).ok_or_else(|| format!("sampling {} is unknown", s.sampling.0))?;
     let asked = Carries::Grid { element, components: s.components as usize, sampling };
     if asked != port.carries {
         return Err(format!("it was shaped as {asked:?} but is declared as {:?}", port.carries));
@@ -57,14 +61,18 @@ pub(super) unsafe fn grid(
     let mut g = Grid::new(element, s.components as usize, sampling);
     // SAFETY: `tiles` leads to `tile_count` tiles, `tile_values` to as many values per component.
     let (tiles, values) = unsafe {
-        (list(s.tiles, s.tile_count)?, list(s.tile_values, s.tile_count.saturating_mul(u64::from(s.components)))?)
+        (
+            list(s.tiles, s.tile_count)?,
+            list(s.tile_values, s.tile_count.saturating_mul(u64::from(s.components)))?,
+        )
     };
     let tile = |(t, v): (&abi::Tile, &[f64])| {
         let mut value = [0.0; MAX_COMPONENTS];
         value[..v.len()].copy_from_slice(v);
         Tile { origin: t.origin, edge: t.edge.max(0) as u32, value }
     };
-    g.tiles = Arc::new(tiles.iter().zip(values.chunks_exact(s.components.max(1) as usize)).map(tile).collect());
+    g.tiles =
+        Arc::new(tiles.iter().zip(values.chunks_exact(s.components.max(1) as usize)).map(tile).collect());
     g.background = s.background;
     g.transform = s.index_to_world;
     g.topology_id = topology_id;
@@ -96,11 +104,15 @@ pub(super) unsafe fn geometry(s: &abi::Geometry) -> Result<Geometry, String> {
     };
     let primitives = match s.primitive {
         abi::Primitive::POINTS => Primitives::Points,
-        abi::Primitive::POLYLINES => Primitives::Polylines { starts: zeros(primitives + 1)?, vertices: zeros(vertices)? },
+        abi::Primitive::POLYLINES => {
+            Primitives::Polylines { starts: zeros(primitives + 1)?, vertices: zeros(vertices)? }
+        }
         abi::Primitive::TRIANGLES if primitives.checked_mul(3) == Some(vertices) => {
             Primitives::Triangles { vertices: zeros(vertices)? }
         }
-        abi::Primitive::TRIANGLES => return Err(format!("{primitives} triangles do not have {vertices} vertices")),
+        abi::Primitive::TRIANGLES => {
+            return Err(format!("{primitives} triangles do not have {vertices} vertices"));
+        }
         other => return Err(format!("primitive kind {} is unknown", other.0)),
     };
     let mut g = Geometry { points: points as usize, primitives, origin: s.origin, ..Geometry::default() };
@@ -123,7 +135,10 @@ pub(super) unsafe fn geometry(s: &abi::Geometry) -> Result<Geometry, String> {
 ///
 /// # Safety
 /// The name of the request is a string.
-pub(super) unsafe fn attribute(a: &abi::Attribute, count: impl Fn(Owner) -> usize) -> Result<Attribute, String> {
+pub(super) unsafe fn attribute(
+    a: &abi::Attribute,
+    count: impl Fn(Owner) -> usize,
+) -> Result<Attribute, String> {
     // SAFETY: the caller's promise.
     let name = unsafe { name(a.name) }?;
     let (owner, element) = (owner(a.on)?, element(a.element)?);
@@ -148,7 +163,8 @@ pub(super) unsafe fn attribute(a: &abi::Attribute, count: impl Fn(Owner) -> usiz
 pub(super) unsafe fn column(a: &abi::Array) -> Result<Column, String> {
     // SAFETY: the caller's promise.
     let name = unsafe { name(a.name) }?;
-    let len = a.count.checked_mul(u64::from(a.components)).ok_or_else(|| format!("array `{name}` is too long"))?;
+    let len =
+        a.count.checked_mul(u64::from(a.components)).ok_or_else(|| format!("array `{name}` is too long"))?;
     let values = Arc::new(filled(element(a.element)?, len, 0.0)?);
     Ok(Column { name, components: a.components as usize, values, value_id: next_stamp() })
 }

@@ -34,7 +34,8 @@ impl Pointers for Writing {
 /// A view of a grid. The arrays belong to `g`, which must outlive the call.
 pub(super) fn grid<P: Pointers>(g: &mut Grid, arena: &mut Arena) -> *const abi::Grid {
     let components = g.components();
-    let tiles: Vec<abi::Tile> = g.tiles.iter().map(|t| abi::Tile { origin: t.origin, edge: t.edge as i32 }).collect();
+    let tiles: Vec<abi::Tile> =
+        g.tiles.iter().map(|t| abi::Tile { origin: t.origin, edge: t.edge as i32 }).collect();
     let values: Vec<f64> = g.tiles.iter().flat_map(|t| t.value[..components].to_vec()).collect();
     let mut view = abi::Grid {
         element: element_code(g.element),
@@ -81,7 +82,11 @@ pub(super) fn attribute<P: Pointers>(a: &mut Attribute, count: usize, arena: &mu
 }
 
 /// A view of geometry. The arrays belong to `g`, which must outlive the call.
-pub(super) fn geometry<P: Pointers>(g: &mut Geometry, arena: &mut Arena, write: bool) -> *const abi::Geometry {
+pub(super) fn geometry<P: Pointers>(
+    g: &mut Geometry,
+    arena: &mut Arena,
+    write: bool,
+) -> *const abi::Geometry {
     let mut view = abi::Geometry {
         topology_id: g.topology_id,
         point_count: g.points as u64,
@@ -91,7 +96,7 @@ pub(super) fn geometry<P: Pointers>(g: &mut Geometry, arena: &mut Arena, write: 
         attribute_count: g.attributes.len() as u32,
         ..abi::Geometry::blank()
     };
-    let mut share = |list: &mut Arc<Vec<u32>>| {
+    let share = |list: &mut Arc<Vec<u32>>| {
         let writable = if write { Arc::make_mut(list).as_mut_ptr() } else { std::ptr::null_mut() };
         (list.as_ptr(), writable)
     };
@@ -137,7 +142,11 @@ pub(super) fn array<P: Pointers>(c: &mut Column, arena: &mut Arena) -> abi::Arra
 /// A view of a table. The arrays belong to `t`, which must outlive the call.
 pub(super) fn table<P: Pointers>(t: &mut Table, arena: &mut Arena) -> *const abi::Table {
     let arrays: Vec<abi::Array> = t.columns.iter_mut().map(|c| array::<P>(c, arena)).collect();
-    let view = abi::Table { array_count: arrays.len() as u32, arrays: arena.keep_list(arrays), ..abi::Table::blank() };
+    let view = abi::Table {
+        array_count: arrays.len() as u32,
+        arrays: arena.keep_list(arrays),
+        ..abi::Table::blank()
+    };
     arena.keep(view)
 }
 

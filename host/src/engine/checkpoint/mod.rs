@@ -66,7 +66,8 @@ impl Checkpoint {
         let Some((head, payload)) = bytes.split_at_checked(52).filter(|(h, _)| h.starts_with(MAGIC)) else {
             return Err("this is no Meniscus checkpoint, or it is cut short".into());
         };
-        let number = |r: std::ops::Range<usize>| head[r].iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
+        let number =
+            |r: std::ops::Range<usize>| head[r].iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
         let (version, length) = (number(8..12), number(12..20));
         if version != u64::from(VERSION) {
             return Err(format!("it is of version {version}, this host reads version {VERSION}"));
@@ -83,9 +84,11 @@ impl Checkpoint {
     /// What keeps a network from going on from here, if anything: one sentence.
     pub fn misfit(&self, network: &Network) -> Option<String> {
         let now = fingerprints(network);
-        let changed = |(name, print): &(String, String)| !self.made_from.iter().any(|(n, p)| n == name && p == print);
+        let changed =
+            |(name, print): &(String, String)| !self.made_from.iter().any(|(n, p)| n == name && p == print);
         let gone = |(name, _): &(String, String)| !now.iter().any(|(n, _)| n == name);
-        let differs = |name: &str| format!("{name} is not as it was when the checkpoint was made; cook from the start");
+        let differs =
+            |name: &str| format!("{name} is not as it was when the checkpoint was made; cook from the start");
         match (now.iter().find(|f| changed(f)), self.made_from.iter().find(|f| gone(f))) {
             (Some((name, _)), _) | (None, Some((name, _))) => Some(differs(name)),
             _ => None,
@@ -133,7 +136,8 @@ pub fn latest(folder: &Path) -> Option<PathBuf> {
 fn fingerprints(network: &Network) -> Vec<(String, String)> {
     let hash = |text: String| blake3::hash(text.as_bytes()).to_hex().to_string();
     let s = &network.settings;
-    let mut prints = vec![("the shot's timing".to_owned(), hash(format!("{:?} {} {:?}", s.fps, s.frames.0, s.substeps)))];
+    let mut prints =
+        vec![("the shot's timing".to_owned(), hash(format!("{:?} {} {:?}", s.fps, s.frames.0, s.substeps)))];
     for node in &network.nodes {
         let inputs: Vec<&str> = node.inputs.iter().map(|&i| network.nodes[i].name.as_str()).collect();
         let t = &node.node_type;
@@ -151,7 +155,9 @@ mod tests {
 
     #[test]
     fn names_tell_the_moment() {
-        for (frame, substep, key) in [(7, 0, (7, u32::MAX)), (7, 3, (7, 3)), (-12, 0, (-12, u32::MAX)), (12345, 1, (12345, 1))] {
+        for (frame, substep, key) in
+            [(7, 0, (7, u32::MAX)), (7, 3, (7, 3)), (-12, 0, (-12, u32::MAX)), (12345, 1, (12345, 1))]
+        {
             assert_eq!(moment(Path::new(&file_name(frame, substep))), Some(key));
         }
         assert_eq!(moment(Path::new("checkpoint.x.mns")), None);

@@ -3,8 +3,8 @@
 
 use super::Checkpoint;
 use crate::data::{
-    Array, Attribute, Column, Data, Element, Geometry, Grid, Lifetime, MAX_COMPONENTS, Meaning, Object, Owner,
-    Primitives, Sampling, Table, Tile, next_stamp,
+    Array, Attribute, Column, Data, Element, Geometry, Grid, Lifetime, MAX_COMPONENTS, Meaning, Object,
+    Owner, Primitives, Sampling, Table, Tile, next_stamp,
 };
 use crate::engine::state::{Clock, Holder, State};
 use std::collections::BTreeMap;
@@ -189,7 +189,12 @@ impl<'a> Reader<'a> {
         for _ in 0..self.count(25)? {
             let name = self.text()?;
             let components = self.number_u64()? as usize;
-            t.columns.push(Column { name, components, values: Arc::new(self.array()?), value_id: next_stamp() });
+            t.columns.push(Column {
+                name,
+                components,
+                values: Arc::new(self.array()?),
+                value_id: next_stamp(),
+            });
         }
         Ok(t)
     }

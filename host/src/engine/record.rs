@@ -1,0 +1,114 @@
+//! `cook.json` and `stats.jsonl`.
+
+use super::stats::SubstepStats;
+use crate::files::write_atomically;
+use crate::graph::Network;
+use crate::loader::Plugins;
+use serde_json::{Map, Value as Json, json};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+/// What was cooked and with what: enough to do it again.
+#[derive(Clone, Debug)]
+pub struct Record(Json);
+
+impl Record {
+    /// The record of a cook of `graph` (the file's text) with the overrides as given on the command line.
+    pub fn new(graph: &str, path: &Path, overrides: &[String], network: &Network, plugins: &Plugins) -> Self {
+        let settings = &network.settings;
+        let plugins: Vec<Json> = plugins
+            .loaded
+            .iter()
+            .map(|p| json!({ "name": p.name, "version": p.version, "abi": format!("{}.{}", p.abi.0, p.abi.1) }))
+            .collect();
+        let nodes: Map<String, Json> = network
+            .nodes
+            .iter()
+            .map(|n| {
+                let params: Map<String, Json> =
+                    n.params.iter().map(|(k, v)| (k.clone(), crate::graph::to_json(v))).collect();
+                let t = &n.node_type;
+                (
+                    n.name.clone(),
+                    json!({ "type": t.id, "version": t.version, "bypass": n.bypass, "params": params }),
+                )
+            })
+            .collect();
+        Record(json!({
+            "meniscus": env!("CARGO_PKG_VERSION"),
+            "graph_file": path.display().to_string(),
+            "graph_hash": blake3::hash(graph.as_bytes()).to_hex().to_string(),
+            "set": overrides,
+            "quality": settings.quality,
+            "fps": settings.fps,
+            "frames": [settings.frames.0, settings.frames.1],
+            "substeps": { "min": settings.substeps.min, "max": settings.substeps.max, "cfl": settings.substeps.cfl },
+            "variables": settings.variables,
+            "plugins": plugins,
+            "nodes": nodes,
+            "graph": serde_json::from_str::<Json>(graph).unwrap_or(Json::Null),
+        }))
+    }
+
+    pub(super) fn write(&self, out: &Path) -> std::io::Result<()> {
+        let mut text = serde_json::to_string_pretty(&self.0)?;
+        text.push('\n');
+        write_atomically(&out.join("cook.json"), text.as_bytes())
+    }
+}
+
+/// The growing `stats.jsonl`.
+pub(super) struct StatsFile(File);
+
+impl StatsFile {
+    pub(super) fn create(out: &Path) -> std::io::Result<Self> {
+        write_atomically(&out.join("stats.jsonl"), b"")?;
+        Self::open(out)
+    }
+
+    /// Keeps the lines of what was done when the clock stood at (frame, substep); later ones are cooked again.
+    pub(super) fn resume(out: &Path, frame: i32, substep: u32) -> std::io::Result<Self> {
+        let path = out.join("stats.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let done = |line: &&str| {
+            let Ok(json) = serde_json::from_str::<Json>(line) else { return false };
+            let (Some(f), Some(s)) = (json["frame"].as_i64(), json["substep"].as_u64()) else { return false };
+            // Substep 0 of the clock: its frame is done.
+            f < i64::from(frame) || f == i64::from(frame) && (substep == 0 || s < u64::from(substep))
+        };
+        let kept: String = text.lines().filter(done).flat_map(|l| [l, "\n"]).collect();
+        write_atomically(&path, kept.as_bytes())?;
+        Self::open(out)
+    }
+
+    fn open(out: &Path) -> std::io::Result<Self> {
+        OpenOptions::new().append(true).open(out.join("stats.jsonl")).map(Self)
+    }
+
+    pub(super) fn append(&mut self, stats: &SubstepStats) -> std::io::Result<()> {
+        let mut line = serde_json::to_string(stats)?;
+        line.push('\n');
+        self.0.write_all(line.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resuming_keeps_what_was_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = StatsFile::create(dir.path()).unwrap();
+        for (frame, substep) in [(2, 0), (2, 1), (3, 0), (3, 1)] {
+            file.append(&SubstepStats { frame, substep, ..SubstepStats::default() }).unwrap();
+        }
+        file.0.write_all(b"{\"frame\": 4, \"subst").unwrap();
+        let lines = |frame, substep| {
+            drop(StatsFile::resume(dir.path(), frame, substep).unwrap());
+            std::fs::read_to_string(dir.path().join("stats.jsonl")).unwrap().lines().count()
+        };
+        assert_eq!([lines(3, 0), lines(3, 1), lines(2, 0), lines(1, 0)], [4, 3, 2, 0]);
+    }
+}

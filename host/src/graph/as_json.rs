@@ -1,0 +1,35 @@
+//! Parameters back as JSON, for `cook.json` and `nodes --json`.
+
+use super::animated::{Animated, Ease};
+use crate::node::Value;
+use serde_json::{Value as Json, json};
+
+/// A parameter as a graph file would give it, expressions evaluated.
+pub fn to_json(parameter: &Animated) -> Json {
+    match parameter {
+        Animated::Constant(v) => value(v),
+        Animated::Keys { keys, ease, .. } => {
+            let keys: Vec<Json> = keys.iter().map(|(frame, v)| json!([frame, one_or_list(v)])).collect();
+            let name = Ease::NAMES.iter().find(|n| n.1 == *ease).map_or("linear", |n| n.0);
+            json!({ "keys": keys, "ease": name })
+        }
+    }
+}
+
+fn one_or_list<T: serde::Serialize>(v: &[T]) -> Json {
+    match v {
+        [x] => json!(x),
+        many => json!(many),
+    }
+}
+
+/// A constant value.
+pub(crate) fn value(v: &Value) -> Json {
+    match v {
+        Value::Toggle(b) => json!(b),
+        Value::Integers(v) => one_or_list(v),
+        Value::Numbers(v) => one_or_list(v),
+        Value::Text(t) => json!(t),
+        Value::Texts(t) => json!(t),
+    }
+}

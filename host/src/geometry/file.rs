@@ -40,9 +40,9 @@ pub fn frame_path(pattern: &str, frame: i64) -> String {
 /// Reads a mesh file by its extension.
 pub fn read_mesh(path: &Path) -> Result<Geometry, String> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let reader = match extension.as_str() {
-        "obj" => obj::read,
-        "ply" => ply::read,
+    let format = match extension.as_str() {
+        "obj" => MeshFormat::Obj,
+        "ply" => MeshFormat::Ply,
         _ => return Err(format!("{}: expected an .obj or .ply file", path.display())),
     };
     let because = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
@@ -54,7 +54,24 @@ pub fn read_mesh(path: &Path) -> Result<Geometry, String> {
         return Err(because(&format!("{} bytes are more than a mesh may have, {MAX_BYTES}", meta.len())));
     }
     let bytes = std::fs::read(path).map_err(|e| because(&e))?;
-    reader(&bytes).map_err(|e| because(&e))
+    parse_mesh(&bytes, format).map_err(|e| because(&e))
+}
+
+/// Formats of meshes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshFormat {
+    /// Wavefront OBJ.
+    Obj,
+    /// Stanford PLY, ascii or binary.
+    Ply,
+}
+
+/// The mesh in a file's bytes, or one sentence that says what is wrong with them.
+pub fn parse_mesh(bytes: &[u8], format: MeshFormat) -> Result<Geometry, String> {
+    match format {
+        MeshFormat::Obj => obj::read(bytes),
+        MeshFormat::Ply => ply::read(bytes),
+    }
 }
 
 /// Meshes read lately.

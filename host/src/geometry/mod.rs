@@ -23,7 +23,7 @@ mod revolve;
 mod transform;
 
 pub use evaluator::Evaluator;
-pub use file::{frame_path, read_mesh};
+pub use file::{MeshFormat, frame_path, parse_mesh, read_mesh};
 pub use motion::{RIGID_ANGULAR, RIGID_LINEAR, RIGID_PIVOT, RIGID_TRANSFORM};
 
 use crate::node::NodeType;

@@ -54,7 +54,7 @@ fn random_mass(random: &mut Random, cells: &[u32], supers: usize) -> AttachedMas
             .map(|_| (cells[random.below(cells.len())], random.signed()))
             .collect(),
         supers: (0..supers as u32)
-            .filter_map(|b| (random.unit() < 0.3).then(|| (b, random.signed())))
+            .filter_map(|b| if random.unit() < 0.3 { Some((b, random.signed())) } else { None })
             .collect(),
     };
     let columns = (0..k).map(|_| column(random)).collect();
@@ -72,7 +72,7 @@ fn unknowns(system: &PressureSystem) -> Vec<usize> {
     cells.chain((0..system.super_cells.len()).map(|b| system.label.len() + b)).collect()
 }
 
-fn entry<'a>(v: &'a mut Unknowns, at: usize) -> &'a mut f64 {
+fn entry(v: &mut Unknowns, at: usize) -> &mut f64 {
     let cells = v.cells.len();
     if at < cells { &mut v.cells[at] } else { &mut v.supers[at - cells] }
 }

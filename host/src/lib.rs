@@ -2,6 +2,7 @@
 //!
 //! It speaks to every solver, ours included, through the C ABI alone.
 
+pub mod cli;
 pub mod data;
 pub mod engine;
 pub mod files;

@@ -1,2 +1,5 @@
 //! The `meniscus` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    meniscus_host::cli::run()
+}

@@ -23,8 +23,8 @@ fn one_or_list<T: serde::Serialize>(v: &[T]) -> Json {
     }
 }
 
-/// A constant value.
-pub(crate) fn value(v: &Value) -> Json {
+/// A constant value as a graph file would give it.
+pub fn value(v: &Value) -> Json {
     match v {
         Value::Toggle(b) => json!(b),
         Value::Integers(v) => one_or_list(v),

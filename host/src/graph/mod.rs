@@ -17,7 +17,7 @@ mod settings;
 mod suggest;
 
 pub use animated::{Animated, Ease};
-pub use as_json::to_json;
+pub use as_json::{to_json, value as to_json_value};
 pub use bind::{Bound, Network, Types};
 pub use expression::evaluate;
 pub use overrides::Override;

@@ -1,0 +1,141 @@
+//! What may be typed.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Liquids and what they touch, for film: cooks node graphs into VDB caches and geometry.
+#[derive(Debug, Parser)]
+#[command(name = "meniscus", version, max_term_width = 110, arg_required_else_help = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Cooks a graph
+    Cook(CookArgs),
+    /// Finds errors and says what a cook will cost, before anything is cooked
+    Check(CheckArgs),
+    /// Lists the node types, or one in full
+    Nodes(NodesArgs),
+    /// Machine, devices, plugins and their versions
+    Doctor,
+    /// A water cooler, cooked twice: with trapped air and without
+    Demo(DemoArgs),
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct GraphArgs {
+    /// A graph file, *.meniscus.json
+    pub(super) graph: PathBuf,
+    /// Sets a parameter (node.param=value), a variable, fps, frames, substeps.min, substeps.max or substeps.cfl
+    #[arg(long, value_name = "NODE.PARAM=VALUE")]
+    pub(super) set: Vec<String>,
+    /// Chooses one of the graph's qualities
+    #[arg(long, value_name = "NAME")]
+    pub(super) quality: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Device {
+    /// A GPU where there is one
+    Auto,
+    /// The processor
+    Cpu,
+    /// A GPU, or fail
+    Cuda,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct CookArgs {
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
+    /// Frames to write, such as 1-48 or 12; the simulation begins at the graph's first frame all the same
+    #[arg(long, value_name = "A-B", value_parser = frame_range, allow_hyphen_values = true)]
+    pub(super) frames: Option<(i32, i32)>,
+    /// Folder for everything written [default: <graph name>.out]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Where to compute
+    #[arg(long, value_enum, default_value_t = Device::Auto)]
+    pub(super) device: Device,
+    /// Threads to use [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(super) threads: Option<u32>,
+    /// Goes on from the latest checkpoint in the output folder
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// Frames between checkpoints
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) checkpoint_every: u32,
+    /// Prints progress for Open Job Description farms on standard output
+    #[arg(long)]
+    pub(super) openjd: bool,
+    /// Prints nothing but warnings and errors
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct NodesArgs {
+    /// A node type, with or without `meniscus.`
+    pub(super) type_name: Option<String>,
+    /// Prints JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct DemoArgs {
+    /// Folder for everything written
+    #[arg(long, value_name = "DIR", default_value = "demo.out")]
+    pub(super) out: PathBuf,
+    /// Threads to use [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(super) threads: Option<u32>,
+    /// Last frame to cook, for a shorter look
+    #[arg(long, value_name = "FRAME")]
+    pub(super) last: Option<i32>,
+}
+
+/// `A-B` or `A`; either may be negative.
+fn frame_range(text: &str) -> Result<(i32, i32), String> {
+    let expected = || format!("expected frames as A-B or A, found `{text}`");
+    let split = text.char_indices().skip(1).find(|(_, c)| *c == '-').map(|(i, _)| i);
+    let (a, b) = match split {
+        Some(i) => (&text[..i], &text[i + 1..]),
+        None => (text, text),
+    };
+    let (a, b): (i32, i32) =
+        (a.trim().parse().map_err(|_| expected())?, b.trim().parse().map_err(|_| expected())?);
+    if a > b { Err(format!("the first frame {a} comes after the last, {b}")) } else { Ok((a, b)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_ranges() {
+        assert_eq!(frame_range("1-48"), Ok((1, 48)));
+        assert_eq!(frame_range("7"), Ok((7, 7)));
+        assert_eq!(frame_range("-5--2"), Ok((-5, -2)));
+        assert_eq!(frame_range("-5-3"), Ok((-5, 3)));
+        for bad in ["", "-", "a-b", "3-1", "1-", "99999999999"] {
+            assert!(frame_range(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,133 @@
+//! `meniscus check`
+
+use super::args::CheckArgs;
+use super::cook::{folder_of, load};
+use super::{BAD_USAGE, fail, say, units};
+use crate::engine::{Estimate, Plan, check_plan, estimate};
+use crate::geometry::Evaluator;
+use crate::graph::{Network, Problems};
+use crate::node::NodeKind;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Share of the memory or the free disk beyond which a warning is due.
+const TIGHT: f64 = 0.8;
+
+pub(super) fn run(args: &CheckArgs) -> u8 {
+    let loaded = match load(&args.graph) {
+        Ok(loaded) => loaded,
+        Err(e) => return fail(BAD_USAGE, &e),
+    };
+    match report(&loaded.network, &folder_of(&args.graph.graph)) {
+        Ok(text) => {
+            let qualities = match loaded.graph.qualities.as_slice() {
+                [] => String::new(),
+                all => format!("qualities on offer: {}\n", all.join(", ")),
+            };
+            say(&format!("{text}{qualities}"))
+        }
+        Err(p) => {
+            let shown = args.graph.graph.display();
+            fail(BAD_USAGE, &p.0.iter().map(|p| format!("{shown}: {p}")).collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+fn report(network: &Network, folder: &Path) -> Result<String, Problems> {
+    let plan = Plan::new(network)?;
+    check_plan(network, &plan)?;
+    let mut evaluator = Evaluator::new(network, folder);
+    let first = f64::from(network.settings.frames.0);
+    let mut problems = Problems::default();
+    for (i, node) in network.nodes.iter().enumerate() {
+        if node.node_type.kind == NodeKind::Geometry {
+            problems.0.extend(evaluator.evaluate(network, i, first, 0.0).err());
+        }
+    }
+    problems.unless_any(())?;
+    let cost = estimate(network, &mut evaluator)?;
+    Ok(describe(network, &plan, &cost))
+}
+
+fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
+    let s = &network.settings;
+    let frames = f64::from(s.frames.1) - f64::from(s.frames.0) + 1.0;
+    let mut text = String::new();
+    let quality = s.quality.as_ref().map(|q| format!(", quality {q}")).unwrap_or_default();
+    // Writing into a String cannot fail.
+    let _ = writeln!(
+        text,
+        "shot: frames {}-{} at {} fps, {} to {} substeps a frame, CFL {}{quality}",
+        s.frames.0, s.frames.1, s.fps, s.substeps.min, s.substeps.max, s.substeps.cfl
+    );
+    for o in &cost.objects {
+        let particles = if o.particles > 0.0 {
+            format!("{} particles, ", units::count(o.particles))
+        } else {
+            String::new()
+        };
+        let voxel = if o.voxel > 0.0 { format!(" of {}", units::length(o.voxel)) } else { String::new() };
+        let _ = writeln!(text, "{}: about {particles}{} voxels{voxel}", o.name, units::count(o.voxels));
+    }
+    let steps: Vec<String> = plan
+        .calls
+        .iter()
+        .map(|c| {
+            let whose = c.object.filter(|&o| o != c.node).map(|o| format!("({})", network.nodes[o].name));
+            format!("{}.{}{}", network.nodes[c.node].name, c.stage.name(), whose.unwrap_or_default())
+        })
+        .collect();
+    let _ = writeln!(
+        text,
+        "a substep: {}",
+        if steps.is_empty() { "nothing moves".into() } else { steps.join(" → ") }
+    );
+    let (memory, disk) = (cost.memory(), cost.disk_per_frame() * frames);
+    let (has, free) = (machine_memory(), free_disk());
+    let of =
+        |x: Option<f64>, what: &str| x.map(|x| format!(" ({what} {})", units::bytes(x))).unwrap_or_default();
+    let _ = writeln!(text, "memory: about {}{}", units::bytes(memory), of(has, "this machine has"));
+    let _ = writeln!(
+        text,
+        "disk: about {} a frame, {} in all{}",
+        units::bytes(cost.disk_per_frame()),
+        units::bytes(disk),
+        of(free, "free here:")
+    );
+    let mut advice = cost.advice.clone();
+    if has.is_some_and(|h| memory > TIGHT * h) {
+        advice.push("the memory will not do: raise `particle_separation` and `division_size`, or choose a lower quality".into());
+    }
+    if free.is_some_and(|f| disk > TIGHT * f) {
+        advice.push(
+            "the disk will not do: write fewer frames or grids, or choose another folder with --out".into(),
+        );
+    }
+    for a in advice {
+        let _ = writeln!(text, "advice: {a}");
+    }
+    let _ = writeln!(text, "the graph is sound");
+    text
+}
+
+/// Memory of this machine, bytes.
+pub(super) fn machine_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| kib * 1024.0)
+}
+
+/// Free room on the disk of the current folder, bytes.
+fn free_disk() -> Option<f64> {
+    #[cfg(unix)]
+    {
+        // SAFETY: zero is a valid statvfs to be filled in; the path is a constant string.
+        let (code, stat) = unsafe {
+            let mut stat: libc::statvfs = std::mem::zeroed();
+            (libc::statvfs(c".".as_ptr(), &raw mut stat), stat)
+        };
+        (code == 0).then_some(stat.f_bavail as f64 * stat.f_frsize as f64)
+    }
+    #[cfg(not(unix))]
+    None
+}

@@ -1,0 +1,149 @@
+//! `meniscus cook`
+
+use super::args::{CookArgs, Device, GraphArgs};
+use super::progress::Progress;
+use super::signals::Signals;
+use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell, units};
+use crate::engine::{CookError, CookOptions, Ended, Record, cook};
+use crate::graph::{Graph, Network, Override, Problems};
+use crate::loader::Plugins;
+use std::path::{Path, PathBuf};
+
+/// A graph file read and checked.
+pub(super) struct Loaded {
+    pub(super) text: String,
+    pub(super) graph: Graph,
+    pub(super) network: Network,
+    pub(super) plugins: Plugins,
+}
+
+/// Reads a graph file with its overrides and checks it against the node types; the error names the file.
+pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
+    let shown = args.graph.display();
+    let text = std::fs::read(&args.graph).map_err(|e| format!("cannot read the graph {shown}: {e}"))?;
+    let text = String::from_utf8(text).map_err(|_| format!("{shown}: a graph is UTF-8 text, this is not"))?;
+    let wrong = |p: Problems| p.0.iter().map(|p| format!("{shown}: {p}")).collect::<Vec<_>>().join("\n");
+    let mut overrides = Vec::new();
+    for set in &args.set {
+        overrides.push(Override::parse(set).map_err(|p| wrong(p.into()))?);
+    }
+    overrides.extend(args.quality.as_deref().map(Override::quality));
+    let graph = Graph::read(&text, &overrides).map_err(wrong)?;
+    let plugins = Plugins::load();
+    let network = Network::bind(&graph, &plugins.types()).map_err(|p| {
+        // A missing node type often means a plugin that was refused.
+        let refused: String = plugins.refused.iter().map(|r| format!("\n{r}")).collect();
+        format!("{}{refused}", wrong(p))
+    })?;
+    Ok(Loaded { text, graph, network, plugins })
+}
+
+/// Folder that file parameters are relative to.
+pub(super) fn folder_of(graph: &Path) -> PathBuf {
+    graph.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf()
+}
+
+/// `<graph name>.out`
+fn default_out(graph: &Path) -> PathBuf {
+    let name = graph.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".meniscus.json").or_else(|| name.strip_suffix(".json")).unwrap_or(&name);
+    PathBuf::from(format!("{stem}.out"))
+}
+
+/// Threads to use when nobody says.
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// Cooks; gives the exit code and the folder written to.
+pub(super) fn run(args: &CookArgs) -> u8 {
+    let signals = Signals::listen();
+    let code = cook_once(args, &signals);
+    if args.openjd && code == FAILED {
+        say("openjd_fail: the cook failed, see the messages above\n");
+    }
+    code
+}
+
+/// Cooks with signals that are listened to already.
+pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
+    if args.device == Device::Cuda {
+        return fail(FAILED, &"--device cuda: this version computes on the processor only; use auto or cpu");
+    }
+    let loaded = match load(&args.graph) {
+        Ok(loaded) => loaded,
+        Err(e) => return fail(BAD_USAGE, &e),
+    };
+    for refused in loaded.plugins.refused.iter() {
+        tell(&format!("warning: {refused}"));
+    }
+    let out = args.out.clone().unwrap_or_else(|| default_out(&args.graph.graph));
+    let mut said = args.graph.set.clone();
+    said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
+    let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
+    let progress = Progress::new(args.quiet, args.openjd);
+    let options = CookOptions {
+        out: &out,
+        folder: &folder_of(&args.graph.graph),
+        frames: args.frames,
+        resume: args.resume,
+        checkpoint_every: args.checkpoint_every,
+        threads: args.threads.unwrap_or_else(processors),
+        stop: &signals.stop,
+        cancel: &signals.cancel,
+        record: &record,
+    };
+    let started = std::time::Instant::now();
+    let result = cook(&loaded.network, &loaded.plugins, &options, &progress);
+    progress.clear();
+    match result {
+        Ok(Ended::Done) => {
+            if !args.quiet {
+                let took = units::duration(started.elapsed().as_secs_f64());
+                tell(&format!("done in {took}: {}", out.display()));
+            }
+            DONE
+        }
+        Ok(Ended::Interrupted(checkpoint)) => {
+            tell(&format!("stopped; saved {}\ngo on with: {}", checkpoint.display(), resume_command()));
+            INTERRUPTED
+        }
+        Err(CookError::Graph(p)) => {
+            let shown = args.graph.graph.display();
+            fail(BAD_USAGE, &p.0.iter().map(|p| format!("{shown}: {p}")).collect::<Vec<_>>().join("\n"))
+        }
+        Err(CookError::Failed(e)) => fail(FAILED, &e),
+    }
+}
+
+/// The command that was typed, with `--resume`.
+fn resume_command() -> String {
+    let mut words: Vec<String> = std::env::args().map(|a| quoted(&a)).collect();
+    if !words.iter().any(|w| w == "--resume") && words.get(1).is_some_and(|w| w == "cook") {
+        words.push("--resume".into());
+    }
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_words() {
+        assert_eq!(default_out(Path::new("a/shot.meniscus.json")), Path::new("shot.out"));
+        assert_eq!(default_out(Path::new("shot.json")), Path::new("shot.out"));
+        assert_eq!(folder_of(Path::new("shot.json")), Path::new("."));
+        assert_eq!(quoted("b.size=[1, 2]"), "'b.size=[1, 2]'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

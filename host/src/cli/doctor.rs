@@ -1,0 +1,69 @@
+//! `meniscus doctor`
+
+use super::check::machine_memory;
+use super::{say, units};
+use crate::loader::{Plugins, search_folders};
+use std::fmt::Write;
+
+pub(super) fn run() -> u8 {
+    let mut text = String::new();
+    // Writing into a String cannot fail.
+    let _ = writeln!(
+        text,
+        "Meniscus {} on {} {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let memory = machine_memory().map_or(String::new(), |m| format!(", {} of memory", units::bytes(m)));
+    let _ = writeln!(text, "machine: {}{processors} processors{memory}", processor_name());
+    let _ = writeln!(text, "devices: cpu{}", cuda());
+    let (major, minor) = (meniscus_abi::ABI_MAJOR, meniscus_abi::ABI_MINOR);
+    let _ = writeln!(text, "plugin ABI: {major}.{minor}, layout {:016x}", meniscus_abi::LAYOUT_HASH);
+    let _ = writeln!(text, "plugins are looked for in:");
+    for (place, _) in search_folders() {
+        let there = if place.exists() { "" } else { " (not there)" };
+        let _ = writeln!(text, "  {}{there}", place.display());
+    }
+    let plugins = Plugins::load();
+    for p in &plugins.loaded {
+        let (a, b) = p.abi;
+        let _ = writeln!(
+            text,
+            "plugin {} {} (ABI {a}.{b}, {} node types): {}",
+            p.name,
+            p.version,
+            p.types.len(),
+            p.path.display()
+        );
+        for left_out in &p.left_out {
+            let _ = writeln!(text, "  {left_out}");
+        }
+    }
+    for refused in &plugins.refused {
+        let _ = writeln!(text, "refused: {refused}");
+    }
+    if plugins.loaded.is_empty() {
+        let _ = writeln!(
+            text,
+            "no plugin was found: build one with `cargo build -p meniscus-plugin`, or set MENISCUS_PLUGIN_PATH"
+        );
+    }
+    say(&text)
+}
+
+fn processor_name() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find(|l| l.starts_with("model name")).and_then(|l| l.split_once(':'));
+    name.map(|(_, n)| format!("{}, ", n.trim())).unwrap_or_default()
+}
+
+/// What is known of NVIDIA devices; this version computes on the processor all the same.
+fn cuda() -> &'static str {
+    if std::path::Path::new("/proc/driver/nvidia/version").exists() {
+        " (an NVIDIA driver is here; this version does not use it yet)"
+    } else {
+        " (no NVIDIA driver)"
+    }
+}

@@ -1,0 +1,166 @@
+//! The live progress line; plain lines where nobody watches a terminal.
+
+use super::{tell, units};
+use crate::engine::{Level, Measure, Onlooker, SubstepStats, Watcher};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Steps of the bar per frame.
+const PARTS: u64 = 100;
+
+/// Shows a cook.
+pub(super) struct Progress {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    openjd: bool,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    started: Option<Instant>,
+    first: i32,
+    last: i32,
+    fraction: f64,
+    first_volume: Option<f64>,
+    line: String,
+}
+
+impl Progress {
+    pub(super) fn new(quiet: bool, openjd: bool) -> Self {
+        let live = !quiet && std::io::stderr().is_terminal();
+        let bar = live.then(|| {
+            let bar = ProgressBar::new(1);
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, quiet, openjd, seen: Mutex::default() }
+    }
+
+    /// Takes the line away, so that what follows is not written over.
+    pub(super) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn print(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| tell(line)),
+            None => tell(line),
+        }
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&mut Seen) -> T) -> T {
+        f(&mut self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+impl Watcher for Progress {
+    fn progress(&self, node: &str, stage: &str, done: f64) {
+        if let Some(bar) = &self.bar {
+            let share = if done >= 0.0 { format!(" {:.0} %", 100.0 * done.min(1.0)) } else { String::new() };
+            let line = self.with(|s| s.line.clone());
+            bar.set_message(format!("{line}  {node}.{stage}{share}"));
+        }
+    }
+
+    fn log(&self, node: &str, level: Level, sentence: &str) {
+        match level {
+            Level::Debug => {}
+            Level::Info if self.quiet => {}
+            Level::Info => self.print(&format!("{node}: {sentence}")),
+            Level::Warning => self.print(&format!("warning: {node}: {sentence}")),
+        }
+    }
+}
+
+impl Onlooker for Progress {
+    fn begins(&self, frame: i32, last: i32) {
+        self.with(|s| (s.started, s.first, s.last) = (Some(Instant::now()), frame, last));
+        if let Some(bar) = &self.bar {
+            bar.set_length((i64::from(last) - i64::from(frame)).max(1) as u64 * PARTS);
+        }
+    }
+
+    fn substep(&self, stats: &SubstepStats, fraction: f64) {
+        let line = self.with(|s| {
+            s.fraction = fraction;
+            s.line = describe(stats, s);
+            s.line.clone()
+        });
+        if let Some(bar) = &self.bar {
+            let done = f64::from(stats.frame - 1 - self.with(|s| s.first)) + fraction;
+            bar.set_position((done.max(0.0) * PARTS as f64) as u64);
+            bar.set_message(line);
+        }
+    }
+
+    fn frame(&self, frame: i32, _files: &[PathBuf]) {
+        let (line, first, last) = self.with(|s| (s.line.clone(), s.first, s.last));
+        if self.openjd {
+            let share = f64::from(frame - first) / f64::from((last - first).max(1));
+            super::say(&format!(
+                "openjd_progress: {:.1}\nopenjd_status: frame {frame} of {last}\n",
+                100.0 * share
+            ));
+        }
+        if self.bar.is_none() && !self.quiet {
+            tell(&if line.is_empty() { format!("frame {frame}/{last}") } else { line });
+        }
+    }
+}
+
+/// Frame, substeps and CFL, iterations, bubble volumes, volume drift, memory, time left.
+fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
+    let mut parts =
+        vec![format!("frame {}/{}", stats.frame, seen.last), format!("substep {}", stats.substep + 1)];
+    if let Some(cfl) = stats.cfl {
+        parts.push(format!("CFL {cfl:.1}"));
+    }
+    if !stats.solves.is_empty() {
+        let iterations: u32 = stats.solves.iter().map(|s| s.iterations).sum();
+        parts.push(format!("{iterations} iterations"));
+    }
+    if let Some(bubbles) = stats.bubbles.as_ref().filter(|b| !b.is_empty()) {
+        let shown: Vec<String> = bubbles.iter().filter_map(|b| b.volume).take(4).map(units::volume).collect();
+        let more = if bubbles.len() > 4 { format!(" … {} in all", bubbles.len()) } else { String::new() };
+        parts.push(format!("bubbles {}{more}", shown.join(" ")));
+    }
+    if let Some(drift) = drift(stats, seen) {
+        parts.push(format!("volume {:+.2} %", 100.0 * drift));
+    }
+    if let Some(memory) = stats.memory_bytes {
+        parts.push(units::bytes(memory as f64));
+    }
+    if let Some(left) = time_left(stats.frame, seen) {
+        parts.push(format!("{} left", units::duration(left)));
+    }
+    parts.join(" · ")
+}
+
+/// Change of the liquids' volume since they began, relative to what should be there where a node says so.
+fn drift(stats: &SubstepStats, seen: &mut Seen) -> Option<f64> {
+    let sum = |key: &str| {
+        let numbers = stats.objects.values().filter_map(|o| match o.measures.get(key) {
+            Some(Measure::Number(x)) => Some(*x),
+            _ => None,
+        });
+        numbers.reduce(|a, b| a + b)
+    };
+    let volume = sum("volume")?;
+    let expected = sum("rest_volume").unwrap_or(*seen.first_volume.get_or_insert(volume));
+    (expected > 0.0).then(|| volume / expected - 1.0)
+}
+
+fn time_left(frame: i32, seen: &Seen) -> Option<f64> {
+    let elapsed = seen.started?.elapsed().as_secs_f64();
+    let done = f64::from(frame - 1 - seen.first) + seen.fraction;
+    let all = f64::from(seen.last - seen.first);
+    (done > 0.0).then(|| elapsed / done * (all - done))
+}

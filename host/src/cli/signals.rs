@@ -1,0 +1,42 @@
+//! Ctrl-C and SIGTERM.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a signal asks for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signals {
+    /// Finish the substep, write a checkpoint, end.
+    pub(super) stop: Arc<AtomicBool>,
+    /// End at once; the substep under way is lost.
+    pub(super) cancel: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Listens from now on: the first signal stops after the substep, the second breaks it off, the third ends
+    /// the process.
+    pub(super) fn listen() -> Self {
+        let signals = Self::default();
+        #[cfg(unix)]
+        {
+            use signal_hook::consts::{SIGINT, SIGTERM};
+            let flags = signals.clone();
+            // Without signals a cook still ends; it only cannot be stopped gently.
+            if let Ok(mut incoming) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) {
+                std::thread::spawn(move || {
+                    for (n, _) in incoming.forever().enumerate() {
+                        match n {
+                            0 => {
+                                flags.stop.store(true, Ordering::SeqCst);
+                                super::tell("\nstopping after this substep; once more to break it off");
+                            }
+                            1 => flags.cancel.store(true, Ordering::SeqCst),
+                            _ => std::process::exit(i32::from(super::INTERRUPTED)),
+                        }
+                    }
+                });
+            }
+        }
+        signals
+    }
+}

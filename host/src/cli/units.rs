@@ -1,0 +1,57 @@
+//! Numbers as people read them.
+
+/// Bytes: `312 MB`, `1.4 GB`.
+pub(super) fn bytes(n: f64) -> String {
+    scaled(n, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")], "B")
+}
+
+/// A count: `4.1 million`, `102 thousand`.
+pub(super) fn count(n: f64) -> String {
+    scaled(n, &[(1e9, "thousand million"), (1e6, "million"), (1e3, "thousand")], "").trim_end().to_owned()
+}
+
+/// A volume: `2.31 L`, `0.9 mL`.
+pub(super) fn volume(cubic_metres: f64) -> String {
+    match cubic_metres.abs() {
+        v if v >= 1.0 => format!("{cubic_metres:.2} m³"),
+        v if v >= 1e-3 => format!("{:.2} L", cubic_metres * 1e3),
+        _ => format!("{:.1} mL", cubic_metres * 1e6),
+    }
+}
+
+/// A length: `5 mm`, `2.5 cm`.
+pub(super) fn length(metres: f64) -> String {
+    match metres.abs() {
+        v if v >= 1.0 => format!("{metres:.4} m"),
+        v if v >= 0.01 => format!("{:.3} cm", metres * 100.0),
+        _ => format!("{:.3} mm", metres * 1000.0),
+    }
+}
+
+/// A time: `0:43`, `2:55:10`.
+pub(super) fn duration(seconds: f64) -> String {
+    let s = seconds.max(0.0).round() as u64;
+    let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+    if h > 0 { format!("{h}:{m:02}:{s:02}") } else { format!("{m}:{s:02}") }
+}
+
+fn scaled(n: f64, units: &[(f64, &str)], plain: &str) -> String {
+    match units.iter().find(|u| n.abs() >= u.0) {
+        Some((size, name)) if n / size >= 100.0 => format!("{:.0} {name}", n / size),
+        Some((size, name)) => format!("{:.1} {name}", n / size),
+        None => format!("{n:.0} {plain}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([bytes(312e6), bytes(1.44e9), bytes(12.0)], ["312 MB", "1.4 GB", "12 B"]);
+        assert_eq!([count(4.13e6), count(999.0)], ["4.1 million", "999"]);
+        assert_eq!([volume(2.314e-3), volume(9e-7)], ["2.31 L", "0.9 mL"]);
+        assert_eq!([duration(43.2), duration(10510.0)], ["0:43", "2:55:10"]);
+    }
+}

@@ -1,0 +1,134 @@
+//! What a shot will cost, before anything is cooked.
+
+use crate::data::Geometry;
+use crate::geometry::Evaluator;
+use crate::graph::{Bound, Network, Problem};
+use crate::node::{NodeKind, Value};
+use glam::{DVec3, Vec3};
+
+/// Bytes a particle takes while a substep runs: P, v, three affine vectors, id, density, viscosity, twice.
+const PARTICLE_BYTES: f64 = 160.0;
+/// Bytes a voxel takes while a substep runs: face and centre fields, solver vectors in f64, multigrid levels.
+const VOXEL_BYTES: f64 = 220.0;
+/// Voxels of an 8³ leaf that a surface voxel keeps alive on average: leaves are whole.
+const LEAF_FILL: f64 = 12.0;
+/// Bytes of a level set in a file per voxel of its narrow band, compressed.
+const FILE_BYTES: f64 = 3.0;
+/// Width of a narrow band, voxels.
+const BAND: f64 = 6.0;
+/// Bytes of a particle in a .geo text file.
+const GEO_BYTES: f64 = 110.0;
+/// Rounding of an f32 position, relative to its size.
+const F32_ROUNDING: f64 = 1.0 / 16_777_216.0;
+
+/// What one object will cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectEstimate {
+    /// Name of the object.
+    pub name: String,
+    /// Edge of its voxels, m.
+    pub voxel: f64,
+    /// Voxels held.
+    pub voxels: f64,
+    /// Particles held; 0 where it has none.
+    pub particles: f64,
+    /// Bytes held while a substep runs.
+    pub memory: f64,
+    /// Bytes written per frame by the output nodes that see it.
+    pub disk: f64,
+}
+
+/// What a shot will cost, and what to think about first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// By object.
+    pub objects: Vec<ObjectEstimate>,
+    /// One sentence each.
+    pub advice: Vec<String>,
+}
+
+impl Estimate {
+    /// Bytes of memory, all together.
+    pub fn memory(&self) -> f64 {
+        self.objects.iter().map(|o| o.memory).sum()
+    }
+
+    /// Bytes written per frame, checkpoints not counted: two of them are kept, each about as large as the memory
+    /// of the particles.
+    pub fn disk_per_frame(&self) -> f64 {
+        self.objects.iter().map(|o| o.disk).sum()
+    }
+}
+
+/// Estimates every object of a network from the geometry it starts as.
+pub fn estimate(network: &Network, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
+    let mut estimate = Estimate::default();
+    let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
+    let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
+    let (volumes, points) = (writes("vdb_cache"), writes("geometry_cache"));
+    for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
+        let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
+        let mut farthest = 0.0f64;
+        for &input in &node.inputs {
+            let frame = f64::from(network.settings.frames.0);
+            let g = evaluator.evaluate(network, input, frame, 0.0)?;
+            measure(node, &g, &mut object);
+            let reach = g.positions().iter().flatten().fold(0.0f32, |m, c| m.max(c.abs()));
+            farthest = farthest.max(f64::from(reach));
+        }
+        object.memory = object.particles * PARTICLE_BYTES + object.voxels * VOXEL_BYTES;
+        let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };
+        object.disk = band + if points { object.particles * GEO_BYTES } else { 0.0 };
+        advise(&object, farthest, &mut estimate.advice);
+        estimate.objects.push(object);
+    }
+    Ok(estimate)
+}
+
+fn number(node: &Bound, name: &str) -> Option<f64> {
+    match node.params.get(name)?.at(0.0) {
+        Value::Numbers(v) => v.first().copied().filter(|x| *x > 0.0),
+        _ => None,
+    }
+}
+
+/// Adds what a piece of starting geometry will cost, by the parameters that say how fine it is.
+fn measure(node: &Bound, g: &Geometry, object: &mut ObjectEstimate) {
+    let p = |i: u32| g.positions().get(i as usize).map_or(DVec3::ZERO, |p| Vec3::from(*p).as_dvec3());
+    let (mut volume, mut area) = (0.0, 0.0);
+    for t in g.triangles() {
+        let (a, b, c) = (p(t[0]), p(t[1]), p(t[2]));
+        volume += a.dot(b.cross(c)) / 6.0;
+        area += 0.5 * (b - a).cross(c - a).length();
+    }
+    if let Some(separation) = number(node, "particle_separation") {
+        object.voxel = separation * number(node, "grid_scale").unwrap_or(2.0);
+        object.particles += volume.abs() / separation.powi(3);
+        object.voxels += volume.abs() / object.voxel.powi(3) + area / object.voxel.powi(2) * LEAF_FILL;
+    } else if let Some(division) = number(node, "division_size") {
+        object.voxel = division;
+        object.voxels += area / division.powi(2) * (BAND + LEAF_FILL) * 0.5;
+    }
+}
+
+fn advise(object: &ObjectEstimate, farthest: f64, advice: &mut Vec<String>) {
+    let name = &object.name;
+    if object.voxel > 0.0 && farthest * F32_ROUNDING > object.voxel * 1e-3 {
+        advice.push(format!(
+            "node `{name}`: {farthest:.0} m from the origin, positions round to more than a thousandth of a voxel; \
+             move the scene closer to the origin"
+        ));
+    }
+    if object.particles > 4e9 {
+        advice.push(format!(
+            "node `{name}`: {:.1e} particles are more than can be numbered; is the scale in metres?",
+            object.particles
+        ));
+    }
+    if object.particles > 0.0 && object.particles < 1000.0 {
+        advice.push(format!(
+            "node `{name}`: only {:.0} particles; is `particle_separation` in metres?",
+            object.particles
+        ));
+    }
+}

@@ -236,5 +236,6 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
 }
 
 fn measured_volume(liquid: &Liquid) -> f64 {
-    levelset::volume(&liquid.surface, Some(&liquid.solid.nodes), liquid.h())
+    let walls = liquid.solid.nodes.on(&liquid.surface.topology);
+    volume::of_liquid(&liquid.surface, &walls, liquid.transform.voxel_size())
 }

@@ -44,7 +44,7 @@ pub(super) fn of_liquid(
 }
 
 /// Fraction of each cell's volume that is not in solids.
-fn open_volume(topology: &Topology, nodes: &Grid<f32>) -> Vec<f32> {
+pub(super) fn open_volume(topology: &Topology, nodes: &Grid<f32>) -> Vec<f32> {
     let mut open = vec![1.0f32; topology.len() * leaf::SIZE];
     open.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, open)| {
         let mut block = [0.0; halo::SIZE];

@@ -1,6 +1,9 @@
 //! Keeps books on the liquid's volume and corrects its drift.
 
-use crate::grid::Grid;
+use super::fraction::open_volume;
+use super::halo;
+use crate::grid::{Grid, leaf};
+use crate::levelset::fractions::cell_inside;
 use rayon::prelude::*;
 
 /// What the volume should be, and how long it has not been; part of the liquid's state.
@@ -42,6 +45,55 @@ impl VolumeBook {
     }
 }
 
+/// Volume of the liquid outside solids, m³. `solid` is the solids' level set at nodes on the leaves of `surface`.
+///
+/// Every cell has the mean liquid fraction of the eight cubes of cell centres that overlap it, times its own open
+/// fraction. `surface` runs on into solids, so that walls cut it by their open fraction alone and corners
+/// between liquid, wall and air lose nothing.
+pub fn of_liquid(surface: &Grid<f32>, solid: &Grid<f32>, h: f64) -> f64 {
+    let topology = &surface.topology;
+    let open = open_volume(topology, solid);
+    let leaves: Vec<f64> = (0..topology.len())
+        .into_par_iter()
+        .map(|l| {
+            let mut phi = [0.0; halo::SIZE];
+            halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
+            let mut sum = 0.0;
+            if phi.iter().any(|&p| p < 0.0) {
+                let cubes = cube_fractions(&phi);
+                for n in 0..leaf::SIZE {
+                    let [x, y, z] = leaf::local(n);
+                    let at = halo::index(x, y, z);
+                    let around: f32 = CORNERS.iter().map(|&step| cubes[at - step]).sum();
+                    sum += f64::from(open[l * leaf::SIZE + n] * around / 8.0);
+                }
+            }
+            sum
+        })
+        .collect();
+    leaves.iter().sum::<f64>() * h * h * h
+}
+
+/// Steps from a voxel of a block to the eight corners of the cube above it, x fastest.
+const CORNERS: [usize; 8] = {
+    let [x, y, z] = halo::STRIDE;
+    [0, x, y, x + y, z, x + z, y + z, x + y + z]
+};
+
+/// Per voxel −1 ..= 7 of a block, the liquid fraction of the cube between its centre and the seven above.
+fn cube_fractions(phi: &[f32; halo::SIZE]) -> [f32; halo::SIZE] {
+    let mut fractions = [0.0; halo::SIZE];
+    for x in -1..8 {
+        for y in -1..8 {
+            for z in -1..8 {
+                let at = halo::index(x, y, z);
+                fractions[at] = cell_inside(CORNERS.map(|step| phi[at + step]));
+            }
+        }
+    }
+    fractions
+}
+
 /// A divergence source, 1/s, of `rate` in the liquid's cells.
 pub fn source(surface: &Grid<f32>, rate: f64) -> Grid<f32> {
     let mut source = Grid::new(surface.topology.clone(), 0.0);
@@ -56,6 +108,8 @@ pub fn source(surface: &Grid<f32>, rate: f64) -> Grid<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::{Coord, Topology};
+    use std::sync::Arc;
 
     #[test]
     fn control_brings_the_volume_back_without_overshooting_far() {
@@ -70,6 +124,19 @@ mod tests {
         }
         assert!((volume - 2.0).abs() < 0.01, "{volume}");
         assert!(highest < 2.02, "{highest}");
+    }
+
+    #[test]
+    fn a_filled_corner_of_a_box_is_measured_in_full() {
+        let topology = Arc::new(Topology::new(vec![Coord::ZERO]).dilated(1));
+        let surface = Grid::from_fn(topology.clone(), 1.0, |c| c.y as f32 - 4.2);
+        // Solid below y = 0 and beyond x, z = 0 and 6 (the lower node of cell c lies at c − ½).
+        let solid = Grid::from_fn(topology, -1.0, |c| {
+            let x = c.as_vec3();
+            x.min_element().min((6.0 - x.x).min(6.0 - x.z))
+        });
+        let volume = of_liquid(&surface, &solid, 1.0);
+        assert!((volume - 36.0 * 4.7).abs() < 0.01, "{volume}");
     }
 
     #[test]

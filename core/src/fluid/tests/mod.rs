@@ -2,6 +2,7 @@
 
 mod advection;
 mod extrapolation;
+mod flip;
 mod sources;
 mod surface;
 mod timing;

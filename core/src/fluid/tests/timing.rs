@@ -2,9 +2,13 @@
 
 use super::*;
 use crate::fluid::advection::{AdvectionParams, advect};
+use crate::fluid::extrapolation::extrapolate;
+use crate::fluid::reseeding::{Reseeding, reseed};
 use crate::fluid::surface::{SurfaceParams, surface};
 use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
-use crate::solid::{DomainLimits, Side, Solids};
+use crate::fluid::volume::of_liquid;
+use crate::levelset::redistance;
+use crate::solid::{DomainLimits, Side, Solids, rasterise};
 use std::time::Instant;
 
 fn timed<T>(label: &str, mut stage: impl FnMut() -> T) -> T {
@@ -34,9 +38,20 @@ fn timing() {
         timed("faces to particles", || {
             faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, apic)
         });
-        timed("surface", || surface(&particles, &cells, &transform(), None, &SurfaceParams::default()));
+        let phi =
+            timed("surface", || surface(&particles, &cells, &transform(), None, &SurfaceParams::default()));
         let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::splat(side as f64), Side::Closed);
         let solids = Solids { colliders: &[], domain: &domain };
+        timed("redistance", || redistance(&phi, H as f32, 3.0));
+        let walls = timed("solid fields", || rasterise(&[], &domain, &cells.topology, &transform()));
+        timed("volume", || of_liquid(&phi, &walls.nodes, H));
+        let mut extended = carried.value.clone();
+        timed("extrapolate", || extrapolate(&mut extended, &cells, &phi, &walls, H as f32, 4));
+        let limits = Reseeding::default();
+        timed("reseed", || {
+            let mut p = particles.clone();
+            reseed(&mut p, &cells, &transform(), &phi, &extended, None, &limits, &mut (n as i64))
+        });
         timed("advect", || {
             let params = AdvectionParams::default();
             advect(&mut particles, &transform(), &carried.value, &solids, 1e-3, i64::MAX, &params)

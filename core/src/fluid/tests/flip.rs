@@ -1,0 +1,233 @@
+use super::*;
+use crate::coupling::{Density, LiquidFields, free_surface};
+use crate::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt};
+use crate::fluid::seeding::{Material, Seeding};
+use crate::fluid::solids::SolidMemory;
+use crate::fluid::transfer::VelocityTransfer;
+use crate::levelset::SignedDistance;
+use crate::pressure::{MultigridSolver, Params};
+use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
+use std::ops::ControlFlow;
+
+const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };
+const GRAVITY: f64 = 9.81;
+
+struct Scene {
+    liquid: Liquid,
+    domain: DomainLimits,
+    colliders: Vec<Collider>,
+    params: FlipParams,
+    memory: SolidMemory,
+    solver: MultigridSolver,
+}
+
+impl Scene {
+    fn new(domain: DomainLimits, inside: impl Fn(DVec3) -> bool + Sync, velocity: Vec3) -> Self {
+        Self::among(Vec::new(), domain, inside, velocity)
+    }
+
+    fn among(
+        colliders: Vec<Collider>,
+        domain: DomainLimits,
+        inside: impl Fn(DVec3) -> bool + Sync,
+        velocity: Vec3,
+    ) -> Self {
+        let mut liquid = Liquid::new(transform(), DVec3::ZERO);
+        let bounds = (domain.min.max(DVec3::splat(-4.0)), domain.max.min(DVec3::splat(4.0)));
+        let seeding = Seeding::for_voxel(H as f32);
+        let Liquid { particles, next_id, .. } = &mut liquid;
+        seeding.fill(particles, &transform(), bounds, inside, |_| velocity, WATER, next_id);
+        let mut scene = Self {
+            liquid,
+            domain,
+            colliders,
+            params: FlipParams::for_voxel(H as f32),
+            memory: SolidMemory::default(),
+            solver: MultigridSolver::default(),
+        };
+        let solids = Solids { colliders: &scene.colliders, domain: &scene.domain };
+        start(&mut scene.liquid, &solids, &scene.params, &mut scene.memory);
+        scene
+    }
+
+    fn substep(&mut self, dt: f64, gravity: f64) {
+        for v in &mut self.liquid.particles.velocity {
+            v.y -= (gravity * dt) as f32;
+        }
+        let solids = Solids { colliders: &self.colliders, domain: &self.domain };
+        predict(&mut self.liquid, &solids, dt, &self.params, &mut self.memory);
+        let source = self.liquid.source();
+        let fields = LiquidFields {
+            transform: self.liquid.transform,
+            domain: self.domain,
+            surface: &self.liquid.surface,
+            open: &self.liquid.solid.open,
+            vel_solid: &self.liquid.solid.velocity,
+            density: Density::Uniform(1000.0),
+            source: Some(&source),
+            tension: None,
+            previous_pressure: None,
+        };
+        let mut keep_going = |_| ControlFlow::Continue(());
+        let params = Params::default();
+        let vel = &mut self.liquid.velocity;
+        free_surface::project(&fields, vel, dt, &mut self.solver, &params, &mut keep_going).unwrap();
+        correct(&mut self.liquid, &self.params);
+    }
+
+    fn rms_speed(&self) -> f64 {
+        let v = &self.liquid.particles.velocity;
+        (v.iter().map(|v| v.as_dvec3().length_squared()).sum::<f64>() / v.len() as f64).sqrt()
+    }
+
+    fn momentum(&self) -> DVec3 {
+        self.liquid.particles.velocity.iter().map(|v| v.as_dvec3()).sum::<DVec3>()
+            / self.liquid.particles.len() as f64
+    }
+
+    fn volume(&self) -> f64 {
+        let walls = self.liquid.solid.nodes.on(&self.liquid.surface.topology);
+        crate::fluid::volume::of_liquid(&self.liquid.surface, &walls, H)
+    }
+}
+
+#[test]
+fn a_drop_without_gravity_keeps_its_momentum_and_shape() {
+    let centre = DVec3::new(0.03, 0.05, -0.02);
+    let u = Vec3::new(1.0, -0.5, 0.25);
+    let mut scene = Scene::new(DomainLimits::unbounded(), |x| (x - centre).length() < 0.5, u);
+    scene.params.reseeding = None;
+    let before = scene.momentum();
+    let volume = scene.volume();
+    for _ in 0..20 {
+        scene.substep(1.0 / 48.0, 0.0);
+    }
+    assert!((scene.momentum() - before).length() < 1e-3, "{} → {}", before, scene.momentum());
+    assert!((scene.volume() / volume - 1.0).abs() < 0.02);
+    let spread = scene.liquid.particles.velocity.iter().map(|v| (*v - u).length()).fold(0.0, f32::max);
+    assert!(spread < 0.02, "a drop in uniform motion deforms: {spread} m/s");
+}
+
+#[test]
+fn a_tank_at_rest_settles_and_keeps_its_level() {
+    let (lo, hi) = (DVec3::ZERO, DVec3::new(1.2, 1.6, 1.0));
+    let depth = 0.83;
+    let mut scene = Scene::new(DomainLimits::uniform(lo, hi, Side::Closed), |x| x.y < depth, Vec3::ZERO);
+    let rest = scene.volume();
+    println!("volume {rest} of {}", 1.2 * depth);
+    let dt = 1.0 / 48.0;
+    for step in 0..96 {
+        scene.substep(dt, GRAVITY);
+        if step % 12 == 11 {
+            println!(
+                "t {:.2}: rms {:.4} max {:.3} volume {:.4} n {}",
+                (step + 1) as f64 * dt,
+                scene.rms_speed(),
+                scene.liquid.particles.max_speed(),
+                scene.volume() / rest,
+                scene.liquid.particles.len()
+            );
+        }
+    }
+    assert!(scene.rms_speed() < 0.01 * (GRAVITY * depth).sqrt(), "{}", scene.rms_speed());
+    assert!((scene.volume() / rest - 1.0).abs() < 0.01);
+}
+
+/// A ball-shaped hole, radius 0.6 m, in a block of solid.
+fn bowl(motion: Motion) -> Collider {
+    let lattice = Transform::uniform(H, DVec3::ZERO);
+    let distance = |x: DVec3| 0.6 - x.length();
+    let sdf =
+        SignedDistance::from_fn(&lattice, glam::IVec3::splat(-10), glam::IVec3::splat(9), 3.0, distance);
+    Collider::new(Arc::new(sdf), lattice, motion)
+}
+
+#[test]
+fn water_in_a_round_bowl_comes_to_rest_and_none_leaks() {
+    let domain = DomainLimits::unbounded();
+    let water = |x: DVec3| x.length() < 0.58 && x.y < 0.1;
+    let mut scene = Scene::among(vec![bowl(Motion::Static)], domain, water, Vec3::ZERO);
+    let rest = scene.volume();
+    for step in 0..96 {
+        scene.substep(1.0 / 48.0, GRAVITY);
+        if step % 24 == 23 {
+            println!(
+                "bowl: rms {:.4} max {:.3} volume {:.4} n {}",
+                scene.rms_speed(),
+                scene.liquid.particles.max_speed(),
+                scene.volume() / rest,
+                scene.liquid.particles.len()
+            );
+        }
+    }
+    let farthest = scene.liquid.particles.position.iter().map(|x| x.length()).fold(0.0, f32::max);
+    assert!(farthest < 0.6, "{farthest}");
+    assert!(scene.rms_speed() < 0.01 * (GRAVITY * 0.7f64).sqrt(), "{}", scene.rms_speed());
+    assert!((scene.volume() / rest - 1.0).abs() < 0.01);
+}
+
+/// A column that collapses onto a dry floor.
+fn dam() -> Scene {
+    let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::new(1.6, 1.2, 0.8), Side::Closed);
+    Scene::new(domain, |x| x.x < 0.6 && x.y < 0.8, Vec3::ZERO)
+}
+
+#[test]
+fn a_dam_break_keeps_its_volume_and_loses_energy() {
+    let mut scene = dam();
+    let rest = scene.volume();
+    let energy = |s: &Scene| {
+        let p = &s.liquid.particles;
+        let each =
+            |n: usize| 0.5 * f64::from(p.velocity[n].length_squared()) + GRAVITY * f64::from(p.position[n].y);
+        (0..p.len()).map(each).sum::<f64>() / p.len() as f64
+    };
+    let mut last = energy(&scene);
+    for step in 0..60 {
+        scene.substep(suggest_dt(&scene.liquid, 2.0, GRAVITY).min(1.0 / 48.0), GRAVITY);
+        let now = energy(&scene);
+        if step % 6 == 5 {
+            println!(
+                "dam: energy {:.4} volume {:.4} n {} max {:.2}",
+                now,
+                scene.volume() / rest,
+                scene.liquid.particles.len(),
+                scene.liquid.particles.max_speed()
+            );
+        }
+        assert!(now < last + 0.02, "energy grows: {last} → {now}");
+        last = now;
+        assert!((scene.volume() / rest - 1.0).abs() < 0.06, "{}", scene.volume() / rest);
+    }
+}
+
+#[test]
+fn neither_threads_nor_forgetting_change_a_bit() {
+    let run = |threads: usize, forget: bool| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut scene = dam();
+            scene.params.transfer = VelocityTransfer::Flip { flip: 0.97 };
+            for _ in 0..6 {
+                if forget {
+                    scene.memory = SolidMemory::default();
+                    scene.solver = MultigridSolver::default();
+                }
+                scene.substep(1.0 / 48.0, GRAVITY);
+            }
+            (scene.liquid.particles, scene.liquid.velocity.values, scene.liquid.surface.values)
+        })
+    };
+    let one = run(1, false);
+    assert!(one == run(3, false), "threads");
+    assert!(one == run(2, true), "caches");
+}
+
+#[test]
+fn the_suggested_step_counts_what_gravity_adds() {
+    let mut liquid = Liquid::new(transform(), DVec3::ZERO);
+    assert_eq!(suggest_dt(&liquid, 2.0, 0.0), f64::INFINITY);
+    liquid.particles.push(particle(Vec3::ZERO, Vec3::X * 3.0, 0));
+    let dt = suggest_dt(&liquid, 2.0, GRAVITY);
+    assert!(((3.0 + GRAVITY * dt) * dt - 2.0 * H).abs() < 1e-9);
+}

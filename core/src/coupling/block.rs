@@ -7,6 +7,7 @@ use glam::IVec3;
 const EDGE: usize = leaf::DIM + 2;
 
 /// Values of a leaf and of the cells beyond its faces, background where no leaf is active.
+#[derive(Clone, Copy)]
 pub(super) struct Block<T> {
     values: [T; EDGE * EDGE * EDGE],
 }
@@ -49,37 +50,47 @@ impl<T: Copy> Block<T> {
         around: &[u32; leaf::NEIGHBOURS],
         absent: impl Fn(usize) -> T,
     ) -> Self {
+        let mut block = Self { values: [absent(leaf::SELF_SLOT); EDGE * EDGE * EDGE] };
+        block.fill(values, around, absent);
+        block
+    }
+
+    /// Fills a block that holds what the leaf itself reads when it is not active.
+    fn fill(&mut self, values: &[T], around: &[u32; leaf::NEIGHBOURS], absent: impl Fn(usize) -> T) {
         let leaf_of = |slot: usize| -> Option<&[T; leaf::SIZE]> {
             let l = around[slot];
             if l == leaf::ABSENT { None } else { values[l as usize * leaf::SIZE..].first_chunk() }
         };
-        let own = leaf_of(leaf::SELF_SLOT);
-        let mut block = Self { values: [absent(leaf::SELF_SLOT); EDGE * EDGE * EDGE] };
-        if let Some(own) = own {
+        if let Some(own) = leaf_of(leaf::SELF_SLOT) {
             for (row, from) in own.as_chunks::<{ leaf::DIM }>().0.iter().enumerate() {
                 let to = (row / 8 + 1) * STEP[0] + (row % 8 + 1) * STEP[1] + 1;
-                block.values[to..to + leaf::DIM].copy_from_slice(from);
+                self.values[to..to + leaf::DIM].copy_from_slice(from);
             }
         }
         for (side, &slot) in leaf::FACE_SLOTS.iter().enumerate() {
-            let axis = side / 2;
-            let (step, stride) = (STEP[axis], leaf::STRIDE[axis]);
-            // The layer beyond the leaf, and the layer of the neighbour that lies there.
-            let (to, from) = if side % 2 == 0 { (0, 7 * stride) } else { (9 * step, 0) };
-            let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
-            let (neighbour, outside) = match leaf_of(slot) {
-                Some(values) => (Some(values), values[0]),
-                None => (None, absent(slot)),
-            };
-            for i in 0..leaf::DIM {
-                for j in 0..leaf::DIM {
-                    let at = to + (i + 1) * STEP[a] + (j + 1) * STEP[b];
-                    let n = from + i * leaf::STRIDE[a] + j * leaf::STRIDE[b];
-                    block.values[at] = neighbour.map_or(outside, |v| v[n]);
-                }
+            let (axis, above) = (side / 2, side % 2 == 1);
+            match leaf_of(slot) {
+                Some(neighbour) => self.fill_layer(axis, above, neighbour),
+                None => self.fill_layer(axis, above, &[absent(slot); leaf::SIZE]),
             }
         }
-        block
+    }
+
+    /// Fills the layer beyond one face from the leaf that lies there.
+    fn fill_layer(&mut self, axis: usize, above: bool, neighbour: &[T; leaf::SIZE]) {
+        let (layer, from) = if above { (EDGE - 1, 0) } else { (0, leaf::DIM - 1) };
+        let (layer, from) = (layer * STEP[axis], from * leaf::STRIDE[axis]);
+        if axis == 2 {
+            for row in 0..leaf::DIM * leaf::DIM {
+                let to = (row / leaf::DIM + 1) * STEP[0] + (row % leaf::DIM + 1) * STEP[1] + layer;
+                self.values[to] = neighbour[row * leaf::DIM + from];
+            }
+        } else {
+            for i in 0..leaf::DIM {
+                let (from, to) = (from + i * leaf::STRIDE[1 - axis], layer + (i + 1) * STEP[1 - axis] + 1);
+                self.values[to..to + leaf::DIM].copy_from_slice(&neighbour[from..from + leaf::DIM]);
+            }
+        }
     }
 
     /// The block of a channel slice, `background` where no leaf is active.
@@ -95,7 +106,11 @@ impl<T: Copy> Block<T> {
 
 /// The three components of a staggered field around a leaf with these surroundings.
 pub(super) fn faces_around<T: Copy>(field: &FaceGrid<T>, around: &[u32; leaf::NEIGHBOURS]) -> [Block<T>; 3] {
-    std::array::from_fn(|axis| Block::gather(&field.values[axis], field.background, around))
+    let mut blocks = [Block { values: [field.background; EDGE * EDGE * EDGE] }; 3];
+    for (block, values) in blocks.iter_mut().zip(&field.values) {
+        block.fill(values, around, |_| field.background);
+    }
+    blocks
 }
 
 /// The three components of a staggered field around a leaf origin.

@@ -41,48 +41,61 @@ impl Tally {
 pub(super) fn flux(
     fields: &LiquidFields,
     regions: &Regions,
+    walls: &Walls,
     topology: &Topology,
     vel: &FaceGrid<f32>,
 ) -> Flux {
     let mut out = Flux {
         cells: vec![0.0; topology.len() * leaf::SIZE],
         liquid: vec![0.0; regions.liquid_cells.len()],
-        air: vec![0.0; regions.air.len()],
+        air: walls.outflow.clone(),
     };
     let leaves = out.cells.par_chunks_mut(leaf::SIZE).zip(topology.origins());
     let tallies: Vec<[Tally; 2]> =
-        leaves.map(|(cells, &origin)| leaf_flux(fields, regions, vel, origin, cells)).collect();
+        leaves.map(|(cells, &origin)| leaf_flux(fields, regions, walls, vel, origin, cells)).collect();
     for [liquid, air] in tallies {
         liquid.add_to(&mut out.liquid);
-        air.add_to(&mut out.air);
-    }
-    let walls: Vec<Tally> = regions
-        .cells
-        .topology
-        .origins()
-        .par_iter()
-        .enumerate()
-        .map(|(l, &origin)| wall_flux(fields, regions, l, origin))
-        .collect();
-    for air in walls {
         air.add_to(&mut out.air);
     }
     out
 }
 
-/// The solids' velocities around a leaf, unless none of them moves there.
-fn moving_solids(fields: &LiquidFields, origin: Coord) -> Option<[Block<f32>; 3]> {
-    let solids = fields.vel_solid;
-    let around = block::surroundings(&solids.topology, origin);
-    let at_rest = |&slot: &usize| match around[slot] {
-        leaf::ABSENT => solids.background == 0.0,
-        l => {
-            let own = l as usize * leaf::SIZE..(l as usize + 1) * leaf::SIZE;
-            solids.values.iter().all(|v| v[own.clone()].iter().all(|&v| v == 0.0))
+/// The moving solids of a projection.
+pub(super) struct Walls {
+    /// Whether a solid moves in a leaf of its velocity field.
+    moving: Vec<bool>,
+    /// s_b of each air region, m³/s.
+    outflow: Vec<f64>,
+}
+
+impl Walls {
+    /// Finds what moves, and what outflow that prescribes to the air.
+    pub(super) fn new(fields: &LiquidFields, regions: &Regions) -> Self {
+        let moves = |l: usize| {
+            let own = |v: &Vec<f32>| v[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&v| v != 0.0);
+            fields.vel_solid.values.iter().any(own)
+        };
+        let moving = (0..fields.vel_solid.topology.len()).into_par_iter().map(moves).collect();
+        let mut walls = Self { moving, outflow: vec![0.0; regions.air.len()] };
+        let origins = regions.cells.topology.origins().par_iter();
+        let tallies: Vec<Tally> = origins.map(|&origin| wall_flux(fields, regions, &walls, origin)).collect();
+        for air in tallies {
+            air.add_to(&mut walls.outflow);
         }
-    };
-    let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
-    if reached.iter().all(at_rest) { None } else { Some(block::faces_around(solids, &around)) }
+        walls
+    }
+
+    /// The solids' velocities around a leaf, unless none of them moves at the faces of its cells.
+    fn around(&self, fields: &LiquidFields, origin: Coord) -> Option<[Block<f32>; 3]> {
+        let solids = fields.vel_solid;
+        let around = block::surroundings(&solids.topology, origin);
+        let moves = |&slot: &usize| match around[slot] {
+            leaf::ABSENT => solids.background != 0.0,
+            l => self.moving[l as usize],
+        };
+        let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
+        reached.iter().any(moves).then(|| block::faces_around(solids, &around))
+    }
 }
 
 /// (D u + s) − source of a leaf's liquid cells, and what their faces take from liquids and air regions:
@@ -90,6 +103,7 @@ fn moving_solids(fields: &LiquidFields, origin: Coord) -> Option<[Block<f32>; 3]
 fn leaf_flux(
     fields: &LiquidFields,
     regions: &Regions,
+    walls: &Walls,
     vel: &FaceGrid<f32>,
     origin: Coord,
     cells: &mut [f64],
@@ -103,7 +117,7 @@ fn leaf_flux(
     let h = fields.voxel_size();
     let open = block::faces(fields.open, origin);
     let velocity = block::faces(vel, origin);
-    let solid = moving_solids(fields, origin);
+    let solid = walls.around(fields, origin);
     let source = fields.source.map(|s| Block::of(s, origin));
     for (n, out) in cells.iter_mut().enumerate() {
         let i = block::centre(n);
@@ -137,13 +151,13 @@ fn leaf_flux(
 }
 
 /// s_b: outflow of a leaf's air cells through moving solids [Goldade and Batty 2017, Eq. 6].
-fn wall_flux(fields: &LiquidFields, regions: &Regions, l: usize, origin: Coord) -> Tally {
+fn wall_flux(fields: &LiquidFields, regions: &Regions, walls: &Walls, origin: Coord) -> Tally {
     let mut air = Tally::default();
-    let labels = &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE];
+    let Some(labels) = regions.of_leaf(origin) else { return air };
     if labels.iter().all(|&label| label < 0) {
         return air;
     }
-    let Some(solid) = moving_solids(fields, origin) else { return air };
+    let Some(solid) = walls.around(fields, origin) else { return air };
     let h = fields.voxel_size();
     let open = block::faces(fields.open, origin);
     for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label >= 0) {

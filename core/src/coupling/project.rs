@@ -4,7 +4,7 @@ use super::assemble::{self, AirUnknowns};
 use super::block::{self, Block};
 use super::fields::LiquidFields;
 use super::first_guess::first_guess;
-use super::flux::{self, Flux};
+use super::flux::{self, Flux, Walls};
 use super::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::volumes::{self, ClosedVolume, Leftover};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
@@ -101,7 +101,8 @@ pub(super) fn project(
     let air = air_unknowns(&regions, &constrained, &closed);
     let topology = assemble::liquid_leaves(&regions);
     let system = assemble::system(fields, &regions, &topology, &air, dt);
-    let before = flux::flux(fields, &regions, &topology, vel);
+    let walls = Walls::new(fields, &regions);
+    let before = flux::flux(fields, &regions, &walls, &topology, vel);
     let left = volumes::compatible(&regions, &closed, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
     let tension = assemble::tension_flux(fields, &regions, &system);
@@ -114,7 +115,7 @@ pub(super) fn project(
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
     update_velocity(fields, &system, &values, tension.as_ref(), vel);
-    let after = flux::flux(fields, &regions, &topology, vel);
+    let after = flux::flux(fields, &regions, &walls, &topology, vel);
     let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
         let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();

@@ -232,6 +232,7 @@ fn border_contacts(
 
 /// Cells of a leaf's lowest or highest layer across an axis.
 fn border(axis: usize, side: i32) -> impl Iterator<Item = usize> {
-    let layer = if side < 0 { 0 } else { leaf::DIM as i32 - 1 };
-    (0..leaf::SIZE).filter(move |&n| leaf::local(n)[axis] == layer)
+    let layer = if side < 0 { 0 } else { (leaf::DIM - 1) * leaf::STRIDE[axis] };
+    let (a, b) = (leaf::STRIDE[(axis + 1) % 3], leaf::STRIDE[(axis + 2) % 3]);
+    (0..leaf::DIM * leaf::DIM).map(move |n| layer + n / leaf::DIM * a + n % leaf::DIM * b)
 }

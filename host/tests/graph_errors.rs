@@ -119,7 +119,7 @@ fn mistakes_in_wiring_are_named() {
         ),
         (
             r#"{"name": "b", "type": "box"}, {"name": "s", "type": "flip_solver", "inputs": ["b"]}"#,
-            "node `s`: input `b` is a geometry node; this solver node takes object or force nodes",
+            "node `s`: input `b` is a geometry node; a solver node takes object or force nodes",
         ),
         (
             r#"{"name": "g", "type": "gravity"}, {"name": "c", "type": "bubbles", "inputs": ["g"]}"#,

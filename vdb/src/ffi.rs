@@ -77,6 +77,30 @@ pub struct MvStats {
     pub beyond_band: u64,
 }
 
+#[repr(C)]
+pub struct MvSurface {
+    pub grid: MvGrid,
+    pub material: i32,
+}
+
+#[repr(C)]
+pub struct MvCamera {
+    pub position: [f64; 3],
+    pub look_at: [f64; 3],
+    pub up: [f64; 3],
+    pub fov_degrees: f64,
+}
+
+#[repr(C)]
+pub struct MvPicture {
+    pub width: i32,
+    pub height: i32,
+    pub threads: i32,
+    pub floor_y: f64,
+    pub scene_size: f64,
+    pub target: [f64; 3],
+}
+
 /// Opaque bytes owned by the shim.
 #[repr(C)]
 pub struct MvBuffer {
@@ -124,5 +148,13 @@ unsafe extern "C" {
     ) -> c_int;
     pub fn mv_read_tiles(file: *mut MvFile, grid: usize, tiles: *mut MvTile, error: *mut MvError) -> c_int;
     pub fn mv_grid_stats(file: *mut MvFile, grid: usize, out: *mut MvStats, error: *mut MvError) -> c_int;
+    pub fn mv_render(
+        surfaces: *const MvSurface,
+        count: usize,
+        camera: *const MvCamera,
+        picture: *const MvPicture,
+        rgb: *mut u8,
+        error: *mut MvError,
+    ) -> c_int;
     pub fn mv_version() -> *const c_char;
 }

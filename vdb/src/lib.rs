@@ -7,11 +7,13 @@ mod error;
 mod ffi;
 mod grid;
 mod read;
+mod render;
 mod write;
 
 pub use error::Error;
 pub use grid::{Class, GridOut, LEAF_SIZE, MASK_WORDS, Meta, Tile, Values};
 pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open, open_metadata};
+pub use render::{Camera, Material, Picture, Surface, render};
 pub use write::{to_bytes, write};
 
 /// OpenVDB's version, such as `10.0.1`.

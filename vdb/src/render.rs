@@ -1,0 +1,99 @@
+//! Pictures of level sets.
+
+use crate::error::checked;
+use crate::ffi::{self, MvCamera, MvPicture, MvSurface};
+use crate::{Class, Error, GridOut, Values};
+
+/// How a surface is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Material {
+    /// Water: refracts, tinted by its depth.
+    Liquid,
+    /// Clear walls with visible rims.
+    Glass,
+    /// Opaque grey.
+    Clay,
+}
+
+/// A level set and how it is drawn.
+#[derive(Clone, Debug)]
+pub struct Surface<'a> {
+    /// A float level set with cubic voxels.
+    pub grid: GridOut<'a>,
+    /// How it is drawn.
+    pub material: Material,
+}
+
+/// A pinhole camera; metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// Where it stands.
+    pub position: [f64; 3],
+    /// What it looks at.
+    pub look_at: [f64; 3],
+    /// Vertical angle of view, degrees.
+    pub fov: f64,
+}
+
+/// What does not change over a shot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Picture {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Threads to use; the picture does not depend on it.
+    pub threads: usize,
+    /// Height of the studio floor, metres.
+    pub floor: f64,
+    /// Diameter of the shot, metres: scales how fast water tints.
+    pub size: f64,
+    /// Middle of the shot.
+    pub target: [f64; 3],
+}
+
+/// Most pixels along an edge.
+const MAX_EDGE: u32 = 16384;
+
+/// Ray-traces the surfaces; the pixels are `[height][width][3]` in sRGB, top row first.
+pub fn render(surfaces: &[Surface<'_>], camera: &Camera, picture: &Picture) -> Result<Vec<u8>, Error> {
+    if !(1..=MAX_EDGE).contains(&picture.width) || !(1..=MAX_EDGE).contains(&picture.height) {
+        return Err(Error::Input(format!("a picture of {} × {} pixels", picture.width, picture.height)));
+    }
+    let mut keep = Vec::with_capacity(surfaces.len());
+    let mut raw = Vec::with_capacity(surfaces.len());
+    for surface in surfaces {
+        if surface.grid.class != Class::LevelSet || !matches!(surface.grid.values, Values::Float(_)) {
+            return Err(Error::Input(format!(
+                "grid {} is no level set and cannot be drawn",
+                surface.grid.name
+            )));
+        }
+        let (grid, kept) = surface.grid.raw()?;
+        keep.push(kept);
+        raw.push(MvSurface { grid, material: surface.material as i32 });
+    }
+    let raw_camera = MvCamera {
+        position: camera.position,
+        look_at: camera.look_at,
+        up: [0.0, 1.0, 0.0],
+        fov_degrees: camera.fov,
+    };
+    let raw_picture = MvPicture {
+        width: picture.width as i32,
+        height: picture.height as i32,
+        threads: picture.threads.clamp(1, 256) as i32,
+        floor_y: picture.floor,
+        scene_size: picture.size,
+        target: picture.target,
+    };
+    let mut rgb = vec![0u8; picture.width as usize * picture.height as usize * 3];
+    // SAFETY: `raw` points into `surfaces` and `keep`, checked by `raw()` and alive until after the call; `rgb`
+    // holds width × height × 3 bytes.
+    checked(|error| unsafe {
+        ffi::mv_render(raw.as_ptr(), raw.len(), &raw_camera, &raw_picture, rgb.as_mut_ptr(), error)
+    })
+    .map_err(Error::OpenVdb)?;
+    drop(keep);
+    Ok(rgb)
+}

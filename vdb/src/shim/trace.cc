@@ -1,0 +1,297 @@
+// Rays through level sets.
+
+#include "trace.h"
+
+#include "build.h"
+
+#include <openvdb/openvdb.h>
+
+#include <limits>
+
+namespace meniscus {
+
+using openvdb::Coord;
+
+namespace {
+
+// Values of a leaf and of the next voxel along each axis, so that a cell's eight corners lie together.
+constexpr int BRICK_EDGE = 9;
+constexpr int BRICK_X = BRICK_EDGE * BRICK_EDGE;
+constexpr int BRICK_SIZE = BRICK_X * BRICK_EDGE;
+
+} // namespace
+
+struct Scene::Grids {
+    struct Entry {
+        FloatGrid::Ptr grid;
+        int32_t material;
+        std::vector<float> bricks; // by the leaf's transient number
+    };
+    std::vector<Entry> entries;
+};
+
+namespace {
+
+std::vector<float> make_bricks(FloatGrid& grid)
+{
+    std::vector<FloatGrid::TreeType::LeafNodeType*> leaves;
+    grid.tree().getNodes(leaves);
+    std::vector<float> bricks(leaves.size() * BRICK_SIZE);
+    tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
+        auto accessor = grid.getConstAccessor();
+        leaves[l]->setTransientData(openvdb::Index32(l));
+        const Coord origin = leaves[l]->origin();
+        float* out = &bricks[l * BRICK_SIZE];
+        for (int x = 0; x < BRICK_EDGE; ++x) {
+            for (int y = 0; y < BRICK_EDGE; ++y) {
+                for (int z = 0; z < BRICK_EDGE; ++z) *out++ = accessor.getValue(origin.offsetBy(x, y, z));
+            }
+        }
+    });
+    return bricks;
+}
+
+} // namespace
+
+Scene::Scene(const mv_surface* surfaces, size_t count) : grids_(std::make_unique<Grids>())
+{
+    openvdb::initialize();
+    for (size_t s = 0; s < count; ++s) {
+        auto grid = build_grid<FloatGrid>(surfaces[s].grid);
+        if (grid->activeVoxelCount() == 0) continue; // nothing to see
+        grids_->entries.push_back({grid, surfaces[s].material, make_bricks(*grid)});
+    }
+}
+
+Scene::~Scene() = default;
+
+// One level set; a copy per thread, since OpenVDB's accessors are not thread-safe.
+//
+// OpenVDB's LevelSetRayIntersector looks at every voxel on the way; stepping by the distance that the level set
+// itself promises, and over whole tiles where there is no leaf, needs a fraction of the lookups.
+class Tracer::Surface
+{
+public:
+    Surface(const FloatGrid& grid, int32_t material, const float* bricks)
+        : grid_(&grid), bricks_(bricks), material_(material), voxel_(grid.voxelSize()[0]),
+          accessor_(grid.getConstAccessor())
+    {
+        const openvdb::CoordBBox box = grid.evalActiveVoxelBoundingBox();
+        low_ = box.min().asVec3d() - Vec3(1.0);
+        high_ = box.max().asVec3d() + Vec3(1.0);
+    }
+    Surface(const Surface& other) = default;
+
+    int32_t material() const { return material_; }
+    double voxel() const { return voxel_; }
+
+    // Distance along the ray (unit direction) to the first crossing beyond `from`; infinity: none.
+    double hit(const Vec3& origin, const Vec3& direction, double from)
+    {
+        const Vec3 o = grid_->worldToIndex(origin);
+        const Vec3 d = (grid_->worldToIndex(origin + direction) - o) * voxel_;
+        double t = from / voxel_, end = std::numeric_limits<double>::infinity();
+        if (!clip(o, d, t, end)) return std::numeric_limits<double>::infinity();
+        double inside = 0.0; // sign of the field so far; 0: not known yet
+        for (double last = t; t < end;) {
+            double step;
+            const double value = look(o + d * t, d, step);
+            if (inside == 0.0) inside = value;
+            if (std::signbit(value) != std::signbit(inside)) return refine(o, d, last, t, inside) * voxel_;
+            last = t;
+            t += step;
+        }
+        return std::numeric_limits<double>::infinity();
+    }
+
+    // Signed distance, metres; +-background beyond the band.
+    double distance(const Vec3& world) { return sample(grid_->worldToIndex(world)); }
+
+    // Unit normal, outwards: central differences over one voxel, which hides the facets of the lattice.
+    Vec3 normal(const Vec3& world)
+    {
+        const Vec3 p = grid_->worldToIndex(world);
+        Vec3 g;
+        for (int c = 0; c < 3; ++c) {
+            Vec3 step(0.0);
+            step[c] = 1.0;
+            g[c] = sample(p + step) - sample(p - step);
+        }
+        return unit(grid_->transform().baseMap()->applyJacobian(g));
+    }
+
+private:
+    using Leaf = FloatGrid::TreeType::LeafNodeType;
+    static constexpr double LEAST = 0.2; // shortest step, voxels: thinner things may be missed
+    static constexpr double CAUTION = 0.9; // the field may grow a little faster than distance
+
+    // Cuts t..end to the bounds of the active voxels.
+    bool clip(const Vec3& o, const Vec3& d, double& t, double& end) const
+    {
+        for (int c = 0; c < 3; ++c) {
+            if (std::abs(d[c]) < 1e-12) {
+                if (o[c] < low_[c] || o[c] > high_[c]) return false;
+                continue;
+            }
+            const double a = (low_[c] - o[c]) / d[c], b = (high_[c] - o[c]) / d[c];
+            t = std::max(t, std::min(a, b));
+            end = std::min(end, std::max(a, b));
+        }
+        return t < end;
+    }
+
+    // The field at p, and how far the ray may go from there.
+    double look(const Vec3& p, const Vec3& d, double& step)
+    {
+        const Coord ijk = Coord::floor(p);
+        if (const Leaf* leaf = accessor_.probeConstLeaf(ijk)) {
+            const double value = interpolate(*leaf, ijk, p);
+            step = std::max(LEAST, CAUTION * std::abs(value) / voxel_);
+            return value;
+        }
+        step = leave_tile(p, d, ijk) + 1e-3;
+        return accessor_.getValue(ijk);
+    }
+
+    // Ray length to the border of the leafless block that holds ijk.
+    double leave_tile(const Vec3& p, const Vec3& d, const Coord& ijk)
+    {
+        const int depth = accessor_.getValueDepth(ijk); // of the tile: 2, 1, 0 downwards from the leaves, -1 root
+        const int edge = depth == 2 ? 8 : depth == 1 ? 128 : 4096;
+        double t = std::numeric_limits<double>::infinity();
+        for (int c = 0; c < 3; ++c) {
+            if (std::abs(d[c]) < 1e-12) continue;
+            const int low = ijk[c] & ~(edge - 1);
+            t = std::min(t, ((d[c] > 0.0 ? low + edge : low) - p[c]) / d[c]);
+        }
+        return std::max(t, 0.0);
+    }
+
+    // The crossing between a (on the side `inside`) and b, by a few steps of the Illinois method.
+    double refine(const Vec3& o, const Vec3& d, double a, double b, double inside)
+    {
+        double fa = sample(o + d * a), fb = sample(o + d * b);
+        if (std::signbit(fa) == std::signbit(fb)) return b;
+        for (int i = 0; i < 5; ++i) {
+            const double m = (a * fb - b * fa) / (fb - fa);
+            const double fm = sample(o + d * m);
+            if (std::signbit(fm) == std::signbit(inside)) {
+                a = m, fa = fm, fb *= 0.5;
+            } else {
+                b = m, fb = fm, fa *= 0.5;
+            }
+        }
+        return std::abs(fa) < std::abs(fb) ? a : b;
+    }
+
+    // Trilinear interpolation at an index position; the constant of the tile where there is no leaf.
+    double sample(const Vec3& p)
+    {
+        const Coord ijk = Coord::floor(p);
+        const Leaf* leaf = accessor_.probeConstLeaf(ijk);
+        return leaf ? interpolate(*leaf, ijk, p) : double(accessor_.getValue(ijk));
+    }
+
+    double interpolate(const Leaf& leaf, const Coord& ijk, const Vec3& p) const
+    {
+        const float* b = bricks_ + size_t(leaf.transientData()) * BRICK_SIZE + (ijk[0] & 7) * BRICK_X
+            + (ijk[1] & 7) * BRICK_EDGE + (ijk[2] & 7);
+        const float u = float(p[0] - ijk[0]), v = float(p[1] - ijk[1]), w = float(p[2] - ijk[2]);
+        const float c00 = b[0] + (b[1] - b[0]) * w;
+        const float c01 = b[BRICK_EDGE] + (b[BRICK_EDGE + 1] - b[BRICK_EDGE]) * w;
+        const float c10 = b[BRICK_X] + (b[BRICK_X + 1] - b[BRICK_X]) * w;
+        const float c11 = b[BRICK_X + BRICK_EDGE] + (b[BRICK_X + BRICK_EDGE + 1] - b[BRICK_X + BRICK_EDGE]) * w;
+        const float c0 = c00 + (c01 - c00) * v, c1 = c10 + (c11 - c10) * v;
+        return double(c0 + (c1 - c0) * u);
+    }
+
+    const FloatGrid* grid_;
+    const float* bricks_;
+    int32_t material_;
+    double voxel_;
+    FloatGrid::ConstAccessor accessor_;
+    Vec3 low_, high_;
+};
+
+Tracer::Tracer(const Scene& scene, double floor) : floor_(floor)
+{
+    surfaces_.reserve(scene.grids_->entries.size());
+    for (const auto& entry : scene.grids_->entries) {
+        surfaces_.emplace_back(*entry.grid, entry.material, entry.bricks.data());
+    }
+    cursors_.resize(surfaces_.size());
+}
+
+Tracer::~Tracer() = default;
+
+void Tracer::aim(const Vec3& origin, const Vec3& direction, int left)
+{
+    origin_ = origin;
+    direction_ = direction;
+    floor_met_ = false;
+    for (int s = 0; s < int(surfaces_.size()); ++s) {
+        cursors_[size_t(s)] = {s == left ? 0.5 * surfaces_[size_t(s)].voxel() : 0.0, 0.0, false};
+    }
+}
+
+double Tracer::floor_ahead() const
+{
+    const bool meets = !floor_met_ && direction_[1] < -1e-9 && origin_[1] > floor_;
+    return meets ? (floor_ - origin_[1]) / direction_[1] : INFINITY;
+}
+
+std::optional<Hit> Tracer::next()
+{
+    int nearest = -1;
+    double distance = floor_ahead();
+    for (int s = 0; s < int(surfaces_.size()); ++s) {
+        Cursor& cursor = cursors_[size_t(s)];
+        if (!cursor.known) {
+            cursor.known = true;
+            cursor.found = surfaces_[size_t(s)].hit(origin_, direction_, cursor.from);
+        }
+        if (cursor.found < distance) {
+            nearest = s;
+            distance = cursor.found;
+        }
+    }
+    if (std::isinf(distance)) return std::nullopt;
+    const Vec3 at = origin_ + direction_ * distance;
+    if (nearest < 0) {
+        floor_met_ = true;
+        return Hit{distance, -1, MV_CLAY, 0.0, true, at, Vec3(0.0, 1.0, 0.0)};
+    }
+    Surface& surface = surfaces_[size_t(nearest)];
+    const double step = surface.voxel();
+    cursors_[size_t(nearest)] = {distance + 0.5 * step, 0.0, false};
+    const bool entering = surface.distance(at - direction_ * (0.25 * step)) > 0.0;
+    return Hit{distance, nearest, surface.material(), step, entering, at, shading_normal(surface, at)};
+}
+
+double Tracer::openness(const Vec3& origin, const Vec3& direction)
+{
+    double light = 1.0;
+    for (Surface& s : surfaces_) {
+        if (!std::isinf(s.hit(origin, direction, 0.0))) {
+            light *= s.material() == MV_CLAY ? 0.0 : s.material() == MV_GLASS ? 0.8 : 0.6;
+        }
+    }
+    return light;
+}
+
+// Liquid that touches a wall takes the wall's normal, so that the ripples of a particle surface behind glass
+// do not show.
+Vec3 Tracer::shading_normal(Surface& surface, const Vec3& at)
+{
+    Vec3 normal = surface.normal(at);
+    if (surface.material() != MV_LIQUID) return normal;
+    for (Surface& solid : surfaces_) {
+        if (solid.material() == MV_LIQUID) continue;
+        const double reach = std::max(solid.voxel(), surface.voxel());
+        const double near = 1.0 - smooth(0.4 * reach, 1.6 * reach, std::abs(solid.distance(at)));
+        if (near > 0.0) normal = unit(mix(normal, -solid.normal(at), near));
+    }
+    return normal;
+}
+
+} // namespace meniscus

@@ -1,0 +1,100 @@
+//! Pictures: what is drawn where, and that threads do not matter.
+
+use openvdb_sys::{Camera, Class, GridOut, Material, Picture, Surface, Values, render};
+
+const H: f64 = 0.01;
+
+struct Ball {
+    origins: Vec<[i32; 3]>,
+    values: Vec<f32>,
+}
+
+/// The distance to a ball around the origin, on a cube of leaves that holds it.
+fn ball(radius: f64) -> Ball {
+    let steps = || (-24..24).step_by(8);
+    let origins: Vec<[i32; 3]> =
+        steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| [x, y, z]))).collect();
+    let voxel = |o: &[i32; 3], n: i32| {
+        let p = [o[0] + (n >> 6), o[1] + (n >> 3 & 7), o[2] + (n & 7)].map(|c| f64::from(c) * H);
+        (p.iter().map(|c| c * c).sum::<f64>().sqrt() - radius) as f32
+    };
+    let values = origins.iter().flat_map(|o| (0..512).map(move |n| voxel(o, n))).collect();
+    Ball { origins, values }
+}
+
+fn surface(ball: &Ball, material: Material) -> Surface<'_> {
+    let grid = GridOut {
+        name: "surface",
+        class: Class::LevelSet,
+        transform: [H, 0., 0., 0., 0., H, 0., 0., 0., 0., H, 0., 0., 0., 0., 1.],
+        background: [3.0 * H, 0.0, 0.0],
+        origins: &ball.origins,
+        masks: None,
+        values: Values::Float(&ball.values),
+        tiles: &[],
+        half: false,
+        flood: true,
+        vector_type: None,
+        metadata: &[],
+    };
+    Surface { grid, material }
+}
+
+fn shoot(surfaces: &[Surface], threads: usize) -> Vec<u8> {
+    let camera = Camera { position: [0.0, 0.1, 1.5], look_at: [0.0; 3], fov: 25.0 };
+    let picture = Picture { width: 90, height: 80, threads, floor: -0.2, size: 0.6, target: [0.0; 3] };
+    render(surfaces, &camera, &picture).unwrap()
+}
+
+fn pixel(picture: &[u8], x: usize, y: usize) -> [i32; 3] {
+    std::array::from_fn(|c| i32::from(picture[(y * 90 + x) * 3 + c]))
+}
+
+/// How blue a pixel is.
+fn blueness([r, _, b]: [i32; 3]) -> i32 {
+    b - r
+}
+
+#[test]
+fn water_is_blue_and_stays_so_behind_glass() {
+    let (water, glass) = (ball(0.1), ball(0.16));
+    let naked = shoot(&[surface(&water, Material::Liquid)], 1);
+    let cased = shoot(&[surface(&glass, Material::Glass), surface(&water, Material::Liquid)], 1);
+    for picture in [&naked, &cased] {
+        assert!(blueness(pixel(picture, 45, 40)) > 60, "{:?}", pixel(picture, 45, 40));
+        assert!(blueness(pixel(picture, 3, 3)) < 25, "{:?}", pixel(picture, 3, 3));
+    }
+    let beside_water = |p: &[u8]| pixel(p, 45 + 16, 40);
+    assert!(blueness(beside_water(&cased)) < 25, "glass alone is colourless");
+    assert_ne!(beside_water(&naked), beside_water(&cased), "but seen");
+}
+
+#[test]
+fn clay_hides_what_is_inside() {
+    let (water, clay) = (ball(0.1), ball(0.16));
+    let hidden = shoot(&[surface(&clay, Material::Clay), surface(&water, Material::Liquid)], 1);
+    assert!(blueness(pixel(&hidden, 45, 40)) < 10);
+}
+
+#[test]
+fn any_number_of_threads_draws_the_same_picture() {
+    let (water, glass) = (ball(0.1), ball(0.16));
+    let surfaces = [surface(&glass, Material::Glass), surface(&water, Material::Liquid)];
+    let one = shoot(&surfaces, 1);
+    assert!(one == shoot(&surfaces, 2) && one == shoot(&surfaces, 7));
+}
+
+#[test]
+fn empty_scenes_and_impossible_sizes() {
+    let none = Ball { origins: Vec::new(), values: Vec::new() };
+    let picture = shoot(&[surface(&none, Material::Liquid)], 1);
+    assert!(blueness(pixel(&picture, 45, 40)) < 25);
+    let camera = Camera { position: [0.0, 0.1, 1.5], look_at: [0.0; 3], fov: 25.0 };
+    let huge = Picture { width: 0, height: 80, threads: 1, floor: 0.0, size: 1.0, target: [0.0; 3] };
+    assert!(render(&[], &camera, &huge).is_err());
+    let ball = ball(0.1);
+    let mut fog = surface(&ball, Material::Liquid);
+    fog.grid.class = Class::FogVolume;
+    let small = Picture { width: 8, ..huge };
+    assert!(render(&[fog], &camera, &small).unwrap_err().to_string().contains("no level set"));
+}

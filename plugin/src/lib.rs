@@ -14,6 +14,9 @@ meniscus_abi::export_plugin! {
     make: nodes::make,
 }
 
+#[cfg(feature = "layout-check")]
+mod layout_check;
+
 const VERSION: &std::ffi::CStr =
     match std::ffi::CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
         Ok(version) => version,

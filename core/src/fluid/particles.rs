@@ -15,7 +15,7 @@ pub struct Particles {
     pub position: Vec<Vec3>,
     /// Velocities, m/s.
     pub velocity: Vec<Vec3>,
-    /// Per velocity component its gradient, 1/s: u_a(x) ≈ v_a + affine[a] · (x − x_p) [Jiang et al. 2015].
+    /// Per velocity component its gradient, 1/s: `u_a(x) ≈ v_a + affine[a] · (x − x_p)` [Jiang et al. 2015].
     pub affine: [Vec<Vec3>; 3],
     /// Persistent identities, drawn from a counter that never runs backwards.
     pub id: Vec<i64>,

@@ -1,12 +1,14 @@
 //! Level sets: signed distances in metres, φ < 0 inside liquid and inside solids.
 
 pub mod fractions;
+mod from_mesh;
 mod redistance;
 mod region;
 mod signed_distance;
 mod tiles;
 mod volume;
 
+pub use from_mesh::{from_mesh, mesh_velocity};
 pub use redistance::{interface, redistance};
 pub use region::{Dense, Region};
 pub use signed_distance::{SdfSampler, SignedDistance};

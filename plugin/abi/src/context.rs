@@ -76,34 +76,34 @@ pub struct Context {
     pub reserved: u32,
     /// In the order of the descriptor.
     pub params: *const Value,
-    /// [any] 1: cancel.
+    /// `[any]` 1: cancel.
     pub progress: Option<unsafe extern "C" fn(ctx: *mut Context, done: f64) -> i32>,
-    /// [any]
+    /// `[any]`
     pub log: Option<unsafe extern "C" fn(ctx: *mut Context, level: Level, sentence: *const c_char)>,
-    /// [any] Returns its status.
+    /// `[any]` Returns its status.
     pub fail: Option<
         unsafe extern "C" fn(ctx: *mut Context, status: Status, port: i32, sentence: *const c_char) -> Status,
     >,
-    /// [any] A number for stats.jsonl.
+    /// `[any]` A number for stats.jsonl.
     pub measure:
         Option<unsafe extern "C" fn(ctx: *mut Context, key: *const c_char, count: u32, values: *const f64)>,
-    /// [any] A linear solve for stats.jsonl.
+    /// `[any]` A linear solve for stats.jsonl.
     pub solved: Option<unsafe extern "C" fn(ctx: *mut Context, solve: *const Solve)>,
-    /// [owner] Items at a port.
+    /// `[owner]` Items at a port.
     pub items: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32) -> u32>,
-    /// [owner] Name of the object or node an item comes from.
+    /// `[owner]` Name of the object or node an item comes from.
     pub item_name: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const c_char>,
-    /// [owner] The grid at a port.
+    /// `[owner]` The grid at a port.
     pub grid: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const Grid>,
-    /// [owner] The geometry at a port.
+    /// `[owner]` The geometry at a port.
     pub geometry: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const Geometry>,
-    /// [owner] The table at a port.
+    /// `[owner]` The table at a port.
     pub table: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const Table>,
-    /// [owner] A new grid, values = background.
+    /// `[owner]` A new grid, values = background.
     pub shape_grid: Option<
         unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, shape: *const Grid) -> *const Grid,
     >,
-    /// [owner] New geometry, values zero.
+    /// `[owner]` New geometry, values zero.
     pub shape_geometry: Option<
         unsafe extern "C" fn(
             ctx: *mut Context,
@@ -112,13 +112,13 @@ pub struct Context {
             shape: *const Geometry,
         ) -> *const Geometry,
     >,
-    /// [owner] A new table, values zero.
+    /// `[owner]` A new table, values zero.
     pub shape_table: Option<
         unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, shape: *const Table) -> *const Table,
     >,
-    /// [owner] The grid made writable, bytes kept.
+    /// `[owner]` The grid made writable, bytes kept.
     pub edit_grid: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const Grid>,
-    /// [owner] An attribute made writable, bytes kept; made anew where absent or of another type.
+    /// `[owner]` An attribute made writable, bytes kept; made anew where absent or of another type.
     pub edit_attribute: Option<
         unsafe extern "C" fn(
             ctx: *mut Context,
@@ -127,19 +127,19 @@ pub struct Context {
             shape: *const Attribute,
         ) -> *const Attribute,
     >,
-    /// [owner] An array made writable, bytes kept; made anew where absent or of another type or count.
+    /// `[owner]` An array made writable, bytes kept; made anew where absent or of another type or count.
     pub edit_array: Option<
         unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, shape: *const Array) -> *const Array,
     >,
-    /// [owner] Moves the grid at a port: `index_to_world` (16 numbers) changes, values and stamps stay.
+    /// `[owner]` Moves the grid at a port: `index_to_world` (16 numbers) changes, values and stamps stay.
     pub place_grid: Option<
         unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, index_to_world: *const f64) -> Status,
     >,
-    /// [owner] The next dt should not be longer, s.
+    /// `[owner]` The next dt should not be longer, s.
     pub suggest_dt: Option<unsafe extern "C" fn(ctx: *mut Context, dt: f64)>,
-    /// [owner] This dt was too long; returns [`Status::DT_REJECTED`].
+    /// `[owner]` This dt was too long; returns [`Status::DT_REJECTED`].
     pub reject_dt: Option<unsafe extern "C" fn(ctx: *mut Context, suggestion: f64) -> Status>,
-    /// [owner] A host extension by id and revision, or null.
+    /// `[owner]` A host extension by id and revision, or null.
     pub extension:
         Option<unsafe extern "C" fn(ctx: *mut Context, id: *const c_char, revision: u32) -> *const c_void>,
 }

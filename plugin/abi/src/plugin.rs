@@ -41,19 +41,19 @@ pub struct Plugin {
     pub vendor: *const c_char,
     /// Its node types; walk them by their `size`.
     pub nodes: *const Node,
-    /// [owner] An instance of `nodes[node]`; the context has no ports.
+    /// `[owner]` An instance of `nodes[node]`; the context has no ports.
     pub create:
         Option<unsafe extern "C" fn(ctx: *mut Context, node: u32, instance: *mut *mut Instance) -> Status>,
-    /// [owner]
+    /// `[owner]`
     pub destroy: Option<unsafe extern "C" fn(instance: *mut Instance)>,
-    /// [owner] Runs the context's stage.
+    /// `[owner]` Runs the context's stage.
     pub run: Option<unsafe extern "C" fn(instance: *mut Instance, ctx: *mut Context) -> Status>,
-    /// [owner] The longest dt this node would take from here.
+    /// `[owner]` The longest dt this node would take from here.
     pub suggest_dt:
         Option<unsafe extern "C" fn(instance: *mut Instance, ctx: *mut Context, dt: *mut f64) -> Status>,
-    /// [owner] Forget every cache.
+    /// `[owner]` Forget every cache.
     pub drop_caches: Option<unsafe extern "C" fn(instance: *mut Instance)>,
-    /// [scan] A plugin extension by id and revision, or null.
+    /// `[scan]` A plugin extension by id and revision, or null.
     pub extension: Option<unsafe extern "C" fn(id: *const c_char, revision: u32) -> *const c_void>,
 }
 

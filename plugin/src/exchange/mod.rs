@@ -1,1 +1,48 @@
-//! Ports as the core's types.
+//! Ports as the core's types, and back.
+//!
+//! The host's functions are called on the thread that made the call; everything else runs in the instance's
+//! pool. What is kept here (leaf sets by stamp, level sets by stamp, threads) can be dropped between any two
+//! calls.
+
+mod bubbles;
+mod domain;
+mod grids;
+mod liquid;
+mod particles;
+mod pool;
+mod region;
+mod solid_shape;
+mod solids;
+
+pub use bubbles::write as write_bubbles;
+pub use domain::read as read_domain;
+pub use liquid::{Held, StatePorts, SubstepPorts, write_table};
+pub use solid_shape::SolidShape;
+pub use solids::ColliderPorts;
+
+use grids::Topologies;
+use meniscus_abi::guest::{Call, Failure};
+use solids::LevelSets;
+
+/// What an instance keeps for turning ports into the core's types.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    pool: pool::Pool,
+    topologies: Topologies,
+    level_sets: LevelSets,
+    last_region: region::LastRegion,
+    /// Stamps of buffers whose numbers were found finite.
+    finite: Vec<u64>,
+}
+
+impl Exchange {
+    /// To be called first in every call of the host.
+    pub fn begin(&mut self, call: &Call) -> Result<(), Failure> {
+        self.pool.fit(call.threads())
+    }
+
+    /// Runs something in the instance's pool.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+}

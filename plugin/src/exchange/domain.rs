@@ -1,0 +1,35 @@
+//! The box a solver works in, handed from its predict to whoever solves: table `domain`.
+
+use glam::DVec3;
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::solid::{DomainLimits, Side};
+
+/// Writes the limits.
+pub fn write(call: &mut Call, port: u32, limits: &DomainLimits) -> Result<(), Failure> {
+    let code = |side: Side| match side {
+        Side::Closed => 0i32,
+        Side::Open => 1,
+        Side::Kill => 2,
+    };
+    call.shape_table(port, 0)?;
+    call.write_array(port, 0, c"min", 3, &limits.min.to_array())?;
+    call.write_array(port, 0, c"max", 3, &limits.max.to_array())?;
+    call.write_array(port, 0, c"sides", 1, &limits.sides.map(code))
+}
+
+/// Reads the limits.
+pub fn read(call: &Call, port: u32, item: u32) -> Result<DomainLimits, Failure> {
+    let incomplete = || Failure::input(port, "the table `domain` lacks `min`, `max` or `sides`");
+    let table = call.table(port, item).ok_or_else(incomplete)?;
+    let corner = |name: &str| -> Option<DVec3> {
+        table.array::<f64>(name).and_then(|v| v.try_into().ok()).map(DVec3::from_array)
+    };
+    let sides: [i32; 6] = table.array("sides").and_then(|v| v.try_into().ok()).ok_or_else(incomplete)?;
+    let side = |code: i32| match code {
+        0 => Side::Closed,
+        1 => Side::Open,
+        _ => Side::Kill,
+    };
+    let (min, max) = corner("min").zip(corner("max")).ok_or_else(incomplete)?;
+    Ok(DomainLimits { min, max, sides: sides.map(side) })
+}

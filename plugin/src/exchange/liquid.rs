@@ -1,0 +1,160 @@
+//! A liquid as the fluid core knows it: particles, fields and counters, from the object's ports and back.
+
+use super::particles::Followers;
+use super::{Exchange, domain};
+use meniscus_abi::Sampling;
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::fluid::flip::Liquid;
+use meniscus_core::fluid::volume::VolumeBook;
+use meniscus_core::grid::{FaceGrid, Grid, Transform};
+use meniscus_core::solid::{DomainLimits, SolidFields};
+
+/// The ports of a liquid's state.
+#[derive(Clone, Copy, Debug)]
+pub struct StatePorts {
+    /// Particles.
+    pub particles: u32,
+    /// Level set.
+    pub surface: u32,
+    /// Face velocity.
+    pub vel: u32,
+    /// Counters and books: table `liquid`.
+    pub liquid: u32,
+}
+
+/// The ports of what predict leaves for solve and correct.
+#[derive(Clone, Copy, Debug)]
+pub struct SubstepPorts {
+    /// Face velocity as the particles carried it.
+    pub vel_transferred: u32,
+    /// Open fraction of the faces.
+    pub open: u32,
+    /// Velocity of the solids on faces.
+    pub vel_solid: u32,
+    /// Level set of the solids at nodes.
+    pub solid: u32,
+    /// Density, where liquids meet.
+    pub density: u32,
+    /// Divergence asked of the solve.
+    pub divergence: u32,
+    /// Limits of the domain.
+    pub domain: u32,
+}
+
+/// A liquid, what follows its particles, and what else its table says.
+#[derive(Debug)]
+pub struct Held {
+    /// What the core steps.
+    pub liquid: Liquid,
+    /// User attributes.
+    pub followers: Followers,
+    /// Distance between particles as they were seeded, m.
+    pub particle_separation: f64,
+    /// False until a solver has met the liquid for the first time.
+    pub started: bool,
+}
+
+impl Exchange {
+    /// The liquid's state.
+    pub fn liquid(&mut self, call: &Call, ports: StatePorts) -> Result<Held, Failure> {
+        let lacks = |what: &str| Failure::input(ports.liquid, format!("the table `liquid` lacks `{what}`"));
+        let (particles, followers) = self.particles(call, ports.particles)?;
+        let (surface, transform) = self.required_grid(call, ports.surface)?;
+        let (velocity, _) = self.required_faces(call, ports.vel)?;
+        let table = call.table(ports.liquid, 0).ok_or_else(|| lacks("everything"))?;
+        let count = |name: &str| table.first::<i64>(name).ok_or_else(|| lacks(name));
+        let number = |name: &str| {
+            table
+                .first::<f64>(name)
+                .filter(|v| v.is_finite())
+                .ok_or_else(|| lacks(&format!("a finite {name}")))
+        };
+        let mut liquid = Liquid::new(transform, particles.origin);
+        (liquid.next_id, liquid.born_from) = (count("next_id")?, count("born_from")?);
+        liquid.volume = VolumeBook { rest: number("rest_volume")?, drift: number("drift")? };
+        (liquid.particles, liquid.surface, liquid.velocity) = (particles, surface, velocity);
+        Ok(Held {
+            liquid,
+            followers,
+            particle_separation: number("particle_separation")?,
+            started: count("started")? != 0,
+        })
+    }
+
+    /// Writes particles, level set, face velocity and table.
+    pub fn write_liquid(&mut self, call: &mut Call, ports: StatePorts, held: &Held) -> Result<(), Failure> {
+        let liquid = &held.liquid;
+        self.write_particles(call, ports.particles, &liquid.particles, &held.followers)?;
+        self.write_grid(call, ports.surface, Sampling::CENTER, &liquid.surface, &liquid.transform)?;
+        self.write_faces(call, ports.vel, &liquid.velocity, &liquid.transform)?;
+        write_table(call, ports.liquid, held)
+    }
+
+    /// What predict left: everything a liquid has beside its state.
+    pub fn substep_fields(
+        &mut self,
+        call: &Call,
+        ports: SubstepPorts,
+        liquid: &mut Liquid,
+    ) -> Result<(), Failure> {
+        liquid.transferred = self.required_faces(call, ports.vel_transferred)?.0;
+        liquid.solid = SolidFields {
+            nodes: self.required_grid(call, ports.solid)?.0,
+            open: self.required_faces(call, ports.open)?.0,
+            velocity: self.required_faces(call, ports.vel_solid)?.0,
+        };
+        Ok(())
+    }
+
+    /// Writes what predict leaves.
+    pub fn write_substep_fields(
+        &mut self,
+        call: &mut Call,
+        ports: SubstepPorts,
+        liquid: &Liquid,
+        limits: &DomainLimits,
+    ) -> Result<(), Failure> {
+        let (solid, transform) = (&liquid.solid, &liquid.transform);
+        self.write_faces(call, ports.vel_transferred, &liquid.transferred, transform)?;
+        self.write_faces(call, ports.open, &solid.open, transform)?;
+        self.write_faces(call, ports.vel_solid, &solid.velocity, transform)?;
+        self.write_grid(call, ports.solid, Sampling::NODE, &solid.nodes, transform)?;
+        if let Some(density) = &liquid.density {
+            self.write_grid(call, ports.density, Sampling::CENTER, density, transform)?;
+        }
+        if liquid.divergence != 0.0 {
+            let source = self.install(|| liquid.source());
+            self.write_grid(call, ports.divergence, Sampling::CENTER, &source, transform)?;
+        }
+        domain::write(call, ports.domain, limits)
+    }
+
+    /// A grid that must be there.
+    pub fn required_grid(&mut self, call: &Call, port: u32) -> Result<(Grid<f32>, Transform), Failure> {
+        self.grid(call, port, 0)?.ok_or_else(|| missing(call, port))
+    }
+
+    /// A staggered field that must be there.
+    pub fn required_faces(&mut self, call: &Call, port: u32) -> Result<(FaceGrid<f32>, Transform), Failure> {
+        self.faces(call, port, 0)?.ok_or_else(|| missing(call, port))
+    }
+}
+
+/// Writes the table `liquid`.
+pub fn write_table(call: &mut Call, port: u32, held: &Held) -> Result<(), Failure> {
+    let liquid = &held.liquid;
+    let density = liquid.particles.uniform_density().map_or(0.0, f64::from);
+    call.shape_table(port, 0)?;
+    call.write_array(port, 0, c"next_id", 1, &[liquid.next_id])?;
+    call.write_array(port, 0, c"born_from", 1, &[liquid.born_from])?;
+    call.write_array(port, 0, c"started", 1, &[i64::from(held.started)])?;
+    call.write_array(port, 0, c"rest_volume", 1, &[liquid.volume.rest])?;
+    call.write_array(port, 0, c"drift", 1, &[liquid.volume.drift])?;
+    call.write_array(port, 0, c"particle_separation", 1, &[held.particle_separation])?;
+    call.write_array(port, 0, c"voxel_size", 1, &[liquid.transform.voxel_size()])?;
+    call.write_array(port, 0, c"density", 1, &[density])
+}
+
+fn missing(call: &Call, port: u32) -> Failure {
+    Failure::input(port, format!("`{}` is not there", super::grids::name(call, port)))
+}

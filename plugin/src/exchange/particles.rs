@@ -1,0 +1,177 @@
+//! A liquid's particles and the attributes users put on them.
+
+use super::Exchange;
+use super::grids::{incomplete, name};
+use glam::{DVec3, Vec3};
+use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape, GeometryView};
+use meniscus_abi::{Element, Meaning, On};
+use meniscus_core::fluid::{Particles, Selection};
+use std::ffi::{CStr, CString};
+
+/// Attributes the solver neither reads nor makes: they follow their particles, unchanged.
+#[derive(Debug, Default)]
+pub struct Followers(Vec<Follower>);
+
+#[derive(Debug)]
+struct Follower {
+    shape: AttributeShape,
+    /// Packed values.
+    bytes: Vec<u8>,
+}
+
+/// The solver's own attributes.
+const AFFINE: [&CStr; 3] = [c"C0", c"C1", c"C2"];
+const OWN: [&str; 8] = ["P", "v", "C0", "C1", "C2", "id", "density", "viscosity"];
+
+fn shapes() -> Vec<AttributeShape> {
+    let vector = |name, meaning| AttributeShape::on_points(name, Element::F32, 3, meaning);
+    let plain = |name, element| AttributeShape::on_points(name, element, 1, Meaning::PLAIN);
+    let mut shapes = vec![vector(c"P", Meaning::POSITION), vector(c"v", Meaning::VECTOR)];
+    shapes.extend(AFFINE.map(|name| vector(name, Meaning::VECTOR)));
+    shapes.push(plain(c"id", Element::I64));
+    shapes.push(plain(c"density", Element::F32));
+    shapes.push(plain(c"viscosity", Element::F32));
+    shapes
+}
+
+impl Exchange {
+    /// The particles at a port and the attributes that follow them; none where there is nothing yet.
+    pub fn particles(&self, call: &Call, port: u32) -> Result<(Particles, Followers), Failure> {
+        let Some(view) = call.geometry(port, 0) else { return Ok(Default::default()) };
+        let vectors = |attribute: &str| -> Result<Vec<Vec3>, Failure> {
+            let values = view.points::<f32, 3>(attribute).ok_or_else(|| lacks(call, port, attribute))?;
+            Ok(values.into_iter().map(Vec3::from_array).collect())
+        };
+        let numbers = |attribute: &str| -> Result<Vec<f32>, Failure> {
+            let values = view.points::<f32, 1>(attribute).ok_or_else(|| lacks(call, port, attribute))?;
+            Ok(values.into_iter().map(|[v]| v).collect())
+        };
+        let ids = view.points::<i64, 1>("id").ok_or_else(|| lacks(call, port, "id"))?;
+        let particles = Particles {
+            origin: DVec3::from_array(view.origin()),
+            position: vectors("P")?,
+            velocity: vectors("v")?,
+            affine: [vectors("C0")?, vectors("C1")?, vectors("C2")?],
+            id: ids.into_iter().map(|[id]| id).collect(),
+            density: numbers("density")?,
+            viscosity: numbers("viscosity")?,
+        };
+        if let Some(p) = self.install(|| particles.find_non_finite()) {
+            return Err(not_finite(call, port, &particles, p));
+        }
+        Ok((particles, followers(&view)))
+    }
+
+    /// Makes the particles at a port these.
+    pub fn write_particles(
+        &self,
+        call: &mut Call,
+        port: u32,
+        particles: &Particles,
+        followers: &Followers,
+    ) -> Result<(), Failure> {
+        if let Some(p) = self.install(|| particles.find_non_finite()) {
+            return Err(not_finite(call, port, particles, p));
+        }
+        let mut attributes = shapes();
+        attributes.extend(followers.0.iter().map(|f| f.shape.clone()));
+        let shape = GeometryShape::points(particles.len(), particles.origin.to_array(), attributes);
+        let mut to = call.shape_geometry(port, 0, &shape)?;
+        let mut written = to.points("P", vectors(&particles.position));
+        written &= to.points("v", vectors(&particles.velocity));
+        for (name, rows) in AFFINE.iter().zip(&particles.affine) {
+            written &= to.points(name.to_str().unwrap_or_default(), vectors(rows));
+        }
+        written &= to.points("id", particles.id.iter().map(|&id| [id]));
+        written &= to.points("density", numbers(&particles.density));
+        written &= to.points("viscosity", numbers(&particles.viscosity));
+        for f in &followers.0 {
+            if let Some(mut attribute) = to.attribute(On::POINTS, &f.shape.name.to_string_lossy()) {
+                attribute.write_bytes(f.bytes.chunks_exact(f.value_bytes()));
+            }
+        }
+        written
+            .then_some(())
+            .ok_or_else(|| Failure::host(port, "the host shaped other geometry than was asked for"))
+    }
+
+    /// Changes only velocities and their gradients: for a stage that moved no particle and made none.
+    pub fn write_velocities(&self, call: &mut Call, port: u32, particles: &Particles) -> Result<(), Failure> {
+        if let Some(p) = self.install(|| particles.find_non_finite()) {
+            return Err(not_finite(call, port, particles, p));
+        }
+        let fields = [&particles.velocity, &particles.affine[0], &particles.affine[1], &particles.affine[2]];
+        for (shape, values) in shapes()[1..5].iter().zip(fields) {
+            let mut to = call.edit_attribute(port, 0, shape)?;
+            if !to.write(vectors(values)) {
+                return Err(Failure::host(port, "the host gave another attribute than was asked for"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn vectors(values: &[Vec3]) -> impl ExactSizeIterator<Item = [f32; 3]> + '_ {
+    values.iter().map(|v| v.to_array())
+}
+
+fn numbers(values: &[f32]) -> impl ExactSizeIterator<Item = [f32; 1]> + '_ {
+    values.iter().map(|&v| [v])
+}
+
+impl Follower {
+    fn value_bytes(&self) -> usize {
+        (self.shape.element.bytes() * self.shape.components as usize).max(1)
+    }
+}
+
+impl Followers {
+    /// Follows a change of the particles; those without a source get zero.
+    pub fn follow(&mut self, selection: &Selection) {
+        for f in &mut self.0 {
+            let size = f.value_bytes();
+            let mut bytes = vec![0; selection.source.len() * size];
+            for (to, &from) in bytes.chunks_exact_mut(size).zip(&selection.source) {
+                if let Some(from) = f.bytes.get(from as usize * size..).and_then(|b| b.get(..size)) {
+                    to.copy_from_slice(from);
+                }
+            }
+            f.bytes = bytes;
+        }
+    }
+}
+
+/// Copies of the point attributes that are not the solver's.
+fn followers(view: &GeometryView) -> Followers {
+    let users = view.attributes().filter(|a| a.on() == On::POINTS && !OWN.contains(&a.name()));
+    let copy = |a: meniscus_abi::guest::AttributeView| {
+        let name = CString::new(a.name()).ok()?;
+        let shape = AttributeShape {
+            name,
+            on: On::POINTS,
+            element: a.element(),
+            components: a.components(),
+            meaning: a.meaning(),
+        };
+        let value = a.bytes();
+        let bytes = (0..a.len()).flat_map(|i| value(i).iter().copied()).collect();
+        Some(Follower { shape, bytes })
+    };
+    Followers(users.filter_map(copy).collect())
+}
+
+fn lacks(call: &Call, port: u32, attribute: &str) -> Failure {
+    if call.geometry(port, 0).is_none() {
+        return incomplete(call, port);
+    }
+    Failure::input(port, format!("`{}` lacks the point attribute `{attribute}`", name(call, port)))
+}
+
+fn not_finite(call: &Call, port: u32, particles: &Particles, p: usize) -> Failure {
+    let id = particles.id.get(p).copied().unwrap_or(-1);
+    let sentence = format!(
+        "`{}`: a position, velocity, density or viscosity of the particle with id {id} is not finite",
+        name(call, port)
+    );
+    Failure::not_finite(port, sentence)
+}

@@ -1,0 +1,226 @@
+//! What a static object is made of: its meshes, and how they move.
+
+use super::Exchange;
+use super::solids::{mesh_of, stamps_of};
+use glam::Vec3;
+use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
+use meniscus_abi::{Element, On, Sampling, Tile};
+use meniscus_core::grid::{Grid, Transform};
+use meniscus_core::levelset::{self, SignedDistance};
+use meniscus_core::solid::TriMesh;
+
+/// A rigid motion as the host's geometry carries it on its detail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Rest → world.
+    transform: Transform,
+    /// Velocity of the pivot, m/s.
+    linear: [f64; 3],
+    /// Angular velocity, rad/s, world axes.
+    angular: [f64; 3],
+    /// Pivot, world metres.
+    pivot: [f64; 3],
+}
+
+impl Placement {
+    /// The row-major map of a lattice that is moved along.
+    pub fn after(&self, lattice: &[f64; 16]) -> [f64; 16] {
+        let lattice = Transform::from_row_major(lattice);
+        let linear = self.transform.linear * lattice.linear;
+        let translation = self.transform.to_world(lattice.translation);
+        Transform { linear, translation }.to_row_major()
+    }
+}
+
+/// The meshes of a solid at the end of the substep.
+#[derive(Clone, Debug)]
+pub enum SolidShape {
+    /// A mesh in its rest pose and where it is now.
+    Rigid {
+        /// In the rest pose.
+        rest: TriMesh,
+        /// Where it is.
+        placement: Placement,
+        /// Stamps of what the mesh was read from; None where some were missing.
+        stamps: Option<Vec<u64>>,
+    },
+    /// Meshes in world space, with velocities where they deform.
+    Free {
+        /// In the world.
+        mesh: TriMesh,
+        /// Stamps of what the mesh was read from; None where some were missing.
+        stamps: Option<Vec<u64>>,
+    },
+}
+
+impl SolidShape {
+    /// Equal stamps, same signed distance.
+    pub fn stamps(&self) -> Option<Vec<u64>> {
+        match self {
+            Self::Rigid { stamps, .. } | Self::Free { stamps, .. } => stamps.clone(),
+        }
+    }
+
+    /// The lattice of a signed distance with voxels of `h` metres, in the mesh's own space.
+    pub fn lattice(h: f64) -> Transform {
+        Transform::uniform(h, glam::DVec3::ZERO)
+    }
+
+    fn mesh(&self) -> &TriMesh {
+        match self {
+            Self::Rigid { rest, .. } => rest,
+            Self::Free { mesh, .. } => mesh,
+        }
+    }
+}
+
+/// Half width of the band of a collider's signed distance, voxels.
+const BAND: f32 = 4.0;
+
+impl Exchange {
+    /// The meshes wired into a port, in their rest pose where one of them moves rigidly.
+    pub fn solid_shape(&self, call: &Call, port: u32) -> Result<SolidShape, Failure> {
+        let items: Vec<GeometryView> = (0..call.items(port)).filter_map(|n| call.geometry(port, n)).collect();
+        if let [only] = items.as_slice()
+            && let Some(placement) = placement(only)
+        {
+            let rest = mesh_of(call, port, std::slice::from_ref(only), "restP")?;
+            return Ok(SolidShape::Rigid { rest, placement, stamps: stamps_of(&items, &["restP"]) });
+        }
+        let mut mesh = mesh_of(call, port, &items, "P")?;
+        if mesh.velocities.as_ref().is_some_and(|v| v.iter().all(|v| *v == Vec3::ZERO)) {
+            mesh.velocities = None;
+        }
+        let moves = mesh.velocities.is_some();
+        let read: &[&str] = if moves { &["P", "v"] } else { &["P"] };
+        // A mesh that has come to rest is not the one that moved, though it has its points.
+        let stamps = stamps_of(&items, read).map(|mut s| {
+            s.push(u64::from(moves));
+            s
+        });
+        Ok(SolidShape::Free { mesh, stamps })
+    }
+
+    /// Makes the signed distance of a solid, and its velocity per voxel where it deforms.
+    pub fn write_collision(
+        &mut self,
+        call: &mut Call,
+        collision: u32,
+        collision_vel: u32,
+        mesh_port: u32,
+        shape: &SolidShape,
+        h: f64,
+    ) -> Result<(), Failure> {
+        let lattice = SolidShape::lattice(h);
+        let made = self.install(|| levelset::from_mesh(shape.mesh(), &lattice, BAND));
+        let made =
+            made.map_err(|e| Failure::input(mesh_port, format!("`{}`: {e}", call.item_name(mesh_port, 0))))?;
+        let placed = match shape {
+            SolidShape::Rigid { placement, .. } => placement.after(&lattice.to_row_major()),
+            SolidShape::Free { .. } => lattice.to_row_major(),
+        };
+        write_distance(call, collision, &made, placed)?;
+        let velocity = shape
+            .mesh()
+            .velocities
+            .as_ref()
+            .map(|_| self.install(|| levelset::mesh_velocity(shape.mesh(), &made.grid, &lattice)));
+        let had = call.grid(collision_vel, 0).is_some();
+        match velocity {
+            Some(velocity) => write_velocity(call, collision_vel, &velocity, placed),
+            None if had => {
+                write_velocity(call, collision_vel, &Grid::new(Default::default(), Vec3::ZERO), placed)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the table `motion`.
+    pub fn write_motion(&self, call: &mut Call, port: u32, shape: &SolidShape) -> Result<(), Failure> {
+        let still = [0.0; 3];
+        let (linear, angular, pivot) = match shape {
+            SolidShape::Rigid { placement: p, .. } => (p.linear, p.angular, p.pivot),
+            SolidShape::Free { .. } => (still, still, still),
+        };
+        call.shape_table(port, 0)?;
+        call.write_array(port, 0, c"linear", 3, &linear)?;
+        call.write_array(port, 0, c"angular", 3, &angular)?;
+        call.write_array(port, 0, c"pivot", 3, &pivot)
+    }
+}
+
+fn placement(view: &GeometryView) -> Option<Placement> {
+    let detail = |name: &str| view.attribute(On::DETAIL, name);
+    let vector = |name: &str| detail(name)?.read::<f64, 3>()?.first().copied();
+    let matrix = *detail("rigid_transform")?.read::<f64, 16>()?.first()?;
+    view.attribute(On::POINTS, "restP")?;
+    Some(Placement {
+        transform: Transform::from_row_major(&matrix),
+        linear: vector("rigid_linear")?,
+        angular: vector("rigid_angular")?,
+        pivot: vector("rigid_pivot")?,
+    })
+}
+
+fn write_distance(
+    call: &mut Call,
+    port: u32,
+    distance: &SignedDistance,
+    index_to_world: [f64; 16],
+) -> Result<(), Failure> {
+    let grid = &distance.grid;
+    let origins: Vec<[i32; 3]> = grid.topology.origins().iter().map(|o| o.to_array()).collect();
+    let tiles: Vec<Tile> = distance
+        .inside
+        .boxes()
+        .flat_map(|(low, high)| {
+            (low.z..=high.z).step_by(8).map(move |z| Tile { origin: [low.x, low.y, z], edge: 8 })
+        })
+        .collect();
+    let tile_values = vec![-f64::from(grid.background); tiles.len()];
+    let shape = GridShape {
+        element: Element::F32,
+        components: 1,
+        sampling: Sampling::CENTER,
+        topology_id: 0,
+        origins: &origins,
+        tiles: &tiles,
+        tile_values: &tile_values,
+        background: f64::from(grid.background),
+        index_to_world,
+    };
+    let mut made = call.shape_grid(port, 0, &shape)?;
+    fill(port, made.values::<f32>(0), grid.values.iter().copied())
+}
+
+fn write_velocity(
+    call: &mut Call,
+    port: u32,
+    velocity: &Grid<Vec3>,
+    index_to_world: [f64; 16],
+) -> Result<(), Failure> {
+    let origins: Vec<[i32; 3]> = velocity.topology.origins().iter().map(|o| o.to_array()).collect();
+    let shape = GridShape {
+        element: Element::F32,
+        components: 3,
+        sampling: Sampling::CENTER,
+        topology_id: 0,
+        origins: &origins,
+        tiles: &[],
+        tile_values: &[],
+        background: 0.0,
+        index_to_world,
+    };
+    let mut made = call.shape_grid(port, 0, &shape)?;
+    for c in 0..3 {
+        fill(port, made.values::<f32>(c), velocity.values.iter().map(|v| v[c]))?;
+    }
+    Ok(())
+}
+
+fn fill(port: u32, to: Option<&mut [f32]>, from: impl ExactSizeIterator<Item = f32>) -> Result<(), Failure> {
+    let to = to.filter(|to| to.len() == from.len());
+    let to = to.ok_or_else(|| Failure::host(port, "the host shaped another grid than was asked for"))?;
+    to.iter_mut().zip(from).for_each(|(to, v)| *to = v);
+    Ok(())
+}

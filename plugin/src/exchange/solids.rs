@@ -1,0 +1,151 @@
+//! Solids: input meshes, and the colliders that static objects offer.
+
+use super::Exchange;
+use super::grids::{incomplete, name};
+use glam::{DVec3, Vec3};
+use meniscus_abi::guest::{Call, Failure, GeometryView};
+use meniscus_abi::{On, Primitive};
+use meniscus_core::grid::{Grid, Transform};
+use meniscus_core::levelset::SignedDistance;
+use meniscus_core::solid::{Collider, Motion, TriMesh};
+use std::sync::Arc;
+
+/// Signed distances and velocity fields of colliders by their stamps.
+#[derive(Debug, Default)]
+pub struct LevelSets {
+    distances: Vec<(u64, Arc<SignedDistance>)>,
+    velocities: Vec<(u64, Arc<Grid<Vec3>>)>,
+}
+
+/// Colliders whose level sets are kept.
+const KEPT: usize = 64;
+
+/// The ports by which a static object is seen.
+#[derive(Clone, Copy, Debug)]
+pub struct ColliderPorts {
+    /// Signed distance in the object's own space.
+    pub collision: u32,
+    /// Velocity per voxel, of deforming meshes.
+    pub collision_vel: u32,
+    /// Rigid motion.
+    pub motion: u32,
+}
+
+impl Exchange {
+    /// The colliders among the affectors, in wire order.
+    pub fn colliders(&mut self, call: &Call, ports: ColliderPorts) -> Result<Vec<Collider>, Failure> {
+        let mut colliders = Vec::new();
+        for item in 0..call.items(ports.collision) {
+            let Some(view) = call.grid(ports.collision, item) else { continue };
+            let transform = Transform::from_row_major(view.index_to_world());
+            let distance = match known(&self.level_sets.distances, view.value_id()) {
+                Some(distance) => distance,
+                None => {
+                    let (grid, _) = self
+                        .grid::<f32>(call, ports.collision, item)?
+                        .ok_or_else(|| incomplete(call, ports.collision))?;
+                    let distance = Arc::new(self.install(|| SignedDistance::new(grid)));
+                    remember(&mut self.level_sets.distances, view.value_id(), &distance);
+                    distance
+                }
+            };
+            let motion = self.motion(call, ports, item)?;
+            colliders.push(Collider::new(distance, transform, motion));
+        }
+        Ok(colliders)
+    }
+
+    fn motion(&mut self, call: &Call, ports: ColliderPorts, item: u32) -> Result<Motion, Failure> {
+        if let Some(view) = call.grid(ports.collision_vel, item) {
+            if let Some(field) = known(&self.level_sets.velocities, view.value_id()) {
+                return Ok(Motion::PerVoxel(field));
+            }
+            let topology = self.topology(call, ports.collision_vel, &view)?;
+            let mut axes = [const { Vec::new() }; 3];
+            for (c, axis) in axes.iter_mut().enumerate() {
+                *axis = self.component::<f32>(call, ports.collision_vel, &view, c)?;
+            }
+            let [x, y, z] = &axes;
+            let values = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| Vec3::new(x, y, z)).collect();
+            let field = Arc::new(Grid { topology, values, background: Vec3::ZERO });
+            remember(&mut self.level_sets.velocities, view.value_id(), &field);
+            return Ok(Motion::PerVoxel(field));
+        }
+        let Some(table) = call.table(ports.motion, item) else { return Ok(Motion::Static) };
+        let vector = |array: &str| -> Result<DVec3, Failure> {
+            let values = table.array::<f64>(array).and_then(|v| v.try_into().ok()).map(DVec3::from_array);
+            values.filter(|v| v.is_finite()).ok_or_else(|| {
+                let sentence = format!("`{}` lacks the finite vector `{array}`", name(call, ports.motion));
+                Failure::input(ports.motion, sentence)
+            })
+        };
+        let (linear, angular) = (vector("linear")?, vector("angular")?);
+        if linear == DVec3::ZERO && angular == DVec3::ZERO {
+            return Ok(Motion::Static);
+        }
+        Ok(Motion::Rigid { linear, angular, pivot: vector("pivot")? })
+    }
+}
+
+/// Geometry items as one mesh in world space (or, of positions named otherwise, in theirs).
+pub(super) fn mesh_of(
+    call: &Call,
+    port: u32,
+    items: &[GeometryView],
+    positions: &str,
+) -> Result<TriMesh, Failure> {
+    let mut mesh = TriMesh { points: Vec::new(), triangles: Vec::new(), velocities: None };
+    for (n, view) in items.iter().enumerate() {
+        append(&mut mesh, view, positions)
+            .map_err(|what| Failure::input(port, format!("`{}` {what}", call.item_name(port, n as u32))))?;
+    }
+    Ok(mesh)
+}
+
+/// The stamps of vertices and point attributes; None where one is missing.
+pub(super) fn stamps_of(items: &[GeometryView], attributes: &[&str]) -> Option<Vec<u64>> {
+    let mut stamps = Vec::new();
+    for item in items {
+        stamps.push(item.topology_id());
+        for name in attributes {
+            stamps.extend(item.attribute(On::POINTS, name).map(|a| a.value_id()));
+        }
+    }
+    stamps.iter().all(|&s| s != 0).then_some(stamps)
+}
+
+fn append(mesh: &mut TriMesh, view: &GeometryView, positions: &str) -> Result<(), String> {
+    if view.primitive() != Primitive::TRIANGLES {
+        return Err("is not made of triangles".into());
+    }
+    let origin = DVec3::from_array(view.origin());
+    let points =
+        view.points::<f32, 3>(positions).ok_or_else(|| format!("lacks the point attribute `{positions}`"))?;
+    let vertices = view.vertices().ok_or("lacks its vertices")?;
+    if let Some(&v) = vertices.iter().find(|&&v| v as usize >= points.len()) {
+        return Err(format!("has a triangle that names point {v} of {}", points.len()));
+    }
+    let first = mesh.points.len();
+    let (triangles, _) = vertices.as_chunks::<3>();
+    mesh.triangles.extend(triangles.iter().map(|t| t.map(|v| v + first as u32)));
+    mesh.points.extend(points.iter().map(|&p| (origin + Vec3::from_array(p).as_dvec3()).as_vec3()));
+    let moving = view.points::<f32, 3>("v").filter(|_| positions == "P");
+    if moving.is_some() || mesh.velocities.is_some() {
+        let velocities = mesh.velocities.get_or_insert_default();
+        velocities.resize(first, Vec3::ZERO);
+        velocities.extend(moving.iter().flatten().map(|&v| Vec3::from_array(v)));
+        velocities.resize(mesh.points.len(), Vec3::ZERO);
+    }
+    Ok(())
+}
+
+fn known<T>(kept: &[(u64, Arc<T>)], id: u64) -> Option<Arc<T>> {
+    kept.iter().find(|(k, _)| *k == id && id != 0).map(|(_, t)| t.clone())
+}
+
+fn remember<T>(kept: &mut Vec<(u64, Arc<T>)>, id: u64, value: &Arc<T>) {
+    if id != 0 {
+        kept.insert(0, (id, value.clone()));
+        kept.truncate(KEPT);
+    }
+}

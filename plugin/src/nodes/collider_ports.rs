@@ -1,0 +1,25 @@
+//! What a static object offers to those that collide with it.
+
+use meniscus_abi::{Element, Owner, Port, Sampling};
+
+/// Signed distance in the object's own space.
+pub const fn collision(owner: Owner) -> Port {
+    Port::grid(owner, c"collision", Sampling::CENTER, Element::F32)
+        .unit(c"m")
+        .help(c"Signed distance to the solid, negative inside; its transform places it in the world.")
+}
+
+/// Velocity per voxel of a deforming solid.
+pub const fn collision_vel(owner: Owner) -> Port {
+    Port::grid(owner, c"collision_vel", Sampling::CENTER, Element::F32)
+        .components(3)
+        .unit(c"m/s")
+        .help(c"Velocity of the solid's material, where it deforms; on the lattice of `collision`.")
+}
+
+/// Rigid motion.
+pub const fn motion(owner: Owner) -> Port {
+    Port::table(owner, c"motion").help(
+        c"Rigid motion: linear (m/s, of the pivot), angular (rad/s, world axes), pivot (m, world); f64 each.",
+    )
+}

@@ -1,0 +1,152 @@
+//! The parameters of the FLIP solver, and what they mean to the core.
+
+use super::projection;
+use glam::DVec3;
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_abi::{MenuItem, Param};
+use meniscus_core::fluid::flip::FlipParams;
+use meniscus_core::fluid::reseeding::Reseeding;
+use meniscus_core::fluid::transfer::VelocityTransfer;
+use meniscus_core::fluid::volume::VolumeControl;
+use meniscus_core::solid::{DomainLimits, Side};
+
+const TRANSFERS: &[MenuItem] =
+    &[MenuItem::new(c"apic", c"Swirly Kernel (APIC)"), MenuItem::new(c"flip", c"Splashy Kernel (FLIP/PIC)")];
+const APIC: i64 = 0;
+
+const SIDES: &[MenuItem] =
+    &[MenuItem::new(c"closed", c"Closed"), MenuItem::new(c"open", c"Open"), MenuItem::new(c"kill", c"Kill")];
+const KILL: u32 = 2;
+
+const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr) -> Param {
+    Param::menu(name, label, KILL, SIDES).folder(c"Volume Limits").help(
+        c"Closed: a wall. Open: does nothing to the liquid, and the air beyond is unbounded. Kill: removes particles beyond it; the air beyond is unbounded.",
+    )
+}
+
+const VELOCITY_TRANSFER: usize = 0;
+const FLIP_RATIO: usize = 1;
+const LIMIT_CENTER: usize = 2;
+const LIMIT_SIZE: usize = 3;
+const FIRST_SIDE: usize = 4;
+const RESEED: usize = 10;
+const FEWEST: usize = 11;
+const MOST: usize = 12;
+const VOLUME_CORRECTION: usize = 13;
+const CORRECTION_TIME: usize = 14;
+const BAND: usize = 15;
+const COLLISION_SEPARATION: usize = 16;
+/// Place of [`projection::param_list`].
+pub const PRESSURE_SOLVE: usize = 17;
+
+/// Every parameter, in the order of the constants above.
+pub static PARAMS: [Param; 21] = [
+    Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
+        .folder(c"Particle Motion")
+        .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
+        .houdini(c"velocitytransfer"),
+    Param::float(c"flip_ratio", c"FLIP Ratio", 0.97)
+        .folder(c"Particle Motion")
+        .range(0.0, 1.0)
+        .hard_min()
+        .hard_max()
+        .help(c"Splashy kernel: 1 keeps every particle's own velocity (noisy), 0 takes the grid's (viscous).")
+        .disable_when(c"{ velocity_transfer == apic }"),
+    Param::vector3(c"limit_center", c"Box Center", [0.0; 3])
+        .folder(c"Volume Limits")
+        .unit(c"m")
+        .help(c"Centre of the box the simulation happens in.")
+        .houdini(c"limit_t"),
+    Param::vector3(c"limit_size", c"Box Size", [20.0; 3])
+        .folder(c"Volume Limits")
+        .unit(c"m")
+        .help(c"Size of the box the simulation happens in. Memory grows with the liquid, not with the box.")
+        .houdini(c"limit_size"),
+    side(c"side_neg_x", c"-X Side"),
+    side(c"side_pos_x", c"+X Side"),
+    side(c"side_neg_y", c"-Y Side"),
+    side(c"side_pos_y", c"+Y Side"),
+    side(c"side_neg_z", c"-Z Side"),
+    side(c"side_pos_z", c"+Z Side"),
+    Param::toggle(c"reseed", c"Reseed Particles", true)
+        .folder(c"Reseeding")
+        .help(c"Keeps the number of particles per voxel inside the liquid within limits. The surface is left alone.")
+        .houdini(c"reseed"),
+    Param::int(c"min_particles", c"Min Particles per Voxel", 5)
+        .folder(c"Reseeding")
+        .range(1.0, 16.0)
+        .hard_min()
+        .help(c"Voxels with fewer particles are filled up to this many; 8 is what a liquid starts with.")
+        .disable_when(c"{ reseed == 0 }"),
+    Param::int(c"max_particles", c"Max Particles per Voxel", 14)
+        .folder(c"Reseeding")
+        .range(4.0, 64.0)
+        .hard_min()
+        .help(c"Voxels with more particles are thinned to this many.")
+        .disable_when(c"{ reseed == 0 }"),
+    Param::toggle(c"volume_correction", c"Correct Volume", true)
+        .folder(c"Volume")
+        .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation."),
+    Param::float(c"correction_time", c"Correction Time", 25.0 / 24.0)
+        .folder(c"Volume")
+        .unit(c"s")
+        .range(0.1, 5.0)
+        .hard_min()
+        .help(c"Time in which nine tenths of a change of volume are put right.")
+        .disable_when(c"{ volume_correction == 0 }"),
+    Param::float(c"band", c"Surface Band", 3.0)
+        .folder(c"Volume")
+        .unit(c"voxels")
+        .range(2.0, 6.0)
+        .hard_min()
+        .hard_max()
+        .help(c"Width of the band around the surface in which the level set is a true distance."),
+    Param::float(c"collision_separation", c"Collision Separation", 0.05)
+        .folder(c"Collisions")
+        .unit(c"voxels")
+        .range(0.0, 0.5)
+        .hard_min()
+        .hard_max()
+        .help(c"Distance particles keep from solids.")
+        .houdini(c"collisionseparation"),
+    projection::param_list()[0],
+    projection::param_list()[1],
+    super::frames::PARAMS[0],
+    super::frames::PARAMS[1],
+];
+
+/// How the core is to step the liquid.
+pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
+    /// ln 10: a decay by nine tenths.
+    const NINE_TENTHS: f64 = std::f64::consts::LN_10;
+    let mut params = FlipParams::for_voxel(2.0 * particle_separation as f32);
+    params.particle_separation = particle_separation as f32;
+    params.transfer = match call.int(VELOCITY_TRANSFER) {
+        APIC => VelocityTransfer::Apic,
+        _ => VelocityTransfer::Flip { flip: call.number(FLIP_RATIO) as f32 },
+    };
+    params.cfl = call.cfl() as f32;
+    params.band = call.number(BAND) as f32;
+    params.advection.separation = call.number(COLLISION_SEPARATION);
+    let fewest = call.int(FEWEST).max(1) as usize;
+    let most = (call.int(MOST).max(1) as usize).max(fewest);
+    params.reseeding = call.on(RESEED).then(|| Reseeding { fewest, most, ..Reseeding::default() });
+    let gain = if call.on(VOLUME_CORRECTION) { NINE_TENTHS / call.number(CORRECTION_TIME) } else { 0.0 };
+    params.volume = VolumeControl { gain };
+    params
+}
+
+/// The box the simulation happens in.
+pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
+    let (centre, size) =
+        (DVec3::from_array(call.vector(LIMIT_CENTER)), DVec3::from_array(call.vector(LIMIT_SIZE)));
+    if !(size.cmpgt(DVec3::ZERO).all() && size.is_finite() && centre.is_finite()) {
+        return Err(Failure::parameter(format!("limit_size: a box of {size} m at {centre} holds nothing")));
+    }
+    let side = |n: usize| match call.int(FIRST_SIDE + n) {
+        0 => Side::Closed,
+        1 => Side::Open,
+        _ => Side::Kill,
+    };
+    Ok(DomainLimits { min: centre - 0.5 * size, max: centre + 0.5 * size, sides: std::array::from_fn(side) })
+}

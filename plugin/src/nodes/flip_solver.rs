@@ -1,0 +1,218 @@
+//! FLIP: particles carry the liquid, a grid makes it incompressible.
+
+use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params};
+use super::projection::{self, Caches, Ports};
+use super::{collider_ports, liquid_ports as ports};
+use crate::exchange::{ColliderPorts, Exchange, Held, StatePorts, SubstepPorts, write_table};
+use glam::DVec3;
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Port, Stage, Status, flags};
+use meniscus_core::coupling::free_surface;
+use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
+use meniscus_core::fluid::solids::SolidMemory;
+use meniscus_core::fluid::{Particles, Selection, sources};
+use meniscus_core::grid::Transform;
+use meniscus_core::levelset;
+use meniscus_core::solid::Solids;
+
+const READ: Access = Access::READ;
+const WRITE: Access = Access::WRITE;
+const BOTH: Access = Access::READ_WRITE;
+const OBJECT: Owner = Owner::OBJECT;
+const AFFECTOR: Owner = Owner::AFFECTOR;
+
+static PORTS: [Port; 17] = [
+    ports::particles(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::CORRECT, BOTH),
+    ports::surface(OBJECT)
+        .required()
+        .on(Stage::PREDICT, BOTH)
+        .on(Stage::SOLVE, READ)
+        .on(Stage::CORRECT, READ),
+    ports::vel(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, BOTH),
+    ports::liquid(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, BOTH),
+    ports::vel_transferred(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
+    ports::open(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
+    ports::vel_solid(OBJECT)
+        .required()
+        .on(Stage::PREDICT, WRITE)
+        .on(Stage::SOLVE, READ)
+        .on(Stage::CORRECT, READ),
+    ports::solid(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
+    ports::density(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::divergence(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::domain(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::pressure(OBJECT).on(Stage::SOLVE, BOTH),
+    ports::region(OBJECT).on(Stage::SOLVE, WRITE),
+    ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE),
+    collider_ports::collision(AFFECTOR).on(Stage::PREDICT, READ),
+    collider_ports::collision_vel(AFFECTOR).on(Stage::PREDICT, READ),
+    collider_ports::motion(AFFECTOR).on(Stage::PREDICT, READ),
+];
+
+const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
+const SUBSTEP: SubstepPorts = SubstepPorts {
+    vel_transferred: 4,
+    open: 5,
+    vel_solid: 6,
+    solid: 7,
+    density: 8,
+    divergence: 9,
+    domain: 10,
+};
+const SOLVE: Ports = Ports {
+    surface: 1,
+    vel: 2,
+    open: 5,
+    vel_solid: 6,
+    density: 8,
+    divergence: 9,
+    liquid: 3,
+    domain: 10,
+    pressure: 11,
+    region: 12,
+    bubbles: 13,
+};
+const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FLIP Solver")
+    .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
+    .medium(c"liquid")
+    .houdini(c"flipsolver")
+    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007")
+    .stages(&[Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
+    .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
+    .flags(flags::ACCEPTS_SOURCES)
+    .ports(&PORTS)
+    .params(&PARAMS);
+
+/// An instance.
+#[derive(Default)]
+pub struct FlipSolver {
+    exchange: Exchange,
+    memory: SolidMemory,
+    caches: Caches,
+}
+
+impl Instance for FlipSolver {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        self.exchange.begin(call)?;
+        match call.stage() {
+            Stage::PREDICT => self.predict(call),
+            Stage::SOLVE => {
+                let (exchange, caches) = (&mut self.exchange, &mut self.caches);
+                let project = free_surface::project;
+                projection::solve(exchange, caches, call, SOLVE, PRESSURE_SOLVE, "free_surface", project)
+            }
+            Stage::CORRECT => self.correct(call),
+            _ => Err(Failure::new(Status::BAD_ARGUMENT, "the FLIP solver has no such stage")),
+        }
+    }
+
+    fn suggest_dt(&mut self, call: &mut Call) -> Result<Option<f64>, Failure> {
+        /// What forces may add to the particles' speed, m/s²: gravity.
+        const STANDARD_GRAVITY: f64 = 9.80665;
+        let Some(view) = call.geometry(STATE.particles, 0) else { return Ok(None) };
+        let Some(voxel) = call.table(STATE.liquid, 0).and_then(|t| t.first::<f64>("voxel_size")) else {
+            return Ok(None);
+        };
+        let velocity = view.points::<f32, 3>("v").unwrap_or_default();
+        let mut liquid = Liquid::new(Transform::uniform(voxel, DVec3::ZERO), DVec3::ZERO);
+        liquid.particles = Particles {
+            velocity: velocity.into_iter().map(glam::Vec3::from_array).collect(),
+            ..Default::default()
+        };
+        self.exchange.begin(call)?;
+        let cfl = call_cfl(call.cfl());
+        let dt = self.exchange.install(|| flip::suggest_dt(&liquid, cfl, STANDARD_GRAVITY));
+        Ok(Some(dt))
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl FlipSolver {
+    fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let mut held = self.exchange.liquid(call, STATE)?;
+        let params = flip_params(call, held.particle_separation);
+        let domain = domain_limits(call)?;
+        let colliders = self.exchange.colliders(call, COLLIDERS)?;
+        let solids = Solids { colliders: &colliders, domain: &domain };
+        let (memory, dt) = (&mut self.memory, call.dt());
+        let Held { liquid, followers, started, .. } = &mut held;
+        let moved = self.exchange.install(|| {
+            let settled = (!*started).then(|| meet_solids(liquid, &solids, &params, memory));
+            let moved = flip::predict(liquid, &solids, dt, &params, memory);
+            settled.map_or(moved.clone(), |settled| settled.then(&moved))
+        });
+        followers.follow(&moved);
+        held.started = true;
+        self.exchange.write_liquid(call, STATE, &held)?;
+        self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain)?;
+        Ok(Outcome::Done)
+    }
+
+    fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let mut held = self.exchange.liquid(call, STATE)?;
+        self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
+        let params = flip_params(call, held.particle_separation);
+        let Held { liquid, followers, .. } = &mut held;
+        let before = liquid.particles.len();
+        let selection = self.exchange.install(|| flip::correct(liquid, &params));
+        if selection.is_identity(before) {
+            self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles)?;
+        } else {
+            followers.follow(&selection);
+            self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
+        }
+        self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
+        write_table(call, STATE.liquid, &held)?;
+        self.measure(call, &held);
+        Ok(Outcome::Done)
+    }
+
+    /// The liquid's totals, for stats.jsonl.
+    fn measure(&self, call: &Call, held: &Held) {
+        let liquid = &held.liquid;
+        let (p, h) = (&liquid.particles, liquid.transform.voxel_size() as f32);
+        let volume =
+            self.exchange.install(|| levelset::volume(&liquid.surface, Some(&liquid.solid.nodes), h));
+        let per_particle = held.particle_separation.powi(3);
+        let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
+        for (&v, &density) in p.velocity.iter().zip(&p.density) {
+            let (m, v) = (f64::from(density) * per_particle, v.as_dvec3());
+            mass += m;
+            momentum += m * v;
+            energy += 0.5 * m * v.length_squared();
+        }
+        call.measure("volume", &[volume]);
+        call.measure("mass", &[mass]);
+        call.measure("particles", &[p.len() as f64]);
+        call.measure("momentum", &momentum.to_array());
+        call.measure("kinetic_energy", &[energy]);
+    }
+}
+
+/// Voxels per substep that a step may cross; a host that gives none gets one.
+fn call_cfl(cfl: f64) -> f64 {
+    if cfl > 0.0 { cfl } else { 1.0 }
+}
+
+/// The first time a liquid meets the solver's solids: particles that were filled into solids go, and the volume that
+/// the others have between the solids is the volume to keep. Returns how the particles continue.
+fn meet_solids(
+    liquid: &mut Liquid,
+    solids: &Solids,
+    params: &FlipParams,
+    memory: &mut SolidMemory,
+) -> Selection {
+    let buried =
+        |at: DVec3| solids.colliders.iter().any(|c| c.distance(at) < 0.0) || solids.domain.distance(at) < 0.0;
+    let free = sources::drain(&mut liquid.particles, buried);
+    let mut settled = liquid.clone();
+    flip::start(&mut settled, solids, params, memory);
+    liquid.volume = settled.volume;
+    free
+}

@@ -1,0 +1,169 @@
+//! A liquid: the particles that fill a mesh, and the fields they make.
+
+use super::{frames, liquid_ports as ports};
+use crate::exchange::{Exchange, Held, StatePorts};
+use glam::{DVec3, Vec3};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, Status};
+use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
+use meniscus_core::fluid::seeding::{Material, Seeding};
+use meniscus_core::fluid::solids::SolidMemory;
+use meniscus_core::grid::Transform;
+use meniscus_core::solid::{DomainLimits, Solids};
+
+const WRITE: Access = Access::WRITE;
+static PORTS: [Port; 5] = [
+    ports::particles(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::surface(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::vel(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::liquid(Owner::OBJECT).on(Stage::INIT, WRITE),
+    Port::geometry(Owner::INPUT, c"fill")
+        .help(
+            c"Closed meshes whose inside is filled with liquid; none: the liquid starts empty, for sources.",
+        )
+        .on(Stage::INIT, Access::READ),
+];
+const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
+const FILL: u32 = 4;
+
+const PARTICLE_SEPARATION: usize = 0;
+const GRID_SCALE: usize = 1;
+const JITTER: usize = 2;
+const SEED: usize = 3;
+const VELOCITY: usize = 4;
+const DENSITY: usize = 5;
+const VISCOSITY: usize = 6;
+
+static PARAMS: [Param; 9] = [
+    Param::float(c"particle_separation", c"Particle Separation", 0.05)
+        .unit(c"m")
+        .range(0.001, 1.0)
+        .not_animated()
+        .help(c"Distance between particles: the one number that sets detail, memory and time. Half of it gives eight times the particles.")
+        .houdini(c"particlesep"),
+    Param::float(c"grid_scale", c"Grid Scale", 2.0)
+        .range(1.0, 4.0)
+        .hard_min()
+        .hard_max()
+        .not_animated()
+        .help(c"Voxel size over particle separation. 2 gives eight particles per voxel.")
+        .houdini(c"gridscale"),
+    Param::float(c"jitter", c"Jitter Scale", 1.0)
+        .range(0.0, 1.0)
+        .hard_min()
+        .hard_max()
+        .not_animated()
+        .help(c"How far particles stray from their lattice at the start.")
+        .houdini(c"jitterscale"),
+    Param::int(c"seed", c"Jitter Seed", 0)
+        .range(0.0, 100.0)
+        .hard_min()
+        .not_animated()
+        .help(c"Two seeds give two different fillings.")
+        .houdini(c"jitterseed"),
+    Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
+        .unit(c"m/s")
+        .not_animated()
+        .help(c"Velocity the liquid starts with."),
+    Param::float(c"density", c"Density", 1000.0)
+        .folder(c"Physical")
+        .unit(c"kg/m^3")
+        .range(100.0, 5000.0)
+        .not_animated()
+        .help(c"Mass per volume. Water has 1000.")
+        .houdini(c"density"),
+    Param::float(c"viscosity", c"Viscosity", 0.0)
+        .folder(c"Physical")
+        .unit(c"Pa s")
+        .range(0.0, 100.0)
+        .hard_min()
+        .not_animated()
+        .help(c"Dynamic viscosity, kept on the particles for solvers that use it. Water has 0.001, honey 10.")
+        .houdini(c"viscosity"),
+    frames::PARAMS[0],
+    frames::PARAMS[1],
+];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.liquid_object", c"Liquid Object")
+    .help(c"A liquid that fills the closed meshes wired into it.")
+    .medium(c"liquid")
+    .houdini(c"flipobject")
+    .stages(&[Stage::INIT])
+    .inputs(&[NodeKind::GEOMETRY], 0, 0)
+    .ports(&PORTS)
+    .params(&PARAMS);
+
+/// An instance.
+#[derive(Default)]
+pub struct LiquidObject {
+    exchange: Exchange,
+}
+
+/// More particles than this in one liquid is taken for a slip of the decimal point.
+const MOST_PARTICLES: f64 = 2e9;
+
+impl Instance for LiquidObject {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        self.exchange.begin(call)?;
+        let separation = call.number(PARTICLE_SEPARATION);
+        let h = separation * call.number(GRID_SCALE);
+        let density = call.number(DENSITY);
+        positive("particle_separation", separation)?;
+        positive("grid_scale", h)?;
+        positive("density", density)?;
+        let transform = Transform::uniform(h, DVec3::ZERO);
+        let seeding = Seeding {
+            separation: separation as f32,
+            jitter: call.number(JITTER) as f32,
+            seed: call.int(SEED) as u64,
+        };
+        let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
+        let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
+
+        let fill = self.exchange.region(call, FILL, separation)?;
+        let mut liquid = Liquid::new(transform, DVec3::ZERO);
+        if let Some(fill) = &fill {
+            let (low, high) = fill.bounds();
+            let sites = ((high - low) / separation).ceil().element_product();
+            if sites > MOST_PARTICLES {
+                let sentence = format!(
+                    "particle_separation: {separation} m would fill {low} to {high} with up to {sites:.0} particles"
+                );
+                return Err(Failure::parameter(sentence));
+            }
+            liquid = Liquid::new(transform, origin(0.5 * (low + high), h));
+            let Liquid { particles, next_id, .. } = &mut liquid;
+            let inside = |at: DVec3| fill.contains(at);
+            let still = |_: DVec3| -> Vec3 { velocity };
+            self.exchange.install(|| {
+                seeding.fill(particles, &transform, (low, high), inside, still, material, next_id)
+            });
+        }
+        let mut params = FlipParams::for_voxel(h as f32);
+        params.particle_separation = separation as f32;
+        let nothing = Solids { colliders: &[], domain: &DomainLimits::unbounded() };
+        self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, &mut SolidMemory::default()));
+        let held =
+            Held { liquid, followers: Default::default(), particle_separation: separation, started: false };
+        self.exchange.write_liquid(call, STATE, &held)?;
+        Ok(Outcome::Done)
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}
+
+fn positive(name: &str, value: f64) -> Result<(), Failure> {
+    let fits = value > 0.0 && value < f64::INFINITY;
+    fits.then_some(())
+        .ok_or_else(|| Failure::new(Status::BAD_PARAMETER, format!("{name} must be above 0, not {value}")))
+}
+
+/// Where positions are counted from: the world's origin, unless the liquid is thousands of voxels away from it, where
+/// an f32 would lose more than a thousandth of a voxel.
+fn origin(centre: DVec3, h: f64) -> DVec3 {
+    let step = 4096.0 * h;
+    (centre / step).round() * step
+}

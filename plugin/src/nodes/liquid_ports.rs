@@ -1,0 +1,103 @@
+//! The data of a liquid, declared once for every node that touches it.
+
+use meniscus_abi::{Element, Owner, Port, Sampling};
+
+/// The particles.
+pub const fn particles(owner: Owner) -> Port {
+    Port::geometry(owner, c"particles")
+        .help(c"Particles: P, v, affine part C0 C1 C2 (1/s), id, density, viscosity, and whatever users put on them.")
+}
+
+/// The level set.
+pub const fn surface(owner: Owner) -> Port {
+    Port::grid(owner, c"surface", Sampling::CENTER, Element::F32)
+        .unit(c"m")
+        .help(c"Signed distance to the liquid's surface, negative inside.")
+}
+
+/// The face velocity.
+pub const fn vel(owner: Owner) -> Port {
+    Port::grid(owner, c"vel", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity of the liquid on faces.")
+}
+
+/// Counters and books.
+pub const fn liquid(owner: Owner) -> Port {
+    Port::table(owner, c"liquid")
+        .help(c"next_id, born_from, started, rest_volume (m^3), drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
+}
+
+/// Face velocity as the particles carried it.
+pub const fn vel_transferred(owner: Owner) -> Port {
+    Port::grid(owner, c"vel_transferred", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity on faces before the solve: what FLIP takes differences against.")
+        .substep()
+}
+
+/// Open fraction of the faces.
+pub const fn open(owner: Owner) -> Port {
+    Port::grid(owner, c"open", Sampling::FACE, Element::F32)
+        .help(c"Fraction of each face that is not in a solid.")
+        .substep()
+}
+
+/// Velocity of the solids.
+pub const fn vel_solid(owner: Owner) -> Port {
+    Port::grid(owner, c"vel_solid", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity of the solids on faces.")
+        .substep()
+}
+
+/// Level set of the solids.
+pub const fn solid(owner: Owner) -> Port {
+    Port::grid(owner, c"solid", Sampling::NODE, Element::F32)
+        .unit(c"m")
+        .help(c"Signed distance to all solids and closed sides, at nodes, negative inside.")
+        .substep()
+}
+
+/// Density where liquids meet.
+pub const fn density(owner: Owner) -> Port {
+    Port::grid(owner, c"density", Sampling::CENTER, Element::F32)
+        .unit(c"kg/m^3")
+        .help(c"Density per cell; absent where the whole liquid has one density.")
+        .substep()
+}
+
+/// Divergence asked of the solve.
+pub const fn divergence(owner: Owner) -> Port {
+    Port::grid(owner, c"divergence", Sampling::CENTER, Element::F32)
+        .unit(c"1/s")
+        .help(c"Divergence the solve shall give the liquid (volume correction); absent where none.")
+        .substep()
+}
+
+/// Limits of the domain.
+pub const fn domain(owner: Owner) -> Port {
+    Port::table(owner, c"domain")
+        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill).")
+        .substep()
+}
+
+/// Pressure.
+pub const fn pressure(owner: Owner) -> Port {
+    Port::grid(owner, c"pressure", Sampling::CENTER, Element::F32)
+        .unit(c"Pa")
+        .help(c"Pressure of the liquid, and of bubbles in their cells.")
+}
+
+/// Regions of air and liquid.
+pub const fn region(owner: Owner) -> Port {
+    Port::grid(owner, c"region", Sampling::CENTER, Element::I32)
+        .help(c"0 and up: number of the air region; -1 solid; -2 and down: connected piece of liquid.")
+        .substep()
+}
+
+/// Bubbles.
+pub const fn bubbles(owner: Owner) -> Port {
+    Port::geometry(owner, c"bubbles")
+        .help(c"A point per enclosed region of air: P, id, volume (m^3), pressure (Pa), constrained.")
+}

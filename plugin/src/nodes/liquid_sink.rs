@@ -1,0 +1,62 @@
+//! Where liquid leaves.
+
+use super::frames;
+use super::liquid_source::{PORTS, REGION, STATE};
+use crate::exchange::{Exchange, write_table};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Node, NodeKind, Param, Stage, flags};
+use meniscus_core::fluid::sources;
+
+const ACTIVE: usize = 0;
+static PARAMS: [Param; 3] = [
+    Param::toggle(c"active", c"Active", true)
+        .help(c"Key it to open and close the drain.")
+        .houdini(c"activate"),
+    frames::PARAMS[0],
+    frames::PARAMS[1],
+];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_sink", c"Liquid Sink")
+    .help(c"Removes the liquid that comes into a region: a drain.")
+    .stages(&[Stage::PREDICT])
+    .inputs(&[NodeKind::GEOMETRY], 1, 0)
+    .flags(flags::IS_SOURCE)
+    .ports(&PORTS)
+    .params(&PARAMS);
+
+/// An instance.
+#[derive(Default)]
+pub struct LiquidSink {
+    exchange: Exchange,
+}
+
+impl Instance for LiquidSink {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if !call.on(ACTIVE) {
+            return Ok(Outcome::Done);
+        }
+        self.exchange.begin(call)?;
+        let mut held = self.exchange.liquid(call, STATE)?;
+        let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
+            return Ok(Outcome::Done);
+        };
+        let liquid = &mut held.liquid;
+        let before = liquid.particles.len();
+        let selection =
+            self.exchange.install(|| sources::drain(&mut liquid.particles, |at| region.contains(at)));
+        let left = before - liquid.particles.len();
+        if left == 0 {
+            return Ok(Outcome::Done);
+        }
+        liquid.volume.rest = (liquid.volume.rest - left as f64 * held.particle_separation.powi(3)).max(0.0);
+        held.followers.follow(&selection);
+        self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
+        write_table(call, STATE.liquid, &held)?;
+        Ok(Outcome::Done)
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,120 @@
+//! Where liquid enters.
+
+use super::{frames, liquid_ports as ports};
+use crate::exchange::{Exchange, StatePorts};
+use glam::DVec3;
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
+use meniscus_core::fluid::seeding::{Material, Seeding};
+use meniscus_core::fluid::sources;
+
+/// The ports of a source or a sink: the liquid's state and the region.
+pub(super) static PORTS: [Port; 5] = [
+    ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
+    ports::surface(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
+    ports::vel(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
+    ports::liquid(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
+    Port::geometry(Owner::INPUT, c"region")
+        .required()
+        .help(c"Closed meshes: the region where liquid enters or leaves.")
+        .on(Stage::PREDICT, Access::READ),
+];
+pub(super) const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
+pub(super) const REGION: u32 = 4;
+
+const ACTIVE: usize = 0;
+const VELOCITY: usize = 1;
+const DRIVE: usize = 2;
+const DENSITY: usize = 3;
+const VISCOSITY: usize = 4;
+static PARAMS: [Param; 7] = [
+    Param::toggle(c"active", c"Active", true).help(c"Key it to open and close the tap.").houdini(c"activate"),
+    Param::vector3(c"velocity", c"Velocity", [0.0; 3])
+        .unit(c"m/s")
+        .help(c"Velocity of the liquid that enters.")
+        .houdini(c"velocity"),
+    Param::toggle(c"drive", c"Drive Velocity", true)
+        .help(c"Gives the velocity to all liquid in the region, not only to what enters: a jet that keeps its speed."),
+    Param::float(c"density", c"Density", 1000.0)
+        .folder(c"Physical")
+        .unit(c"kg/m^3")
+        .range(100.0, 5000.0)
+        .help(c"Mass per volume of what enters.")
+        .houdini(c"density"),
+    Param::float(c"viscosity", c"Viscosity", 0.0)
+        .folder(c"Physical")
+        .unit(c"Pa s")
+        .range(0.0, 100.0)
+        .hard_min()
+        .help(c"Dynamic viscosity of what enters.")
+        .houdini(c"viscosity"),
+    frames::PARAMS[0],
+    frames::PARAMS[1],
+];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"Liquid Source")
+    .help(c"Keeps a region filled with liquid, which leaves it at a velocity: a tap, a hose, a spring.")
+    .houdini(c"particlefluidemitter")
+    .stages(&[Stage::PREDICT])
+    .inputs(&[NodeKind::GEOMETRY], 1, 0)
+    .flags(flags::IS_SOURCE)
+    .ports(&PORTS)
+    .params(&PARAMS);
+
+/// An instance.
+#[derive(Default)]
+pub struct LiquidSource {
+    exchange: Exchange,
+}
+
+impl Instance for LiquidSource {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if !call.on(ACTIVE) {
+            return Ok(Outcome::Done);
+        }
+        self.exchange.begin(call)?;
+        let mut held = self.exchange.liquid(call, STATE)?;
+        let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
+            return Ok(Outcome::Done);
+        };
+        let density = call.number(DENSITY);
+        if !(density > 0.0 && density < f64::INFINITY) {
+            return Err(Failure::parameter(format!("density must be above 0, not {density}")));
+        }
+        let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
+        let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
+        let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
+        let drive = call.on(DRIVE);
+        let liquid = &mut held.liquid;
+        let before = liquid.particles.len();
+        let selection = self.exchange.install(|| {
+            let inside = |at: DVec3| region.contains(at);
+            if drive {
+                sources::drive(&mut liquid.particles, inside, |_| velocity);
+            }
+            let (particles, transform) = (&mut liquid.particles, &liquid.transform);
+            let next_id = &mut liquid.next_id;
+            sources::emit(
+                particles,
+                transform,
+                &seeding,
+                region.bounds(),
+                inside,
+                |_| velocity,
+                material,
+                next_id,
+            )
+        });
+        let entered = liquid.particles.len() - before;
+        liquid.volume.rest += entered as f64 * seeding.particle_volume();
+        held.followers.follow(&selection);
+        self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
+        crate::exchange::write_table(call, STATE.liquid, &held)?;
+        Ok(Outcome::Done)
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}

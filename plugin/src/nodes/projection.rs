@@ -1,0 +1,190 @@
+//! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
+
+use super::liquid_ports as ports;
+use crate::exchange::{Exchange, read_domain, write_bubbles};
+use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
+use meniscus_abi::{Access, Owner, Param, Port, Sampling, Stage, Status};
+use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
+use meniscus_core::grid::FaceGrid;
+use meniscus_core::pressure::{self, Device, Iteration, Params, PressureSolver};
+use std::ops::ControlFlow;
+
+/// A coupling's projection.
+pub type Project = fn(
+    &LiquidFields,
+    &mut FaceGrid<f32>,
+    f64,
+    &mut dyn PressureSolver,
+    &Params,
+    pressure::Progress,
+) -> Result<Projection, Error>;
+
+/// Number of ports a projection needs.
+pub const PORT_COUNT: usize = 11;
+
+/// The ports of a projection, in their order from the first one on.
+pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
+    const READ: Access = Access::READ;
+    const WRITE: Access = Access::WRITE;
+    const BOTH: Access = Access::READ_WRITE;
+    [
+        ports::surface(owner).required().on(Stage::SOLVE, READ),
+        ports::vel(owner).required().on(Stage::SOLVE, BOTH),
+        ports::open(owner).required().on(Stage::SOLVE, READ),
+        ports::vel_solid(owner).required().on(Stage::SOLVE, READ),
+        ports::density(owner).on(Stage::SOLVE, READ),
+        ports::divergence(owner).on(Stage::SOLVE, READ),
+        ports::liquid(owner).required().on(Stage::SOLVE, READ),
+        ports::domain(owner).required().on(Stage::SOLVE, READ),
+        ports::pressure(owner).on(Stage::SOLVE, BOTH),
+        ports::region(owner).on(Stage::SOLVE, WRITE),
+        ports::bubbles(owner).on(Stage::SOLVE, WRITE),
+    ]
+}
+
+/// Where the ports of a projection stand in a node's list.
+#[derive(Clone, Copy, Debug)]
+pub struct Ports {
+    /// Level set.
+    pub surface: u32,
+    /// Face velocity.
+    pub vel: u32,
+    /// Open fractions.
+    pub open: u32,
+    /// Velocity of solids.
+    pub vel_solid: u32,
+    /// Density per cell.
+    pub density: u32,
+    /// Wanted divergence.
+    pub divergence: u32,
+    /// Counters and books.
+    pub liquid: u32,
+    /// Limits of the domain.
+    pub domain: u32,
+    /// Pressure.
+    pub pressure: u32,
+    /// Regions.
+    pub region: u32,
+    /// Bubbles.
+    pub bubbles: u32,
+}
+
+impl Ports {
+    /// [`port_list`] as it stands.
+    pub const AS_LISTED: Self = Self {
+        surface: 0,
+        vel: 1,
+        open: 2,
+        vel_solid: 3,
+        density: 4,
+        divergence: 5,
+        liquid: 6,
+        domain: 7,
+        pressure: 8,
+        region: 9,
+        bubbles: 10,
+    };
+}
+
+/// The solver's parameters, for a node's list.
+pub const fn param_list() -> [Param; 2] {
+    [
+        Param::float(c"tolerance", c"Tolerance", 1e-5)
+            .folder(c"Pressure Solve")
+            .range(1e-10, 1e-2)
+            .hard_min()
+            .help(c"Residual at which the pressure solve stops, relative to the divergence it removes. Smaller keeps volumes better and takes longer.")
+            .houdini(c"tolerance"),
+        Param::int(c"max_iterations", c"Max Iterations", 1000)
+            .folder(c"Pressure Solve")
+            .range(1.0, 5000.0)
+            .hard_min()
+            .help(c"Iterations after which the pressure solve gives up and warns.")
+            .houdini(c"maxiter"),
+    ]
+}
+
+/// Caches of a projection.
+#[derive(Default)]
+pub struct Caches {
+    solver: Option<Box<dyn PressureSolver>>,
+}
+
+/// Runs a projection; `first_param` is the place of [`param_list`] in the node's list.
+pub fn solve(
+    exchange: &mut Exchange,
+    caches: &mut Caches,
+    call: &mut Call,
+    at: Ports,
+    first_param: usize,
+    name: &str,
+    project: Project,
+) -> Result<Outcome, Failure> {
+    let (surface, transform) = exchange.required_grid(call, at.surface)?;
+    let mut vel = exchange.required_faces(call, at.vel)?.0;
+    let open = exchange.required_faces(call, at.open)?.0;
+    let vel_solid = exchange.required_faces(call, at.vel_solid)?.0;
+    let density = exchange.grid::<f32>(call, at.density, 0)?.map(|g| g.0);
+    let source = exchange.grid::<f32>(call, at.divergence, 0)?.map(|g| g.0);
+    let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
+    let domain = read_domain(call, at.domain, 0)?;
+    let fields = LiquidFields {
+        transform,
+        domain,
+        surface: &surface,
+        open: &open,
+        vel_solid: &vel_solid,
+        density: match &density {
+            Some(per_cell) => Density::PerCell(per_cell),
+            None => Density::Uniform(uniform_density(call, at)?),
+        },
+        source: source.as_ref(),
+        tension: None,
+        previous_pressure: previous.as_ref(),
+    };
+    let params = Params {
+        tolerance: call.number(first_param),
+        max_iterations: call.int(first_param + 1).max(1) as usize,
+    };
+    let (dt, progress) = (call.dt(), call.progress());
+    let solver = caches.solver.get_or_insert_with(|| pressure::solver(Device::Auto));
+    let mut each = |_: Iteration| match progress.cancelled(-1.0) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let projected = exchange.install(|| project(&fields, &mut vel, dt, solver.as_mut(), &params, &mut each));
+    let projected = match projected {
+        Ok(projected) => projected,
+        Err(Error::Solve(pressure::Error::Cancelled { .. })) => return Ok(Outcome::Cancelled),
+        Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
+    };
+
+    exchange.write_faces(call, at.vel, &vel, &transform)?;
+    exchange.write_grid(call, at.pressure, Sampling::CENTER, &projected.pressure, &transform)?;
+    exchange.write_grid(call, at.region, Sampling::CENTER, &projected.region, &transform)?;
+    write_bubbles(call, at.bubbles, &projected.bubbles)?;
+    report(call, name, &projected);
+    Ok(if projected.info.converged { Outcome::Done } else { Outcome::NotConverged })
+}
+
+fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {
+    let density = call.table(at.liquid, 0).and_then(|t| t.first::<f64>("density"));
+    match density.filter(|d| d.is_finite() && *d >= 0.0) {
+        // Without particles there is no density, and no pressure that would depend on it.
+        Some(d) => Ok(if d > 0.0 { d } else { 1000.0 }),
+        None => Err(Failure::input(at.liquid, "the table `liquid` lacks a density")),
+    }
+}
+
+fn report(call: &Call, name: &str, projected: &Projection) {
+    let info = &projected.info;
+    call.solved(&SolveReport {
+        name,
+        device: "cpu",
+        unknowns: info.unknowns as u64,
+        iterations: info.iterations as u32,
+        residual: info.residual,
+        seconds: info.setup_seconds + info.solve_seconds,
+    });
+    call.measure("max_divergence", &[projected.max_divergence]);
+}

@@ -1,0 +1,80 @@
+//! A solid that liquids collide with: a signed distance of a mesh, moved rigidly or made anew as it deforms.
+
+use super::{collider_ports as ports, frames};
+use crate::exchange::{Exchange, SolidShape};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
+
+const WRITE: Access = Access::WRITE;
+const BOTH: Access = Access::READ_WRITE;
+const READ: Access = Access::READ;
+static PORTS: [Port; 4] = [
+    ports::collision(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
+    ports::collision_vel(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
+    ports::motion(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE),
+    Port::geometry(Owner::INPUT, c"mesh")
+        .required()
+        .help(c"Closed meshes; `restP` and the detail's rigid_transform, rigid_linear, rigid_angular, rigid_pivot where they move rigidly, `v` where they deform.")
+        .on(Stage::INIT, READ)
+        .on(Stage::PREDICT, READ),
+];
+const COLLISION: u32 = 0;
+const COLLISION_VEL: u32 = 1;
+const MOTION: u32 = 2;
+const MESH: u32 = 3;
+
+const DIVISION_SIZE: usize = 0;
+static PARAMS: [Param; 3] = [
+    Param::float(c"division_size", c"Division Size", 0.05)
+        .folder(c"Collisions")
+        .unit(c"m")
+        .range(0.001, 1.0)
+        .not_animated()
+        .help(c"Voxel size of the collision field. About the liquid's voxel size (particle separation times grid scale) is right; walls and details thinner than it are lost.")
+        .houdini(c"divsize"),
+    frames::PARAMS[0],
+    frames::PARAMS[1],
+];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.static_object", c"Static Object")
+    .help(c"A solid that is not moved by what it touches. Its meshes must be closed; they may be animated or deform.")
+    .medium(c"collider")
+    .houdini(c"staticobject")
+    .stages(&[Stage::INIT, Stage::PREDICT])
+    .inputs(&[NodeKind::GEOMETRY], 1, 0)
+    .ports(&PORTS)
+    .params(&PARAMS);
+
+/// An instance: it remembers which mesh its signed distance was made of, and makes it anew when it cannot tell.
+#[derive(Default)]
+pub struct StaticObject {
+    exchange: Exchange,
+    made_of: Option<Vec<u64>>,
+}
+
+impl Instance for StaticObject {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        self.exchange.begin(call)?;
+        let h = call.number(DIVISION_SIZE);
+        if !(h > 0.0 && h < f64::INFINITY) {
+            return Err(Failure::parameter(format!("division_size must be above 0, not {h}")));
+        }
+        let shape = self.exchange.solid_shape(call, MESH)?;
+        let stamps = shape.stamps();
+        if call.stage() == Stage::INIT || stamps.is_none() || stamps != self.made_of {
+            self.made_of = None;
+            self.exchange.write_collision(call, COLLISION, COLLISION_VEL, MESH, &shape, h)?;
+            self.made_of = stamps;
+        } else if let SolidShape::Rigid { placement, .. } = &shape {
+            let transform = SolidShape::lattice(h).to_row_major();
+            call.place_grid(COLLISION, 0, &placement.after(&transform))?;
+        }
+        self.exchange.write_motion(call, MOTION, &shape)?;
+        Ok(Outcome::Done)
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -79,6 +79,32 @@ fn a_resumed_cook_is_byte_identical_wherever_it_stopped() {
 }
 
 #[test]
+fn a_resumed_cook_ends_with_the_same_pictures_and_sheet() {
+    let bench = Bench::new(&[COUPLING]);
+    let text = graph(
+        5,
+        &format!(
+            r#"{TWO_SOLVES}, {{ "name": "look", "type": "preview", "inputs": ["both"],
+               "params": {{ "resolution": [32, 24], "sheet": 3 }} }}"#
+        ),
+    );
+    bench.cook_into("whole", &text, false).unwrap();
+    bench.stop_after.store(2, Ordering::Relaxed);
+    assert!(matches!(bench.cook_into("cut", &text, false).unwrap(), Ended::Interrupted(_)));
+    bench.stop_after.store(usize::MAX, Ordering::Relaxed);
+    let sheet = |cook: &str| bench.out(cook).join("look/look_sheet.png");
+    assert!(!sheet("cut").exists());
+    bench.cook_into("cut", &text, true).unwrap();
+    // A cook that was killed between the last frame and the sheet.
+    std::fs::remove_file(sheet("cut")).unwrap();
+    bench.cook_into("cut", &text, true).unwrap();
+    for name in ["look.0001.png", "look.0005.png", "look_sheet.png"] {
+        let bytes = |cook: &str| std::fs::read(bench.out(cook).join("look").join(name)).unwrap();
+        assert!(bytes("cut") == bytes("whole"), "{name}");
+    }
+}
+
+#[test]
 fn a_rejected_substep_is_undone_and_cut() {
     let bench = Bench::new(&[COUPLING, FAULTS]);
     let text = graph(2, &faulty(r#""type": "test.rejects_dt", "params": { "dt": 0.03 }"#));

@@ -18,7 +18,7 @@ pub enum Material {
 /// A level set and how it is drawn.
 #[derive(Clone, Debug)]
 pub struct Surface<'a> {
-    /// A float level set with cubic voxels.
+    /// A float level set; its voxels are cubes, however they are turned.
     pub grid: GridOut<'a>,
     /// How it is drawn.
     pub material: Material,
@@ -33,6 +33,23 @@ pub struct Camera {
     pub look_at: [f64; 3],
     /// Vertical angle of view, degrees.
     pub fov: f64,
+}
+
+impl Camera {
+    /// The shim's view of this camera, Y upwards; one that looks straight down or up has -Z or Z there.
+    fn raw(&self) -> Result<MvCamera, Error> {
+        let d: [f64; 3] = std::array::from_fn(|c| self.look_at[c] - self.position[c]);
+        let length = d.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if !(length > 0.0 && length.is_finite()) {
+            return Err(Error::Input("the camera must stand apart from what it looks at".into()));
+        }
+        if !(self.fov > 0.0 && self.fov < 180.0) {
+            return Err(Error::Input(format!("a camera cannot see an angle of {} degrees", self.fov)));
+        }
+        let steep = d[1].abs() / length > 0.99999;
+        let up = if steep { [0.0, 0.0, d[1].signum()] } else { [0.0, 1.0, 0.0] };
+        Ok(MvCamera { position: self.position, look_at: self.look_at, up, fov_degrees: self.fov })
+    }
 }
 
 /// What does not change over a shot.
@@ -73,12 +90,7 @@ pub fn render(surfaces: &[Surface<'_>], camera: &Camera, picture: &Picture) -> R
         keep.push(kept);
         raw.push(MvSurface { grid, material: surface.material as i32 });
     }
-    let raw_camera = MvCamera {
-        position: camera.position,
-        look_at: camera.look_at,
-        up: [0.0, 1.0, 0.0],
-        fov_degrees: camera.fov,
-    };
+    let raw_camera = camera.raw()?;
     let raw_picture = MvPicture {
         width: picture.width as i32,
         height: picture.height as i32,

@@ -1,13 +1,12 @@
 //! Cooking a shot: frames, outputs, statistics, checkpoints.
 
 use super::checkpoint::{self, Checkpoint};
+use super::outputs::Outputs;
 use super::record::{Record, StatsFile};
 use super::simulation::{Simulation, Stop};
 use super::stats::SubstepStats;
 use crate::graph::{Network, Problem, Problems};
 use crate::loader::Plugins;
-use crate::node::NodeKind;
-use crate::output::{self, Output};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -105,7 +104,8 @@ pub fn cook(
     }
     std::fs::create_dir_all(options.out)
         .map_err(|e| CookError::Failed(format!("cannot make the folder {}: {e}", options.out.display())))?;
-    let outputs = Outputs::new(network, options.out)?;
+    let mut simulation = simulation;
+    let outputs = Outputs::new(&mut simulation, options, (first, last))?;
     let mut cook = Cook { simulation, outputs, options, onlooker, first, last };
     cook.run()
 }
@@ -233,58 +233,6 @@ impl Cook<'_> {
         for old in checkpoint::all(&self.checkpoints()) {
             std::fs::remove_file(&old)
                 .map_err(|e| CookError::Failed(format!("cannot remove {}: {e}", old.display())))?;
-        }
-        Ok(())
-    }
-}
-
-/// The output nodes at work.
-struct Outputs {
-    nodes: Vec<(usize, String, PathBuf, Box<dyn Output>)>,
-}
-
-impl Outputs {
-    fn new(network: &Network, out: &Path) -> Result<Self, CookError> {
-        let mut nodes = Vec::new();
-        for (i, node) in network.nodes.iter().enumerate() {
-            if node.node_type.kind != NodeKind::Output || node.bypass {
-                continue;
-            }
-            let writer = output::create(&node.node_type.id).ok_or_else(|| {
-                Problem::node(&node.name, format!("`{}` writes nothing here", node.node_type.id))
-            })?;
-            let folder = out.join(&node.name);
-            std::fs::create_dir_all(&folder).map_err(|e| {
-                Problem::node(&node.name, format!("cannot make the folder {}: {e}", folder.display()))
-            })?;
-            nodes.push((i, node.name.clone(), folder, writer));
-        }
-        Ok(Self { nodes })
-    }
-
-    fn write(&mut self, simulation: &mut Simulation) -> Result<Vec<PathBuf>, CookError> {
-        let mut files = Vec::new();
-        let network = simulation.network;
-        for (i, name, folder, writer) in &mut self.nodes {
-            let scene = simulation.scene(*i)?;
-            let number = simulation.state().clock.frame;
-            let params = network.nodes[*i].params_at(f64::from(number));
-            let frame = output::Frame {
-                number,
-                fps: network.settings.fps,
-                node: name,
-                scene: &scene,
-                params: &params,
-                folder,
-            };
-            files.extend(writer.write(&frame).map_err(|e| Problem::node(name, e.to_string()))?);
-        }
-        Ok(files)
-    }
-
-    fn finish(&mut self) -> Result<(), CookError> {
-        for (_, name, folder, writer) in &mut self.nodes {
-            writer.finish(folder, name).map_err(|e| Problem::node(name, e.to_string()))?;
         }
         Ok(())
     }

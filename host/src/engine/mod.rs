@@ -6,6 +6,8 @@ mod clock;
 mod cook;
 pub mod crash;
 mod estimate;
+mod extent;
+mod outputs;
 mod plan;
 mod plan_check;
 mod record;

@@ -1,9 +1,10 @@
 //! `geometry_cache`: particles, bubbles and meshes, one `.geo` file a frame (Houdini's JSON).
 
-use super::{Frame, Output, OutputError, atomic, geo_json};
+use super::pattern::Pattern;
+use super::{Frame, Output, OutputError, geo_json, save};
 use crate::data::{Data, Geometry, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The node at work: it keeps nothing from frame to frame.
 pub struct GeometryCache;
@@ -39,18 +40,10 @@ impl Output for GeometryCache {
         let objects = &frame.scene.objects;
         if written.is_empty() && objects.iter().any(|o| geometries(o).next().is_some()) {
             let known: Vec<&str> = objects.iter().flat_map(geometries).collect();
-            return Err(OutputError(format!(
-                "node `{}`, parameter `geometry`: no object has {}; there are {}",
-                frame.node,
-                names.join(" or "),
-                known.join(", ")
-            )));
+            let sentence = format!("no object has {}; there are {}", names.join(" or "), known.join(", "));
+            return Err(OutputError::param("geometry", sentence));
         }
         Ok(written)
-    }
-
-    fn finish(&mut self, _folder: &Path, _node: &str) -> Result<Vec<PathBuf>, OutputError> {
-        Ok(Vec::new())
     }
 }
 
@@ -71,42 +64,12 @@ fn write_named(frame: &Frame, name: &str, stem: &str) -> Result<Vec<PathBuf>, Ou
         let header = geo_json::Header { fps: frame.fps, frame: frame.number };
         let keep = |attribute: &str| attribute == "P" || pattern.matches(attribute);
         let bytes = geo_json::to_bytes(geometry, &header, keep).map_err(|reason| {
-            OutputError(format!("node `{}`: `{name}` of `{object}` cannot be written: {reason}", frame.node))
+            OutputError::new(format!("`{name}` of `{object}` cannot be written: {reason}"))
         })?;
-        atomic::write(&path, &bytes)?;
+        save(&path, &bytes)?;
         written.push(path);
     }
     Ok(written)
-}
-
-/// Houdini's attribute pattern: blank-separated names with `*`, `^` leaves out; the last match decides.
-struct Pattern<'a> {
-    words: Vec<&'a str>,
-}
-
-impl<'a> Pattern<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { words: text.split_whitespace().collect() }
-    }
-
-    fn matches(&self, name: &str) -> bool {
-        self.words.iter().fold(false, |kept, word| match word.strip_prefix('^') {
-            Some(left_out) => kept && !glob(left_out, name),
-            None => kept || glob(word, name),
-        })
-    }
-}
-
-fn glob(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => match name.strip_prefix(head) {
-            None => false,
-            Some(rest) => {
-                rest.char_indices().map(|(i, _)| i).chain([rest.len()]).any(|i| glob(tail, &rest[i..]))
-            }
-        },
-    }
 }
 
 #[cfg(test)]
@@ -198,16 +161,8 @@ mod tests {
             params: &params,
             folder: folder.path(),
         };
-        let error = GeometryCache.write(&frame).unwrap_err().to_string();
-        assert!(error.contains("partcles") && error.contains("particles"), "{error}");
-    }
-
-    #[test]
-    fn patterns_choose_as_in_houdini() {
-        let p = Pattern::new("* ^C0 ^rest* restP");
-        assert!(p.matches("v") && p.matches("id") && p.matches("restP"));
-        assert!(!p.matches("C0") && !p.matches("restLength"));
-        assert!(!Pattern::new("").matches("v"));
-        assert!(Pattern::new("a*c*e").matches("abcde") && !Pattern::new("a*c*e").matches("abde"));
+        let error = GeometryCache.write(&frame).unwrap_err();
+        assert_eq!(error.param, Some("geometry"));
+        assert!(error.sentence.contains("partcles") && error.sentence.contains("particles"), "{error}");
     }
 }

@@ -1,16 +1,37 @@
 //! Output nodes: what leaves the host as files.
 
-mod atomic;
+mod caption;
+mod framing;
 mod geo_json;
 mod geometry_cache;
+mod pattern;
+mod picture;
+mod preview;
+mod sheet;
 #[cfg(test)]
 mod test_scene;
 mod vdb_cache;
 mod vdb_grid;
 
+pub use framing::Bounds;
+pub use sheet::{Row, side_by_side};
+
 use crate::data::Scene;
 use crate::node::{NodeType, Params};
 use std::path::{Path, PathBuf};
+
+/// The shot as an output node knows it from the start; the same when a cook is resumed.
+#[derive(Clone, Debug)]
+pub struct Shot {
+    /// First and last frame to be written.
+    pub frames: (i32, i32),
+    /// Threads the node may use; its files do not depend on it.
+    pub threads: u32,
+    /// The node's parameters at the last frame.
+    pub params: Params,
+    /// What the objects upstream begin as and, if they move by themselves, where they come by: name and bounds.
+    pub extents: Vec<(String, Bounds)>,
+}
 
 /// One finished frame as an output node sees it.
 pub struct Frame<'a> {
@@ -29,38 +50,61 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Path of this frame's file of an output called `stem`: the number last, at least four digits.
+    /// Path of this frame's file of an output called `stem`.
     fn file(&self, stem: &str, extension: &str) -> PathBuf {
-        let sign = if self.number < 0 { "-" } else { "" };
-        self.folder.join(format!("{stem}.{sign}{:04}.{extension}", self.number.unsigned_abs()))
+        file_of(self.folder, stem, self.number, extension)
     }
 }
 
-/// Why a frame could not be written: one sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct OutputError(pub String);
+/// Path of a frame's file: the number last, at least four digits.
+fn file_of(folder: &Path, stem: &str, number: i32, extension: &str) -> PathBuf {
+    let sign = if number < 0 { "-" } else { "" };
+    folder.join(format!("{stem}.{sign}{:04}.{extension}", number.unsigned_abs()))
+}
 
-/// An output node at work. It may keep what a last file needs (a contact sheet), but nothing that a resumed
-/// cook would miss: after a resume only the later frames are handed over.
+/// Why a file could not be written: one sentence, without the node's name.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct OutputError {
+    /// The parameter that is to blame, if one is.
+    pub param: Option<&'static str>,
+    /// What went wrong.
+    pub sentence: String,
+}
+
+impl OutputError {
+    fn new(sentence: impl Into<String>) -> Self {
+        Self { param: None, sentence: sentence.into() }
+    }
+
+    fn param(param: &'static str, sentence: impl Into<String>) -> Self {
+        Self { param: Some(param), sentence: sentence.into() }
+    }
+}
+
+/// An output node at work. It keeps nothing from frame to frame: after a resume only the later frames are
+/// handed over, and every file must come out the same.
 pub trait Output {
     /// Writes the files of one frame (temporary name, then rename) and says which.
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError>;
 
-    /// Called once when the last frame is written.
-    fn finish(&mut self, folder: &Path, node: &str) -> Result<Vec<PathBuf>, OutputError>;
+    /// Called once when the last frame is written, by this cook or by the one that is resumed.
+    fn finish(&mut self, _folder: &Path, _node: &str) -> Result<Vec<PathBuf>, OutputError> {
+        Ok(Vec::new())
+    }
 }
 
 /// The output node types of the host.
 pub fn types() -> Vec<NodeType> {
-    vec![vdb_cache::node_type(), geometry_cache::node_type()]
+    vec![vdb_cache::node_type(), geometry_cache::node_type(), preview::node_type()]
 }
 
 /// An output node of that type, or `None` when there is no such type.
-pub fn create(type_id: &str) -> Option<Box<dyn Output>> {
+pub fn create(type_id: &str, shot: Shot) -> Option<Box<dyn Output>> {
     match type_id.strip_prefix("meniscus.").unwrap_or(type_id) {
         "vdb_cache" => Some(Box::new(vdb_cache::VdbCache)),
         "geometry_cache" => Some(Box::new(geometry_cache::GeometryCache)),
+        "preview" => Some(Box::new(preview::Preview::new(shot))),
         _ => None,
     }
 }
@@ -68,4 +112,10 @@ pub fn create(type_id: &str) -> Option<Box<dyn Output>> {
 /// What the caches write as `creator`.
 fn creator() -> String {
     format!("Meniscus {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Writes a file that is whole or not there.
+fn save(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    crate::files::write_atomically(path, bytes)
+        .map_err(|e| OutputError::new(format!("cannot write {}: {e}", path.display())))
 }

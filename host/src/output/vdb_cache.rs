@@ -42,10 +42,6 @@ impl Output for VdbCache {
         save(&path, &converted, frame)?;
         Ok(vec![path])
     }
-
-    fn finish(&mut self, _folder: &Path, _node: &str) -> Result<Vec<PathBuf>, OutputError> {
-        Ok(Vec::new())
-    }
 }
 
 /// Every object's grid of that name. One keeps the name; several are called `<object>_<name>`.
@@ -58,16 +54,13 @@ fn grids_named(
     let found: Vec<_> = objects.iter().filter_map(|o| Some((o, o.grid(name)?))).collect();
     if found.is_empty() && objects.iter().any(is_simulated) {
         let known = known_grids(objects).join(", ");
-        return Err(OutputError(format!(
-            "node `{}`, parameter `grids`: no object has a grid `{name}`; there are {known}",
-            frame.node
-        )));
+        let sentence = format!("no object has a grid `{name}`; there are {known}");
+        return Err(OutputError::param("grids", sentence));
     }
     let alone = found.len() == 1;
     let convert_one = |(object, grid): (&Object, _)| {
         let converted = convert(name, grid, object.grid("surface"), velocity).map_err(|reason| {
-            let whose = format!("grid `{name}` of `{}`", object.name);
-            OutputError(format!("node `{}`: {whose} cannot be written: {reason}", frame.node))
+            OutputError::new(format!("grid `{name}` of `{}` cannot be written: {reason}", object.name))
         })?;
         Ok((if alone { name.to_owned() } else { format!("{}_{name}", object.name) }, converted))
     };
@@ -122,7 +115,7 @@ fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(),
         .collect();
     match openvdb_sys::write(path, &grids, &metadata) {
         Ok(_) => Ok(()),
-        Err(error) => Err(OutputError(format!("node `{}`: {error}", frame.node))),
+        Err(error) => Err(OutputError::new(error.to_string())),
     }
 }
 
@@ -193,11 +186,9 @@ mod tests {
     fn an_unknown_grid_is_named() {
         let mut params = defaults(&node_type());
         params.values.insert("grids".into(), Value::Texts(vec!["surfce".into()]));
-        let error = cook(&scene(), &params).map(|_| ()).unwrap_err().to_string();
-        assert!(
-            error.contains("`cache`") && error.contains("`surfce`") && error.contains("surface, vel"),
-            "{error}"
-        );
+        let error = cook(&scene(), &params).map(|_| ()).unwrap_err();
+        assert_eq!(error.param, Some("grids"));
+        assert!(error.sentence.contains("`surfce`") && error.sentence.contains("surface, vel"), "{error}");
     }
 
     #[test]

@@ -1,0 +1,81 @@
+//! Where a shot takes place, known before anything is simulated.
+
+use super::scene::upstream;
+use crate::geometry::Evaluator;
+use crate::graph::Network;
+use crate::node::{NodeKind, Params, Value};
+use crate::output::Bounds;
+use glam::{DVec3, Vec3};
+
+/// Moments of the shot at which geometry that moves by itself is looked at.
+const LOOKS: i32 = 5;
+
+/// Bounds of the geometry that each object upstream of a node is made of, over the whole shot. They depend on
+/// the graph alone, so a resumed cook finds the same. Geometry that cannot be made is left to whoever needs it.
+///
+/// Liquid leaves what it starts as; in a tank (a solver's volume limits with four closed sides) it may go
+/// everywhere, so there the tank counts as well.
+pub(super) fn extents(network: &Network, evaluator: &mut Evaluator, node: usize) -> Vec<(String, Bounds)> {
+    let mut found = Vec::new();
+    for object in upstream(network, node) {
+        let bound = &network.nodes[object];
+        let inputs: &[usize] =
+            if bound.node_type.kind == NodeKind::Geometry { &[object] } else { &bound.inputs };
+        let made = inputs.iter().filter_map(|&i| seen(network, evaluator, i)).reduce(Bounds::union);
+        let Some(mut bounds) = made else { continue };
+        for tank in network
+            .nodes
+            .iter()
+            .filter(|n| n.inputs.contains(&object) && !n.bypass)
+            .filter_map(|n| tank(&n.params_at(f64::from(network.settings.frames.0))))
+        {
+            bounds = inside(bounds, tank);
+        }
+        found.push((bound.name.clone(), bounds));
+    }
+    found
+}
+
+fn seen(network: &Network, evaluator: &mut Evaluator, node: usize) -> Option<Bounds> {
+    if network.nodes[node].node_type.kind != NodeKind::Geometry {
+        return None;
+    }
+    let (first, last) = network.settings.frames;
+    let moment = |i: i32| {
+        f64::from(first) + (f64::from(last) - f64::from(first)) * f64::from(i) / f64::from(LOOKS - 1)
+    };
+    (0..LOOKS)
+        .filter_map(|i| {
+            let g = evaluator.evaluate(network, node, moment(i), 0.0).ok()?;
+            let origin = DVec3::from(g.origin);
+            g.bounds().and_then(|(lo, hi)| {
+                Bounds::around([lo, hi].into_iter().map(|p| Vec3::from(p).as_dvec3() + origin))
+            })
+        })
+        .reduce(Bounds::union)
+}
+
+/// The volume limits of a solver whose four sides are closed; whether floor and lid are as well.
+struct Tank {
+    bounds: Bounds,
+    floor: bool,
+}
+
+fn tank(params: &Params) -> Option<Tank> {
+    let closed = |side: &str| matches!(params.values.get(side), Some(Value::Text(t)) if t == "closed");
+    if !["side_neg_x", "side_pos_x", "side_neg_z", "side_pos_z"].into_iter().all(closed) {
+        return None;
+    }
+    let (middle, size) =
+        (DVec3::from(params.vector("limit_center")), DVec3::from(params.vector("limit_size")));
+    let bounds = Bounds { min: middle - 0.5 * size, max: middle + 0.5 * size };
+    Some(Tank { bounds, floor: closed("side_neg_y") })
+}
+
+/// Bounds of a liquid in a tank: as wide as the tank, down to its floor.
+fn inside(liquid: Bounds, tank: Tank) -> Bounds {
+    let floor = if tank.floor { tank.bounds.min.y } else { liquid.min.y };
+    let low = DVec3::new(tank.bounds.min.x, floor, tank.bounds.min.z);
+    let high = DVec3::new(tank.bounds.max.x, liquid.max.y, tank.bounds.max.z);
+    Bounds { min: low, max: high }
+}

@@ -1,0 +1,94 @@
+//! Small letters on pictures.
+
+use super::picture::Picture;
+
+/// Height of a line, pixels, at scale 1: seven for the letter, three below.
+pub const LINE: usize = 10;
+/// Width of a letter with the gap behind it, pixels, at scale 1.
+const ADVANCE: usize = 6;
+/// Width of a letter, columns.
+const COLUMNS: usize = 5;
+
+/// The letters, digits and signs there are, each five columns of seven dots, the lowest bit on top.
+const LETTERS: [(char, [u8; COLUMNS]); 40] = [
+    ('0', [0x3e, 0x51, 0x49, 0x45, 0x3e]),
+    ('1', [0x00, 0x42, 0x7f, 0x40, 0x00]),
+    ('2', [0x42, 0x61, 0x51, 0x49, 0x46]),
+    ('3', [0x21, 0x41, 0x45, 0x4b, 0x31]),
+    ('4', [0x18, 0x14, 0x12, 0x7f, 0x10]),
+    ('5', [0x27, 0x45, 0x45, 0x45, 0x39]),
+    ('6', [0x3c, 0x4a, 0x49, 0x49, 0x30]),
+    ('7', [0x01, 0x71, 0x09, 0x05, 0x03]),
+    ('8', [0x36, 0x49, 0x49, 0x49, 0x36]),
+    ('9', [0x06, 0x49, 0x49, 0x29, 0x1e]),
+    ('a', [0x20, 0x54, 0x54, 0x54, 0x78]),
+    ('b', [0x7f, 0x48, 0x44, 0x44, 0x38]),
+    ('c', [0x38, 0x44, 0x44, 0x44, 0x20]),
+    ('d', [0x38, 0x44, 0x44, 0x48, 0x7f]),
+    ('e', [0x38, 0x54, 0x54, 0x54, 0x18]),
+    ('f', [0x08, 0x7e, 0x09, 0x01, 0x02]),
+    ('g', [0x0c, 0x52, 0x52, 0x52, 0x3e]),
+    ('h', [0x7f, 0x08, 0x04, 0x04, 0x78]),
+    ('i', [0x00, 0x44, 0x7d, 0x40, 0x00]),
+    ('j', [0x20, 0x40, 0x44, 0x3d, 0x00]),
+    ('k', [0x7f, 0x10, 0x28, 0x44, 0x00]),
+    ('l', [0x00, 0x41, 0x7f, 0x40, 0x00]),
+    ('m', [0x7c, 0x04, 0x18, 0x04, 0x78]),
+    ('n', [0x7c, 0x08, 0x04, 0x04, 0x78]),
+    ('o', [0x38, 0x44, 0x44, 0x44, 0x38]),
+    ('p', [0x7c, 0x14, 0x14, 0x14, 0x08]),
+    ('q', [0x08, 0x14, 0x14, 0x18, 0x7c]),
+    ('r', [0x7c, 0x08, 0x04, 0x04, 0x08]),
+    ('s', [0x48, 0x54, 0x54, 0x54, 0x20]),
+    ('t', [0x04, 0x3f, 0x44, 0x40, 0x20]),
+    ('u', [0x3c, 0x40, 0x40, 0x20, 0x7c]),
+    ('v', [0x1c, 0x20, 0x40, 0x20, 0x1c]),
+    ('w', [0x3c, 0x40, 0x30, 0x40, 0x3c]),
+    ('x', [0x44, 0x28, 0x10, 0x28, 0x44]),
+    ('y', [0x0c, 0x50, 0x50, 0x50, 0x3c]),
+    ('z', [0x44, 0x64, 0x54, 0x4c, 0x44]),
+    ('-', [0x08, 0x08, 0x08, 0x08, 0x08]),
+    ('.', [0x00, 0x60, 0x60, 0x00, 0x00]),
+    (',', [0x00, 0x50, 0x30, 0x00, 0x00]),
+    (':', [0x00, 0x36, 0x36, 0x00, 0x00]),
+];
+
+/// Width of a caption, pixels.
+pub fn width(text: &str, scale: usize) -> usize {
+    text.chars().count() * ADVANCE * scale
+}
+
+/// Writes `text` with its upper left corner at (x, y), every dot `scale` pixels wide. Capitals become small
+/// letters; a sign there is no letter for leaves a gap.
+pub fn write(picture: &mut Picture, text: &str, x: usize, y: usize, scale: usize, colour: [u8; 3]) {
+    for (i, c) in text.chars().enumerate() {
+        let Some((_, columns)) = LETTERS.iter().find(|(l, _)| *l == c.to_ascii_lowercase()) else { continue };
+        for (column, dots) in columns.iter().enumerate() {
+            for row in (0..7).filter(|row| dots >> row & 1 == 1) {
+                let (left, top) = (x + (i * ADVANCE + column) * scale, y + row * scale);
+                for (dx, dy) in (0..scale).flat_map(|dy| (0..scale).map(move |dx| (dx, dy))) {
+                    picture.dot(left + dx, top + dy, colour);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_stay_within_their_width() {
+        let text = "Frame 0123456789, the quick brown fox jumps over the lazy dog: 1.5 s - µ";
+        let (w, h) = (width(text, 2), LINE * 2);
+        let mut p = Picture::plain(w, h, [0; 3]);
+        write(&mut p, text, 0, 0, 2, [255; 3]);
+        let column = |x: usize| (0..h).any(|y| p.rgb[(y * w + x) * 3] > 0);
+        assert!(column(0) && !column(w - 1));
+        let letters = text.chars().filter(|c| !c.is_whitespace() && *c != 'µ').count();
+        let written = (0..text.chars().count()).filter(|i| (0..10).any(|x| column(i * 12 + x))).count();
+        assert_eq!(written, letters);
+        write(&mut p, text, 30, 15, 3, [255; 3]);
+    }
+}

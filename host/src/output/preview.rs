@@ -1,0 +1,379 @@
+//! `preview`: a ray-traced picture of every frame and a contact sheet of the shot.
+
+use super::framing::{Bounds, View, frame as frame_camera};
+use super::pattern::Pattern;
+use super::picture::Picture;
+use super::vdb_grid::{Converted, Velocity, convert};
+use super::{Frame, Output, OutputError, Shot, sheet};
+use crate::data::{Grid, Object};
+use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
+use glam::DVec3;
+use openvdb_sys::{Camera, GridOut, Material, Surface};
+use std::path::{Path, PathBuf};
+
+/// Grid of an object that is drawn as liquid.
+const LIQUID: &str = "surface";
+/// Grid of an object that is drawn as a solid.
+const SOLID: &str = "collision";
+/// The studio floor lies this far below the shot, in diagonals of the shot: touching, they would fight for
+/// every pixel.
+const FLOOR_GAP: f64 = 0.004;
+/// What is looked at where nothing is known of the shot, metres.
+const NOWHERE: Bounds = Bounds { min: DVec3::splat(-0.5), max: DVec3::splat(0.5) };
+
+/// The node at work.
+pub struct Preview {
+    shot: Shot,
+}
+
+/// Its description.
+pub fn node_type() -> NodeType {
+    let help = "Draws the objects, one picture (.png) a frame and a contact sheet at the end: liquids as water, \
+                solids as glass, so that what is inside stays in sight.";
+    NodeType::host("meniscus.preview", "Preview", NodeKind::Output, (1, None), help).with(parameters())
+}
+
+fn parameters() -> Vec<ParamSpec> {
+    let when = |condition: &str, spec: ParamSpec| ParamSpec { disable_when: condition.into(), ..spec };
+    let framed = |spec| when("{ camera == given }", spec);
+    let given = |spec| when("{ camera == auto }", spec);
+    let resolution = ParamSpec::integer("resolution", "Resolution", 0, "Width and height of the pictures.");
+    vec![
+        ParamSpec {
+            components: 2,
+            default: Value::Integers(vec![640, 480]),
+            unit: "pixels".into(),
+            houdini_name: "res".into(),
+            animatable: false,
+            ..resolution.within(Some(16.0), Some(8192.0))
+        },
+        ParamSpec::menu(
+            "camera",
+            "Camera",
+            &[("auto", "Frames the Shot"), ("given", "As Given")],
+            "Frames the shot: stands where everything that the objects begin as is in the picture, and stays \
+             there. As given: at Position, towards Look At; both may be animated.",
+        ),
+        framed(
+            ParamSpec::number(
+                "azimuth",
+                "Azimuth",
+                &[0.0],
+                "degrees",
+                "Where the framing camera stands: from +Z towards +X.",
+            )
+            .within(Some(-360.0), Some(360.0)),
+        ),
+        framed(
+            ParamSpec::number(
+                "elevation",
+                "Elevation",
+                &[8.0],
+                "degrees",
+                "How far the framing camera stands above the horizon.",
+            )
+            .within(Some(-85.0), Some(85.0)),
+        ),
+        given(ParamSpec::number(
+            "position",
+            "Position",
+            &[0.0, 0.5, 2.0],
+            "m",
+            "Where the given camera stands.",
+        )),
+        given(ParamSpec::number("look_at", "Look At", &[0.0; 3], "m", "What the given camera looks at.")),
+        ParamSpec::number("field_of_view", "Field of View", &[30.0], "degrees", "Vertical angle of view.")
+            .within(Some(1.0), Some(150.0)),
+        ParamSpec::text(
+            "objects",
+            "Objects",
+            "*",
+            "Which objects to draw: names, * for any part of a name, ^ to leave out.",
+        ),
+        ParamSpec::text("glass", "Glass", "*", "Which solids are clear; the others are opaque clay."),
+        ParamSpec {
+            animatable: false,
+            ..ParamSpec::integer(
+                "sheet",
+                "Pictures on the Sheet",
+                12,
+                "Pictures on the contact sheet, evenly spread over the shot; 0 for no sheet.",
+            )
+            .within(Some(0.0), Some(400.0))
+        },
+    ]
+}
+
+impl Preview {
+    /// A node for a shot.
+    pub fn new(shot: Shot) -> Self {
+        Self { shot }
+    }
+
+    /// Bounds of everything that may be drawn; the same at every frame.
+    fn bounds(&self, drawn: &[Drawn], params: &Params) -> Bounds {
+        let pattern = Pattern::new(params.text("objects"));
+        let chosen = self.shot.extents.iter().filter(|(name, _)| pattern.matches(name));
+        let known = chosen.map(|(_, b)| *b).reduce(Bounds::union);
+        let now = || drawn.iter().filter_map(|d| bounds_of(d.grid)).reduce(Bounds::union);
+        known.or_else(now).unwrap_or(NOWHERE)
+    }
+}
+
+impl Output for Preview {
+    fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
+        let params = frame.params;
+        let drawn = choose(frame)?;
+        let bounds = self.bounds(&drawn, params);
+        let (width, height) = resolution(params);
+        let camera = camera(params, &bounds, f64::from(width) / f64::from(height))?;
+        let picture = openvdb_sys::Picture {
+            width,
+            height,
+            threads: self.shot.threads.max(1) as usize,
+            floor: bounds.min.y - FLOOR_GAP * bounds.diagonal(),
+            size: bounds.diagonal().max(f64::MIN_POSITIVE),
+            target: bounds.middle().to_array(),
+        };
+        let surfaces: Vec<Surface> = drawn.iter().map(Drawn::surface).collect();
+        let rgb = openvdb_sys::render(&surfaces, &camera, &picture)
+            .map_err(|e| OutputError::new(format!("the picture cannot be drawn: {e}")))?;
+        let path = frame.file(frame.node, "png");
+        Picture { width: width as usize, height: height as usize, rgb }.write(&path)?;
+        Ok(vec![path])
+    }
+
+    fn finish(&mut self, folder: &Path, node: &str) -> Result<Vec<PathBuf>, OutputError> {
+        let count = self.shot.params.integer("sheet").clamp(0, 400) as usize;
+        Ok(sheet::contact_sheet(folder, node, self.shot.frames, count)?.into_iter().collect())
+    }
+}
+
+/// A surface of an object and how it is drawn.
+struct Drawn<'a> {
+    grid: &'a Grid,
+    converted: Converted,
+    material: Material,
+}
+
+impl Drawn<'_> {
+    fn surface(&self) -> Surface<'_> {
+        let grid = GridOut {
+            name: "surface",
+            class: self.converted.class,
+            transform: self.converted.transform,
+            background: self.converted.background,
+            origins: &self.converted.origins,
+            masks: self.converted.masks.as_deref(),
+            values: self.converted.channels.values(),
+            tiles: &self.converted.tiles,
+            half: false,
+            flood: self.converted.flood,
+            vector_type: None,
+            metadata: &[],
+        };
+        Surface { grid, material: self.material }
+    }
+}
+
+/// The surfaces of the chosen objects.
+fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
+    let (objects, glass) =
+        (Pattern::new(frame.params.text("objects")), Pattern::new(frame.params.text("glass")));
+    let mut drawn = Vec::new();
+    for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
+        let solid = if glass.matches(&object.name) { Material::Glass } else { Material::Clay };
+        for (name, material) in [(LIQUID, Material::Liquid), (SOLID, solid)] {
+            if let Some(grid) = object.grid(name) {
+                drawn.push(Drawn { grid, converted: converted(object, name, grid)?, material });
+            }
+        }
+    }
+    if let Some(reason) = nothing_to_draw(&frame.scene.objects, &objects) {
+        return Err(OutputError::param("objects", reason));
+    }
+    Ok(drawn)
+}
+
+/// Why nothing will ever be drawn, if so. An object that only begins later is no reason.
+fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
+    let mut found = objects.iter().filter(|o| chosen.matches(&o.name)).peekable();
+    if objects.is_empty() {
+        return None;
+    }
+    if found.peek().is_none() {
+        let names: Vec<&str> = objects.iter().map(|o| o.name.as_str()).collect();
+        return Some(format!("no object has such a name; there are {}", names.join(", ")));
+    }
+    let is_geometry = |o: &Object| o.ports.keys().any(|port| port == "geometry") && o.ports.len() == 1;
+    found.all(is_geometry).then(|| "geometry is drawn only where an object is made of it".into())
+}
+
+fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, OutputError> {
+    convert(name, grid, None, Velocity::Collocated)
+        .map_err(|e| OutputError::new(format!("grid `{name}` of `{}` cannot be drawn: {e}", object.name)))
+}
+
+/// Bounds of a grid's leaves, metres.
+fn bounds_of(grid: &Grid) -> Option<Bounds> {
+    let ends = |i: usize| if i == 1 { 8.0 } else { 0.0 };
+    let corners = grid.origins.iter().flat_map(|o| {
+        (0..8).map(move |i| {
+            let corner = [i & 1, i >> 1 & 1, i >> 2];
+            std::array::from_fn(|c| f64::from(o[c]) + ends(corner[c]))
+        })
+    });
+    Bounds::around(corners.map(|p| DVec3::from(grid.to_world(p))))
+}
+
+fn resolution(params: &Params) -> (u32, u32) {
+    let [width, height] = match params.values.get("resolution") {
+        Some(Value::Integers(v)) => [0, 1].map(|i| v.get(i).copied().unwrap_or(0)),
+        _ => [0, 0],
+    };
+    (width.clamp(1, 16384) as u32, height.clamp(1, 16384) as u32)
+}
+
+fn camera(params: &Params, bounds: &Bounds, aspect: f64) -> Result<Camera, OutputError> {
+    let fov = params.number("field_of_view");
+    if params.text("camera") != "given" {
+        let view = View { azimuth: params.number("azimuth"), elevation: params.number("elevation") };
+        return Ok(frame_camera(bounds, view, fov, aspect));
+    }
+    let (position, look_at) = (params.vector("position"), params.vector("look_at"));
+    let direction = DVec3::from(look_at) - DVec3::from(position);
+    if direction.length() == 0.0 {
+        return Err(OutputError::param("look_at", "the camera stands where it looks at"));
+    }
+    Ok(Camera { position, look_at, fov })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_scene::{RADIUS, ball, defaults, grid, scene};
+    use super::*;
+    use crate::data::{Data, Geometry, Lifetime, Sampling, Scene};
+
+    fn params(changes: &[(&str, Value)]) -> Params {
+        let mut params = defaults(&node_type());
+        params.values.insert("resolution".into(), Value::Integers(vec![80, 60]));
+        params.values.extend(changes.iter().map(|(k, v)| ((*k).to_owned(), v.clone())));
+        params
+    }
+
+    fn text(t: &str) -> Value {
+        Value::Text(t.into())
+    }
+
+    /// The ball of liquid in a ball of glass.
+    fn cased() -> Scene {
+        let mut scene = scene();
+        let mut glass = Object::new("glass", "meniscus.static_object");
+        let walls = |p: [f64; 3]| ball(p) - 0.02;
+        glass.set(SOLID, Lifetime::State, Data::Grid(grid(Sampling::Centre, 1, walls, |_, p| walls(p))));
+        scene.objects.push(glass);
+        scene
+    }
+
+    fn preview(params: &Params) -> Preview {
+        let ball = Bounds { min: DVec3::splat(-RADIUS), max: DVec3::splat(RADIUS) };
+        let extents = vec![("water".to_owned(), ball)];
+        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), extents })
+    }
+
+    fn shoot(scene: &Scene, params: &Params) -> Result<Picture, OutputError> {
+        let folder = tempfile::tempdir().unwrap();
+        let frame = Frame { number: 3, fps: 24.0, node: "look", scene, params, folder: folder.path() };
+        let files = preview(params).write(&frame)?;
+        assert_eq!(files, [folder.path().join("look.0003.png")]);
+        Picture::read(&files[0])
+    }
+
+    /// How blue the pixel is.
+    fn blueness(p: &Picture, x: usize, y: usize) -> i32 {
+        let at = (y * p.width + x) * 3;
+        i32::from(p.rgb[at + 2]) - i32::from(p.rgb[at])
+    }
+
+    #[test]
+    fn the_liquid_is_framed_and_seen_through_its_case() {
+        for scene in [scene(), cased()] {
+            let p = shoot(&scene, &params(&[])).unwrap();
+            assert_eq!((p.width, p.height), (80, 60));
+            assert!(blueness(&p, 40, 30) > 40, "{}", blueness(&p, 40, 30));
+            assert!(blueness(&p, 40, 1) < 30 && blueness(&p, 2, 30) < 30);
+        }
+    }
+
+    #[test]
+    fn objects_are_chosen_by_name() {
+        let clay = shoot(&cased(), &params(&[("glass", text(""))])).unwrap();
+        assert!(blueness(&clay, 40, 30) < 20, "clay hides the liquid");
+        let alone = shoot(&cased(), &params(&[("objects", text("* ^glass"))])).unwrap();
+        assert_eq!(alone, shoot(&scene(), &params(&[])).unwrap());
+        let error = shoot(&cased(), &params(&[("objects", text("watr"))])).unwrap_err();
+        assert_eq!(error.param, Some("objects"));
+        assert!(error.sentence.contains("water, glass"), "{error}");
+        let mut mesh = Object::new("mesh", "meniscus.box");
+        mesh.set("geometry", Lifetime::Substep, Data::Geometry(Geometry::default()));
+        let error = shoot(&Scene { objects: vec![mesh] }, &params(&[])).unwrap_err();
+        assert!(error.sentence.contains("an object is made of it"), "{error}");
+    }
+
+    #[test]
+    fn a_given_camera_looks_from_where_it_is_told() {
+        let given = |position: [f64; 3], look_at: [f64; 3]| {
+            let position = Value::Numbers(position.to_vec());
+            let changes = [
+                ("camera", text("given")),
+                ("position", position),
+                ("look_at", Value::Numbers(look_at.to_vec())),
+            ];
+            shoot(&scene(), &params(&changes))
+        };
+        assert!(blueness(&given([0.0, 0.0, 2.0], [0.0; 3]).unwrap(), 40, 30) > 40);
+        assert!(blueness(&given([0.0, 2.0, 0.0], [0.0; 3]).unwrap(), 40, 30) > 40, "straight down");
+        assert!(blueness(&given([0.0, 0.0, 2.0], [0.0, 0.0, 4.0]).unwrap(), 40, 30) < 30, "away");
+        assert_eq!(given([1.0; 3], [1.0; 3]).unwrap_err().param, Some("look_at"));
+    }
+
+    #[test]
+    fn the_frame_stays_while_the_liquid_moves() {
+        let mut moved = scene();
+        if let Some(Data::Grid(g)) = moved.objects[0].ports.get_mut(LIQUID).map(|p| &mut p.data) {
+            g.transform[13] -= 0.1;
+        }
+        let (before, after) = (shoot(&scene(), &params(&[])).unwrap(), shoot(&moved, &params(&[])).unwrap());
+        assert!(blueness(&before, 40, 12) > 40 && blueness(&after, 40, 12) < 40);
+    }
+
+    #[test]
+    fn the_sheet_is_made_of_the_files_there_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let (scene, params) = (scene(), params(&[("sheet", Value::Integers(vec![4]))]));
+        let write = |number: i32| {
+            let frame = Frame {
+                number,
+                fps: 24.0,
+                node: "look",
+                scene: &scene,
+                params: &params,
+                folder: folder.path(),
+            };
+            preview(&params).write(&frame).unwrap();
+        };
+        assert_eq!(preview(&params).finish(folder.path(), "look").unwrap(), [] as [PathBuf; 0]);
+        (1..=11).for_each(write);
+        let sheet = preview(&params).finish(folder.path(), "look").unwrap();
+        assert_eq!(sheet, [folder.path().join("look_sheet.png")]);
+        let whole = std::fs::read(&sheet[0]).unwrap();
+        std::fs::remove_file(&sheet[0]).unwrap();
+        preview(&params).finish(folder.path(), "look").unwrap();
+        assert_eq!(std::fs::read(&sheet[0]).unwrap(), whole, "another process ends with the same sheet");
+        std::fs::write(folder.path().join("look.0009.png"), b"cut").unwrap();
+        let error = preview(&params).finish(folder.path(), "look").unwrap_err();
+        assert!(error.sentence.contains("look.0009.png"), "{error}");
+        let none = self::params(&[("sheet", Value::Integers(vec![0]))]);
+        assert!(preview(&none).finish(folder.path(), "look").unwrap().is_empty());
+    }
+}

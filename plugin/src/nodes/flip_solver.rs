@@ -10,9 +10,8 @@ use meniscus_abi::{Access, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
-use meniscus_core::fluid::{Particles, Selection, sources};
+use meniscus_core::fluid::{Particles, Selection, sources, volume};
 use meniscus_core::grid::Transform;
-use meniscus_core::levelset;
 use meniscus_core::solid::Solids;
 
 const READ: Access = Access::READ;
@@ -176,9 +175,11 @@ impl FlipSolver {
     /// The liquid's totals, for stats.jsonl.
     fn measure(&self, call: &Call, held: &Held) {
         let liquid = &held.liquid;
-        let (p, h) = (&liquid.particles, liquid.transform.voxel_size() as f32);
-        let volume =
-            self.exchange.install(|| levelset::volume(&liquid.surface, Some(&liquid.solid.nodes), h));
+        let (p, h) = (&liquid.particles, liquid.transform.voxel_size());
+        let volume = self.exchange.install(|| {
+            let walls = liquid.solid.nodes.on(&liquid.surface.topology);
+            volume::of_liquid(&liquid.surface, &walls, h)
+        });
         let per_particle = held.particle_separation.powi(3);
         let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
         for (&v, &density) in p.velocity.iter().zip(&p.density) {

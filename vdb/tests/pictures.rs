@@ -11,12 +11,22 @@ struct Ball {
 
 /// The distance to a ball around the origin, on a cube of leaves that holds it.
 fn ball(radius: f64) -> Ball {
+    field(|r| r - radius)
+}
+
+/// A hollow ball between two radii.
+fn shell(inner: f64, outer: f64) -> Ball {
+    field(|r| (inner - r).max(r - outer))
+}
+
+/// A function of the distance from the origin.
+fn field(f: impl Fn(f64) -> f64) -> Ball {
     let steps = || (-24..24).step_by(8);
     let origins: Vec<[i32; 3]> =
         steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| [x, y, z]))).collect();
     let voxel = |o: &[i32; 3], n: i32| {
         let p = [o[0] + (n >> 6), o[1] + (n >> 3 & 7), o[2] + (n & 7)].map(|c| f64::from(c) * H);
-        (p.iter().map(|c| c * c).sum::<f64>().sqrt() - radius) as f32
+        f(p.iter().map(|c| c * c).sum::<f64>().sqrt()) as f32
     };
     let values = origins.iter().flat_map(|o| (0..512).map(move |n| voxel(o, n))).collect();
     Ball { origins, values }
@@ -57,7 +67,7 @@ fn blueness([r, _, b]: [i32; 3]) -> i32 {
 
 #[test]
 fn water_is_blue_and_stays_so_behind_glass() {
-    let (water, glass) = (ball(0.1), ball(0.16));
+    let (water, glass) = (ball(0.1), shell(0.13, 0.16));
     let naked = shoot(&[surface(&water, Material::Liquid)], 1);
     let cased = shoot(&[surface(&glass, Material::Glass), surface(&water, Material::Liquid)], 1);
     for picture in [&naked, &cased] {
@@ -70,6 +80,18 @@ fn water_is_blue_and_stays_so_behind_glass() {
 }
 
 #[test]
+fn liquid_that_reaches_into_a_wall_takes_its_shape() {
+    let glass = shell(0.12, 0.17);
+    let draw =
+        |radius: f64| shoot(&[surface(&glass, Material::Glass), surface(&ball(radius), Material::Liquid)], 1);
+    let (little, much) = (draw(0.131), draw(0.145));
+    let difference: f64 = little.iter().zip(&much).map(|(a, b)| f64::from(a.abs_diff(*b))).sum();
+    let mean = difference / little.len() as f64;
+    assert!(mean < 0.5, "{mean}");
+    assert!(blueness(pixel(&little, 45, 40)) > 60);
+}
+
+#[test]
 fn clay_hides_what_is_inside() {
     let (water, clay) = (ball(0.1), ball(0.16));
     let hidden = shoot(&[surface(&clay, Material::Clay), surface(&water, Material::Liquid)], 1);
@@ -78,7 +100,7 @@ fn clay_hides_what_is_inside() {
 
 #[test]
 fn any_number_of_threads_draws_the_same_picture() {
-    let (water, glass) = (ball(0.1), ball(0.16));
+    let (water, glass) = (ball(0.1), shell(0.13, 0.16));
     let surfaces = [surface(&glass, Material::Glass), surface(&water, Material::Liquid)];
     let one = shoot(&surfaces, 1);
     assert!(one == shoot(&surfaces, 2) && one == shoot(&surfaces, 7));

@@ -269,7 +269,7 @@ mod tests {
     fn cased() -> Scene {
         let mut scene = scene();
         let mut glass = Object::new("glass", "meniscus.static_object");
-        let walls = |p: [f64; 3]| ball(p) - 0.02;
+        let walls = |p: [f64; 3]| (ball(p) - 0.02).abs() - 0.02;
         glass.set(SOLID, Lifetime::State, Data::Grid(grid(Sampling::Centre, 1, walls, |_, p| walls(p))));
         scene.objects.push(glass);
         scene

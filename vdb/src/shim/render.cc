@@ -153,7 +153,7 @@ extern "C" int mv_render(const mv_surface* surfaces, size_t count, const mv_came
                          const mv_picture* picture, uint8_t* rgb, mv_error* error)
 {
     return meniscus::guarded(error, [&] {
-        const meniscus::Scene scene(surfaces, count);
+        const meniscus::Scene scene(surfaces, count, picture->threads);
         meniscus::Studio(scene, *camera, *picture).paint(rgb);
     });
 }

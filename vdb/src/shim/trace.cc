@@ -5,6 +5,10 @@
 #include "build.h"
 
 #include <openvdb/openvdb.h>
+#include <openvdb/tools/Interpolation.h>
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <limits>
 
@@ -32,10 +36,18 @@ struct Scene::Grids {
 
 namespace {
 
+using Leaf = FloatGrid::TreeType::LeafNodeType;
+
+std::vector<Leaf*> leaves_of(FloatGrid& grid)
+{
+    std::vector<Leaf*> leaves;
+    grid.tree().getNodes(leaves);
+    return leaves;
+}
+
 std::vector<float> make_bricks(FloatGrid& grid)
 {
-    std::vector<FloatGrid::TreeType::LeafNodeType*> leaves;
-    grid.tree().getNodes(leaves);
+    const std::vector<Leaf*> leaves = leaves_of(grid);
     std::vector<float> bricks(leaves.size() * BRICK_SIZE);
     tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
         auto accessor = grid.getConstAccessor();
@@ -51,16 +63,53 @@ std::vector<float> make_bricks(FloatGrid& grid)
     return bricks;
 }
 
+// The voxel at or below an index position; baseline x86-64 has no instruction for floor().
+inline Coord below(const Vec3& p)
+{
+    const int x = int(p[0]), y = int(p[1]), z = int(p[2]);
+    return Coord(x - (p[0] < x), y - (p[1] < y), z - (p[2] < z));
+}
+
+// How far liquid is drawn into a wall it touches, in voxels: so far that the two surfaces never fight.
+constexpr double WETTING = 0.25;
+
+// Simulated liquid reaches about a voxel into the walls, in the steps of the lattice; behind glass this would
+// be seen. Cut off there, it takes the shape of the wall.
+void cut(FloatGrid& liquid, const FloatGrid& solid)
+{
+    const std::vector<Leaf*> leaves = leaves_of(liquid);
+    const double overlap = WETTING * liquid.voxelSize()[0];
+    tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
+        openvdb::tools::GridSampler<FloatGrid::ConstAccessor, openvdb::tools::BoxSampler> distance(
+            solid.getConstAccessor(), solid.transform());
+        for (openvdb::Index n = 0; n < Leaf::SIZE; ++n) {
+            const Vec3 at = liquid.indexToWorld(leaves[l]->offsetToGlobalCoord(n));
+            const float wall = float(-distance.wsSample(at) - overlap);
+            if (leaves[l]->getValue(n) < wall) leaves[l]->setValueOnly(n, wall);
+        }
+    });
+}
+
 } // namespace
 
-Scene::Scene(const mv_surface* surfaces, size_t count) : grids_(std::make_unique<Grids>())
+Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std::make_unique<Grids>())
 {
     openvdb::initialize();
+    auto& entries = grids_->entries;
     for (size_t s = 0; s < count; ++s) {
         auto grid = build_grid<FloatGrid>(surfaces[s].grid);
         if (grid->activeVoxelCount() == 0) continue; // nothing to see
-        grids_->entries.push_back({grid, surfaces[s].material, make_bricks(*grid)});
+        entries.push_back({grid, surfaces[s].material, {}});
     }
+    tbb::task_arena(std::min(threads, tbb::this_task_arena::max_concurrency())).execute([&] {
+        for (auto& liquid : entries) {
+            if (liquid.material != MV_LIQUID) continue;
+            for (const auto& solid : entries) {
+                if (solid.material != MV_LIQUID) cut(*liquid.grid, *solid.grid);
+            }
+        }
+        for (auto& entry : entries) entry.bricks = make_bricks(*entry.grid);
+    });
 }
 
 Scene::~Scene() = default;
@@ -85,21 +134,21 @@ public:
     int32_t material() const { return material_; }
     double voxel() const { return voxel_; }
 
-    // Distance along the ray (unit direction) to the first crossing beyond `from`; infinity: none.
-    double hit(const Vec3& origin, const Vec3& direction, double from)
+    // Distance along the ray (unit direction) to the first crossing beyond `from`; infinity: none. `outside` says
+    // on which side of the surface the ray comes from.
+    double hit(const Vec3& origin, const Vec3& direction, double from, bool& outside)
     {
         const Vec3 o = grid_->worldToIndex(origin);
         const Vec3 d = (grid_->worldToIndex(origin + direction) - o) * voxel_;
         double t = from / voxel_, end = std::numeric_limits<double>::infinity();
         if (!clip(o, d, t, end)) return std::numeric_limits<double>::infinity();
-        double inside = 0.0; // sign of the field so far; 0: not known yet
-        for (double last = t; t < end;) {
-            double step;
-            const double value = look(o + d * t, d, step);
-            if (inside == 0.0) inside = value;
-            if (std::signbit(value) != std::signbit(inside)) return refine(o, d, last, t, inside) * voxel_;
-            last = t;
-            t += step;
+        double step;
+        Sample last{t, look(o + d * t, d, step)};
+        outside = !std::signbit(last.value);
+        for (t += step; t < end; t += step) {
+            const Sample now{t, look(o + d * t, d, step)};
+            if (std::signbit(now.value) == outside) return refine(o, d, last, now) * voxel_;
+            last = now;
         }
         return std::numeric_limits<double>::infinity();
     }
@@ -121,9 +170,14 @@ public:
     }
 
 private:
-    using Leaf = FloatGrid::TreeType::LeafNodeType;
     static constexpr double LEAST = 0.2; // shortest step, voxels: thinner things may be missed
     static constexpr double CAUTION = 0.9; // the field may grow a little faster than distance
+    static constexpr double EXACT = 1e-3;  // a crossing is found when the field is this small, voxels
+
+    // The field at a distance along a ray, in voxels and metres.
+    struct Sample {
+        double t, value;
+    };
 
     // Cuts t..end to the bounds of the active voxels.
     bool clip(const Vec3& o, const Vec3& d, double& t, double& end) const
@@ -143,7 +197,7 @@ private:
     // The field at p, and how far the ray may go from there.
     double look(const Vec3& p, const Vec3& d, double& step)
     {
-        const Coord ijk = Coord::floor(p);
+        const Coord ijk = below(p);
         if (const Leaf* leaf = accessor_.probeConstLeaf(ijk)) {
             const double value = interpolate(*leaf, ijk, p);
             step = std::max(LEAST, CAUTION * std::abs(value) / voxel_);
@@ -167,27 +221,26 @@ private:
         return std::max(t, 0.0);
     }
 
-    // The crossing between a (on the side `inside`) and b, by a few steps of the Illinois method.
-    double refine(const Vec3& o, const Vec3& d, double a, double b, double inside)
+    // The crossing between two samples of different sign, by a few steps of the Illinois method.
+    double refine(const Vec3& o, const Vec3& d, Sample a, Sample b)
     {
-        double fa = sample(o + d * a), fb = sample(o + d * b);
-        if (std::signbit(fa) == std::signbit(fb)) return b;
-        for (int i = 0; i < 5; ++i) {
-            const double m = (a * fb - b * fa) / (fb - fa);
-            const double fm = sample(o + d * m);
-            if (std::signbit(fm) == std::signbit(inside)) {
-                a = m, fa = fm, fb *= 0.5;
+        for (int i = 0; i < 6; ++i) {
+            const double t = (a.t * b.value - b.t * a.value) / (b.value - a.value);
+            const Sample m{t, sample(o + d * t)};
+            if (std::abs(m.value) < EXACT * voxel_) return t;
+            if (std::signbit(m.value) == std::signbit(a.value)) {
+                a = m, b.value *= 0.5;
             } else {
-                b = m, fb = fm, fa *= 0.5;
+                b = m, a.value *= 0.5;
             }
         }
-        return std::abs(fa) < std::abs(fb) ? a : b;
+        return 0.5 * (a.t + b.t);
     }
 
     // Trilinear interpolation at an index position; the constant of the tile where there is no leaf.
     double sample(const Vec3& p)
     {
-        const Coord ijk = Coord::floor(p);
+        const Coord ijk = below(p);
         const Leaf* leaf = accessor_.probeConstLeaf(ijk);
         return leaf ? interpolate(*leaf, ijk, p) : double(accessor_.getValue(ijk));
     }
@@ -230,7 +283,7 @@ void Tracer::aim(const Vec3& origin, const Vec3& direction, int left)
     direction_ = direction;
     floor_met_ = false;
     for (int s = 0; s < int(surfaces_.size()); ++s) {
-        cursors_[size_t(s)] = {s == left ? 0.5 * surfaces_[size_t(s)].voxel() : 0.0, 0.0, false};
+        cursors_[size_t(s)] = {s == left ? 0.5 * surfaces_[size_t(s)].voxel() : 0.0, 0.0, false, false};
     }
 }
 
@@ -248,7 +301,7 @@ std::optional<Hit> Tracer::next()
         Cursor& cursor = cursors_[size_t(s)];
         if (!cursor.known) {
             cursor.known = true;
-            cursor.found = surfaces_[size_t(s)].hit(origin_, direction_, cursor.from);
+            cursor.found = surfaces_[size_t(s)].hit(origin_, direction_, cursor.from, cursor.outside);
         }
         if (cursor.found < distance) {
             nearest = s;
@@ -262,17 +315,18 @@ std::optional<Hit> Tracer::next()
         return Hit{distance, -1, MV_CLAY, 0.0, true, at, Vec3(0.0, 1.0, 0.0)};
     }
     Surface& surface = surfaces_[size_t(nearest)];
-    const double step = surface.voxel();
-    cursors_[size_t(nearest)] = {distance + 0.5 * step, 0.0, false};
-    const bool entering = surface.distance(at - direction_ * (0.25 * step)) > 0.0;
-    return Hit{distance, nearest, surface.material(), step, entering, at, shading_normal(surface, at)};
+    Cursor& cursor = cursors_[size_t(nearest)];
+    const bool entering = cursor.outside;
+    cursor = {distance + 0.5 * surface.voxel(), 0.0, false, false};
+    return Hit{distance, nearest, surface.material(), surface.voxel(), entering, at, shading_normal(surface, at)};
 }
 
 double Tracer::openness(const Vec3& origin, const Vec3& direction)
 {
     double light = 1.0;
+    bool outside;
     for (Surface& s : surfaces_) {
-        if (!std::isinf(s.hit(origin, direction, 0.0))) {
+        if (!std::isinf(s.hit(origin, direction, 0.0, outside))) {
             light *= s.material() == MV_CLAY ? 0.0 : s.material() == MV_GLASS ? 0.8 : 0.6;
         }
     }

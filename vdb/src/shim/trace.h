@@ -42,7 +42,7 @@ struct Hit {
 class Scene
 {
 public:
-    Scene(const mv_surface* surfaces, size_t count);
+    Scene(const mv_surface* surfaces, size_t count, int threads);
     ~Scene();
 
 private:
@@ -73,6 +73,7 @@ private:
         double from;  // searched up to here
         double found; // next crossing; infinity: none
         bool known;
+        bool outside; // whether the ray comes from outside to that crossing
     };
     double floor_ahead() const;
     Vec3 shading_normal(Surface& surface, const Vec3& at);

@@ -5,6 +5,7 @@
 
 use super::advection::{AdvectionParams, advect};
 use super::cells::{self, Cells};
+use super::crowding::spread_out;
 use super::density;
 use super::extrapolation::extrapolate;
 use super::particles::{Particles, Selection};
@@ -12,7 +13,7 @@ use super::reseeding::{Reseeding, reseed};
 use super::solids::SolidMemory;
 use super::surface::{SurfaceParams, surface};
 use super::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
-use super::volume::{self, VolumeBook, VolumeControl};
+use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
 use crate::solid::{SolidFields, Solids};
@@ -92,8 +93,10 @@ pub struct Liquid {
     pub solid: SolidFields,
     /// Density per cell, kg/m³, where liquids of several densities meet. Of this substep.
     pub density: Option<Grid<f32>>,
-    /// Divergence that the solve should give the liquid, 1/s. Of this substep.
-    pub divergence: f64,
+    /// The volume it was found to have. Of this substep.
+    pub measured: LiquidVolume,
+    /// Divergence that the solve should give the liquid, 1/s, on the leaves of the surface. Of this substep.
+    pub divergence: Grid<f32>,
 }
 
 impl Liquid {
@@ -111,13 +114,9 @@ impl Liquid {
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
             solid: SolidFields::open(&nowhere, &transform),
             density: None,
-            divergence: 0.0,
+            measured: LiquidVolume::default(),
+            divergence: Grid::new(nowhere.clone(), 0.0),
         }
-    }
-
-    /// The divergence that volume control asks of the solve, as a grid, 1/s.
-    pub fn source(&self) -> Grid<f32> {
-        volume::source(&self.surface, self.divergence)
     }
 
     fn h(&self) -> f32 {
@@ -136,7 +135,8 @@ pub fn start(
     take_velocity_from_particles(liquid, &cells, params);
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     extend_velocity(liquid, &cells, params);
-    liquid.volume = VolumeBook { rest: measured_volume(liquid), drift: 0.0 };
+    liquid.measured = measured_volume(liquid, &cells, params);
+    liquid.volume = VolumeBook { rest: liquid.measured.total(), drift: 0.0 };
     liquid.born_from = liquid.next_id;
     order
 }
@@ -161,7 +161,9 @@ pub fn predict(
     // Where they are is where the liquid is.
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     // What volume was lost or gained on the way is asked back from the solve.
-    liquid.divergence = liquid.volume.enter(measured_volume(liquid), dt, &params.volume);
+    liquid.measured = measured_volume(liquid, &cells, params);
+    let rate = liquid.volume.enter(liquid.measured.total(), dt, &params.volume);
+    ask_for_volume(liquid, &cells, rate, dt, params);
     moved.then(&order)
 }
 
@@ -221,6 +223,17 @@ fn place_solids_and_surface(
     liquid.surface = levelset::redistance(&phi, h, params.band);
 }
 
+fn ask_for_volume(liquid: &mut Liquid, cells: &Cells, rate: f64, dt: f64, params: &FlipParams) {
+    let (h, surface) = (liquid.h(), &liquid.surface);
+    let mut source = volume::source(surface, rate);
+    let spreading = params.volume.spreading as f32;
+    if spreading > 0.0 {
+        let walls = liquid.solid.nodes.on(&cells.topology);
+        spread_out(&mut source, cells, surface, &walls, h, params.per_voxel(h), spreading, dt);
+    }
+    liquid.divergence = source;
+}
+
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
     let (h, surface) = (liquid.h(), liquid.surface.on(&cells.topology));
     extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, h, params.layers());
@@ -232,10 +245,13 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     };
     let surface = liquid.surface.on(&cells.topology);
     let Liquid { particles, transform, velocity, solid, next_id, .. } = liquid;
-    reseed(particles, cells, transform, &surface, velocity, Some(&solid.nodes), limits, next_id)
+    let wanted = liquid.volume.rest / f64::from(params.particle_separation).powi(3);
+    let limits = limits.balanced(particles.len(), wanted);
+    reseed(particles, cells, transform, &surface, velocity, Some(&solid.nodes), &limits, next_id)
 }
 
-fn measured_volume(liquid: &Liquid) -> f64 {
+fn measured_volume(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> LiquidVolume {
     let walls = liquid.solid.nodes.on(&liquid.surface.topology);
-    volume::of_liquid(&liquid.surface, &walls, liquid.transform.voxel_size())
+    let per_voxel = params.per_voxel(liquid.h());
+    volume::of_liquid(&liquid.surface, &walls, cells, per_voxel, liquid.transform.voxel_size())
 }

@@ -9,7 +9,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 /// Least open fraction of a kernel from which a fraction of liquid is read.
-const LEAST_OPEN: f32 = 0.25;
+pub(super) const LEAST_OPEN: f32 = 0.25;
 
 /// Fraction of liquid around cell centres: of the space not in solids, weighted by a quadratic B-spline.
 pub(super) struct Fraction {
@@ -17,6 +17,29 @@ pub(super) struct Fraction {
     pub value: Vec<f32>,
     /// False deep inside solids, where no fraction can be read.
     pub known: Vec<bool>,
+    /// Open fraction of the cells and of the kernels around their centres, where there are solids.
+    open: Option<Open>,
+}
+
+struct Open {
+    cells: Vec<f32>,
+    kernels: Vec<f32>,
+}
+
+impl Fraction {
+    /// The same fraction where each cell holds `liquid` of its space, instead of the particles'.
+    pub fn of_cells(&self, topology: &Topology, liquid: &[f32]) -> Vec<f32> {
+        let Some(open) = &self.open else { return spread_cells(topology, liquid, 0.0) };
+        let wet: Vec<f32> =
+            liquid.par_iter().zip(&open.cells).with_min_len(4096).map(|(&l, &o)| l * o).collect();
+        let mut value = spread_cells(topology, &wet, 0.0);
+        value
+            .par_iter_mut()
+            .zip(&open.kernels)
+            .with_min_len(4096)
+            .for_each(|(v, &k)| *v /= k.max(LEAST_OPEN));
+        value
+    }
 }
 
 /// The fraction of liquid around every cell centre.
@@ -32,15 +55,15 @@ pub(super) fn of_liquid(
     let weights = weights(cells, open.as_deref(), per_voxel);
     let mut value = spread(particles, cells, transform, &weights);
     let mut known = vec![true; value.len()];
-    if let Some(open) = open {
-        let reach = spread_open(topology, &open);
-        let of_open = |((value, known), reach): ((&mut f32, &mut bool), f32)| {
-            *known = reach >= LEAST_OPEN;
+    let open = open.map(|cells| Open { kernels: spread_cells(topology, &cells, 1.0), cells });
+    if let Some(open) = &open {
+        let of_open = |((value, known), reach): ((&mut f32, &mut bool), &f32)| {
+            *known = *reach >= LEAST_OPEN;
             *value = if *known { *value / reach } else { 0.0 };
         };
-        value.par_iter_mut().zip(&mut known).zip(reach).with_min_len(4096).for_each(of_open);
+        value.par_iter_mut().zip(&mut known).zip(&open.kernels).with_min_len(4096).for_each(of_open);
     }
-    Fraction { value, known }
+    Fraction { value, known, open }
 }
 
 /// Fraction of each cell's volume that is not in solids.
@@ -64,13 +87,48 @@ pub(super) fn open_volume(topology: &Topology, nodes: &Grid<f32>) -> Vec<f32> {
 /// Per cell, how much each of its particles counts, in cells; for an empty cell 1 if it is full all the same.
 ///
 /// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
-/// gaps that particles leave between them inside the liquid are not air. Elsewhere a particle counts for its
-/// own volume, and a cell never for more than itself.
+/// gaps that particles leave between them inside the liquid are not air, and how many particles share it does
+/// not matter. Elsewhere a particle counts for the volume that one has in the full cells next to it, so that neither
+/// chance nor reseeding moves the surface; in spray, away from full cells, for the volume it was seeded with.
 fn weights(cells: &Cells, open: Option<&[f32]>, per_voxel: f32) -> Vec<f32> {
-    /// Stands for the number of particles of a cell that is solid and holds none.
-    const SOLID: f32 = -1.0;
     let topology = &cells.topology;
-    let mut content = vec![0.0f32; topology.len() * leaf::SIZE];
+    let content = content(cells, open);
+    let wet_leaf = |l: usize| {
+        let around = topology.neighbours()[l].iter();
+        around.clone().any(|&m| m != leaf::ABSENT && !cells.leaf_range(m as usize).is_empty())
+    };
+    let mut full = vec![0.0f32; content.len()];
+    full.par_chunks_mut(leaf::SIZE).enumerate().filter(|(l, _)| wet_leaf(*l)).for_each(|(l, full)| {
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, &content, &topology.neighbours()[l], 0.0);
+        for (n, full) in full.iter_mut().enumerate() {
+            *full = if is_full(&block, n, per_voxel) { content[l * leaf::SIZE + n].max(GAP) } else { 0.0 };
+        }
+    });
+    let mut weights = vec![0.0f32; content.len()];
+    weights.par_chunks_mut(leaf::SIZE).enumerate().filter(|(l, _)| wet_leaf(*l)).for_each(|(l, weights)| {
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, &full, &topology.neighbours()[l], 0.0);
+        for (n, weight) in weights.iter_mut().enumerate() {
+            *weight = match (full[l * leaf::SIZE + n], content[l * leaf::SIZE + n]) {
+                (GAP, _) => 1.0,
+                (own, _) if own > 0.0 => 1.0 / own,
+                (_, count) if count > 0.0 => 1.0 / nearby_count(&block, n, per_voxel),
+                _ => 0.0,
+            };
+        }
+    });
+    weights
+}
+
+/// Stands for the number of particles of a cell that is solid and holds none.
+const SOLID: f32 = -1.0;
+/// Stands for the number of particles of a full cell that holds none.
+const GAP: f32 = 1e-3;
+
+/// Particles per cell, or [`SOLID`].
+fn content(cells: &Cells, open: Option<&[f32]>) -> Vec<f32> {
+    let mut content = vec![0.0f32; cells.topology.len() * leaf::SIZE];
     content.par_iter_mut().enumerate().with_min_len(4096).for_each(|(s, content)| {
         let solid = open.is_some_and(|o| o[s] < LEAST_OPEN);
         *content = match cells.count(s) {
@@ -78,39 +136,40 @@ fn weights(cells: &Cells, open: Option<&[f32]>, per_voxel: f32) -> Vec<f32> {
             count => count as f32,
         };
     });
+    content
+}
 
-    let mut weights = vec![0.0f32; content.len()];
-    weights.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, weights)| {
-        let neighbours = &topology.neighbours()[l];
-        if neighbours.iter().all(|&m| m == leaf::ABSENT || cells.leaf_range(m as usize).is_empty()) {
-            return;
-        }
-        let mut block = [0.0; halo::SIZE];
-        halo::load(&mut block, &content, neighbours, 0.0);
-        for (n, weight) in weights.iter_mut().enumerate() {
-            let c = leaf::local(n);
-            let count = block[halo::index(c[0], c[1], c[2])];
-            if count == SOLID {
-                continue;
-            }
-            let (mut total, mut places, mut dry) = (0.0, 0.0, 0);
-            for d in 0..27i32 {
-                let d = [d / 9 - 1, d / 3 % 3 - 1, d % 3 - 1];
-                let around = block[halo::index(c[0] + d[0], c[1] + d[1], c[2] + d[2])];
-                total += around.max(0.0);
-                places += f32::from(around != SOLID);
-                dry += i32::from(around == 0.0);
-            }
-            let dense = total >= 0.5 * per_voxel * places;
-            *weight = match count > 0.0 {
-                true if dense && dry == 0 => 1.0 / count,
-                true => 1.0 / count.max(per_voxel),
-                false if dense && dry == 1 => 1.0,
-                false => 0.0,
-            };
-        }
-    });
-    weights
+/// The 3³ values around a voxel of a block.
+fn around(block: &[f32; halo::SIZE], n: usize) -> impl Iterator<Item = f32> + '_ {
+    let c = leaf::local(n);
+    let first = halo::index(c[0] - 1, c[1] - 1, c[2] - 1);
+    (0..27).map(move |d| block[first + d / 9 * halo::STRIDE[0] + d / 3 % 3 * halo::STRIDE[1] + d % 3])
+}
+
+/// Whether a cell is liquid throughout, from the [`content`] around it.
+fn is_full(block: &[f32; halo::SIZE], n: usize, per_voxel: f32) -> bool {
+    let c = leaf::local(n);
+    let own = block[halo::index(c[0], c[1], c[2])];
+    if own == SOLID {
+        return false;
+    }
+    let (mut total, mut places, mut dry) = (0.0, 0.0, 0);
+    for count in around(block, n) {
+        total += count.max(0.0);
+        places += f32::from(count != SOLID);
+        dry += i32::from(count == 0.0);
+    }
+    total >= 0.5 * per_voxel * places && dry == i32::from(own == 0.0)
+}
+
+/// Particles per full cell near a voxel, from the full cells around it and one as it was seeded.
+fn nearby_count(full: &[f32; halo::SIZE], n: usize, per_voxel: f32) -> f32 {
+    let (mut sum, mut cells) = (per_voxel, 1.0);
+    for count in around(full, n).filter(|&c| c >= 1.0) {
+        sum += count;
+        cells += 1.0;
+    }
+    sum / cells
 }
 
 /// Σ_p w_p B(x − x_p) at cell centres, B the tensor product of quadratic B-splines.
@@ -177,27 +236,27 @@ fn add(block: &mut [f32; halo::SIZE], first: usize, d: Vec3, weight: f32) {
     }
 }
 
-/// The same sum for space itself: what [`spread`] gives where everything that is open is full of particles.
-fn spread_open(topology: &Topology, open: &[f32]) -> Vec<f32> {
+/// The same sum for cells that are filled evenly: `content` each, `beyond` where there is no leaf.
+pub(super) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) -> Vec<f32> {
     // The integrals of B over a cell and its two neighbours.
     const SHARE: [f32; 3] = [1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0];
-    let mut reach = vec![1.0f32; open.len()];
-    reach.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, reach)| {
+    let mut sum = vec![0.0f32; content.len()];
+    sum.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, sum)| {
         let mut block = [0.0; halo::SIZE];
-        halo::load(&mut block, open, &topology.neighbours()[l], 1.0);
-        if block.iter().all(|&o| o == 1.0) {
+        halo::load(&mut block, content, &topology.neighbours()[l], beyond);
+        if block.iter().all(|&o| o == block[0]) {
+            sum.fill(block[0]);
             return;
         }
-        for (n, reach) in reach.iter_mut().enumerate() {
+        for (n, sum) in sum.iter_mut().enumerate() {
             let c = leaf::local(n);
-            *reach = 0.0;
+            let first = halo::index(c[0] - 1, c[1] - 1, c[2] - 1);
             for d in 0..27usize {
                 let [i, j, k] = [d / 9, d / 3 % 3, d % 3];
-                let at =
-                    halo::index(c[0] - 1, c[1] - 1, c[2] - 1) + i * halo::STRIDE[0] + j * halo::STRIDE[1] + k;
-                *reach += SHARE[i] * SHARE[j] * SHARE[k] * block[at];
+                let at = first + i * halo::STRIDE[0] + j * halo::STRIDE[1] + k;
+                *sum += SHARE[i] * SHARE[j] * SHARE[k] * block[at];
             }
         }
     });
-    reach
+    sum
 }

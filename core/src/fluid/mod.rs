@@ -7,7 +7,8 @@
 pub mod advection;
 pub mod cells;
 pub mod collision;
-pub mod density;
+pub mod crowding;
+mod density;
 pub mod extrapolation;
 pub mod flip;
 mod flow;
@@ -16,6 +17,7 @@ mod halo;
 pub mod particles;
 mod random;
 pub mod reseeding;
+mod restoration;
 pub mod seeding;
 pub mod solids;
 pub mod sources;

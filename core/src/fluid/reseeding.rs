@@ -28,9 +28,24 @@ pub struct Reseeding {
     pub clearance: f32,
 }
 
+impl Reseeding {
+    /// The limits for a liquid of `count` particles that should have `wanted`: births and deaths do not balance by
+    /// themselves, so every percent too many lowers both limits by one, and too few raises them.
+    pub fn balanced(&self, count: usize, wanted: f64) -> Self {
+        const MOST_SHIFT: f64 = 2.0;
+        if wanted <= 0.0 {
+            return *self;
+        }
+        let percent = 100.0 * (count as f64 / wanted - 1.0);
+        let shift = percent.round().clamp(-MOST_SHIFT, MOST_SHIFT) as i64;
+        let shifted = |limit: usize| limit.saturating_add_signed(-shift as isize).max(1);
+        Self { fewest: shifted(self.fewest), most: shifted(self.most).max(self.fewest + 1), ..*self }
+    }
+}
+
 impl Default for Reseeding {
     fn default() -> Self {
-        Self { fewest: 5, most: 14, depth: 0.87, clearance: 0.1 }
+        Self { fewest: 4, most: 12, depth: 0.87, clearance: 0.1 }
     }
 }
 

@@ -11,6 +11,7 @@ use super::cells::Cells;
 use super::fraction::{self, Fraction};
 use super::halo;
 use super::particles::Particles;
+use super::restoration::restore;
 use crate::grid::{Grid, Transform, leaf};
 use rayon::prelude::*;
 
@@ -74,6 +75,7 @@ pub fn surface(
     });
     continue_into_solids(&mut distance, &fraction);
     fair(&mut distance);
+    restore(&mut distance, &fraction, SUPPORT);
     let h = transform.voxel_size() as f32;
     distance.values.par_iter_mut().with_min_len(4096).for_each(|d| *d *= h);
     distance.background = params.band * h;

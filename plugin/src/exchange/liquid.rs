@@ -122,10 +122,7 @@ impl Exchange {
         if let Some(density) = &liquid.density {
             self.write_grid(call, ports.density, Sampling::CENTER, density, transform)?;
         }
-        if liquid.divergence != 0.0 {
-            let source = self.install(|| liquid.source());
-            self.write_grid(call, ports.divergence, Sampling::CENTER, &source, transform)?;
-        }
+        self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
         domain::write(call, ports.domain, limits)
     }
 

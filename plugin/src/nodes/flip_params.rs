@@ -72,13 +72,13 @@ pub static PARAMS: [Param; 21] = [
         .folder(c"Reseeding")
         .help(c"Keeps the number of particles per voxel inside the liquid within limits. The surface is left alone.")
         .houdini(c"reseed"),
-    Param::int(c"min_particles", c"Min Particles per Voxel", 5)
+    Param::int(c"min_particles", c"Min Particles per Voxel", 4)
         .folder(c"Reseeding")
         .range(1.0, 16.0)
         .hard_min()
         .help(c"Voxels with fewer particles are filled up to this many; 8 is what a liquid starts with.")
         .disable_when(c"{ reseed == 0 }"),
-    Param::int(c"max_particles", c"Max Particles per Voxel", 14)
+    Param::int(c"max_particles", c"Max Particles per Voxel", 12)
         .folder(c"Reseeding")
         .range(4.0, 64.0)
         .hard_min()
@@ -132,7 +132,10 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
     let most = (call.int(MOST).max(1) as usize).max(fewest);
     params.reseeding = call.on(RESEED).then(|| Reseeding { fewest, most, ..Reseeding::default() });
     let gain = if call.on(VOLUME_CORRECTION) { NINE_TENTHS / call.number(CORRECTION_TIME) } else { 0.0 };
-    params.volume = VolumeControl { gain };
+    params.volume = match gain > 0.0 {
+        true => VolumeControl { gain, ..VolumeControl::default() },
+        false => VolumeControl { gain: 0.0, spreading: 0.0 },
+    };
     params
 }
 

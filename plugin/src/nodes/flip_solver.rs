@@ -10,7 +10,7 @@ use meniscus_abi::{Access, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
-use meniscus_core::fluid::{Particles, Selection, sources, volume};
+use meniscus_core::fluid::{Particles, Selection, sources};
 use meniscus_core::grid::Transform;
 use meniscus_core::solid::Solids;
 
@@ -148,6 +148,8 @@ impl FlipSolver {
         });
         followers.follow(&moved);
         held.started = true;
+        call.measure("volume", &[held.liquid.measured.total()]);
+        call.measure("spray_volume", &[held.liquid.measured.spray]);
         self.exchange.write_liquid(call, STATE, &held)?;
         self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain)?;
         Ok(Outcome::Done)
@@ -175,11 +177,7 @@ impl FlipSolver {
     /// The liquid's totals, for stats.jsonl.
     fn measure(&self, call: &Call, held: &Held) {
         let liquid = &held.liquid;
-        let (p, h) = (&liquid.particles, liquid.transform.voxel_size());
-        let volume = self.exchange.install(|| {
-            let walls = liquid.solid.nodes.on(&liquid.surface.topology);
-            volume::of_liquid(&liquid.surface, &walls, h)
-        });
+        let p = &liquid.particles;
         let per_particle = held.particle_separation.powi(3);
         let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
         for (&v, &density) in p.velocity.iter().zip(&p.density) {
@@ -188,7 +186,6 @@ impl FlipSolver {
             momentum += m * v;
             energy += 0.5 * m * v.length_squared();
         }
-        call.measure("volume", &[volume]);
         call.measure("mass", &[mass]);
         call.measure("particles", &[p.len() as f64]);
         call.measure("momentum", &momentum.to_array());

@@ -56,7 +56,6 @@ impl Scene {
         }
         let solids = Solids { colliders: &self.colliders, domain: &self.domain };
         predict(&mut self.liquid, &solids, dt, &self.params, &mut self.memory);
-        let source = self.liquid.source();
         let fields = LiquidFields {
             transform: self.liquid.transform,
             domain: self.domain,
@@ -64,7 +63,7 @@ impl Scene {
             open: &self.liquid.solid.open,
             vel_solid: &self.liquid.solid.velocity,
             density: Density::Uniform(1000.0),
-            source: Some(&source),
+            source: Some(&self.liquid.divergence),
             tension: None,
             previous_pressure: None,
         };
@@ -86,8 +85,7 @@ impl Scene {
     }
 
     fn volume(&self) -> f64 {
-        let walls = self.liquid.solid.nodes.on(&self.liquid.surface.topology);
-        crate::fluid::volume::of_liquid(&self.liquid.surface, &walls, H)
+        self.liquid.measured.total()
     }
 }
 

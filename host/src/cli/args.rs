@@ -19,6 +19,8 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Lists the node types, or one in full
     Nodes(NodesArgs),
+    /// Shows what is in a .vdb or .geo file, a checkpoint, stats.jsonl or a folder of them, with warnings
+    Inspect(InspectArgs),
     /// Machine, devices, plugins and their versions
     Doctor,
     /// A water cooler, cooked twice: with trapped air and without
@@ -90,6 +92,12 @@ pub(super) struct NodesArgs {
     /// Prints JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct InspectArgs {
+    /// A file or a folder
+    pub(super) path: PathBuf,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

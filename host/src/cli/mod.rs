@@ -5,6 +5,7 @@ mod check;
 mod cook;
 mod demo;
 mod doctor;
+mod inspect;
 mod nodes;
 mod progress;
 mod signals;
@@ -38,6 +39,7 @@ pub fn run() -> ExitCode {
         args::Command::Cook(a) => cook::run(&a),
         args::Command::Check(a) => check::run(&a),
         args::Command::Nodes(a) => nodes::run(&a),
+        args::Command::Inspect(a) => inspect::run(&a),
         args::Command::Doctor => doctor::run(),
         args::Command::Demo(a) => demo::run(&a),
     };

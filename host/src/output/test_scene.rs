@@ -57,7 +57,7 @@ pub fn spin(p: [f64; 3]) -> [f64; 3] {
 /// The liquid alone.
 pub fn scene() -> Scene {
     let mut water = Object::new("water", "meniscus.liquid_object");
-    let mut surface = grid(Sampling::Centre, 1, ball, |_, p| ball(p));
+    let mut surface = grid(Sampling::Centre, 1, ball, |_, p| ball(p).clamp(-3.0 * H, 3.0 * H));
     surface.background[0] = 3.0 * H;
     water.set("surface", Lifetime::State, Data::Grid(surface));
     let vel = grid(Sampling::Face, 3, ball, |c, p| spin(p)[c]);

@@ -121,7 +121,7 @@ fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(),
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_scene::{H, defaults, scene, spin};
+    use super::super::test_scene::{H, RADIUS, defaults, scene, spin};
     use super::*;
     use crate::data::Scene;
     use crate::node::{Params, Value};
@@ -152,6 +152,9 @@ mod tests {
             (vel.class, vel.half, vel.meta("vector_type")),
             (Class::Unknown, true, Some("contravariant relative"))
         );
+        let ball = 4.0 / 3.0 * std::f64::consts::PI * (RADIUS / H + 3.0).powi(3);
+        let share = vel.active_voxels as f64 / ball;
+        assert!((share - 1.0).abs() < 0.02, "kept in the liquid and the band around it: {share}");
         let leaves = file.leaves(at).unwrap();
         let Values::Vector(values) = &leaves.data else { panic!("not vectors") };
         for ijk in [[0, 0, 0], [7, 7, 7], [-1, 15, 3], [-15, -2, 8]] {

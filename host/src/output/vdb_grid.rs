@@ -238,11 +238,12 @@ fn liquid_mask(origin: [i32; 3], surface: Option<&Grid>) -> [u64; MASK_WORDS] {
     let Some(surface) = surface else {
         return [u64::MAX; MASK_WORDS];
     };
-    let limit = HALF_WIDTH * surface.voxel_size();
+    // Fields are 32-bit: beyond the band they hold this value as a 32-bit number.
+    let limit = (HALF_WIDTH * surface.voxel_size()) as f32;
     match surface.leaf_of(origin) {
         Some(leaf) => {
             let phi = &surface.channels[0];
-            mask(|n| phi.get(leaf * LEAF_VOXELS + n).is_some_and(|v| v < limit))
+            mask(|n| phi.get(leaf * LEAF_VOXELS + n).is_some_and(|v| (v as f32) < limit))
         }
         None if surface.value(0, origin) < 0.0 => [u64::MAX; MASK_WORDS],
         None => [0; MASK_WORDS],

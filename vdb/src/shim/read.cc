@@ -140,17 +140,20 @@ template<typename GridT>
 void value_stats(const GridT& grid, mv_stats& out)
 {
     double lo = std::numeric_limits<double>::infinity(), hi = -lo;
-    for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) {
-        for (openvdb::Index n = 0; n < LEAF_SIZE; ++n) {
-            const auto v = leaf->getValue(n);
-            if (!finite(v)) {
-                ++out.non_finite;
-            } else if (leaf->isValueOn(n)) {
-                lo = std::min(lo, size_of(v));
-                hi = std::max(hi, size_of(v));
-            }
+    auto see = [&](const auto& v, bool active) {
+        if (!finite(v)) {
+            ++out.non_finite;
+        } else if (active) {
+            lo = std::min(lo, size_of(v));
+            hi = std::max(hi, size_of(v));
         }
+    };
+    for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) {
+        for (openvdb::Index n = 0; n < LEAF_SIZE; ++n) see(leaf->getValue(n), leaf->isValueOn(n));
     }
+    auto tile = grid.tree().cbeginValueOn();
+    tile.setMaxDepth(decltype(tile)::LEAF_DEPTH - 1);
+    for (; tile; ++tile) see(tile.getValue(), true);
     out.minimum = lo <= hi ? lo : 0.0;
     out.maximum = lo <= hi ? hi : 0.0;
 }

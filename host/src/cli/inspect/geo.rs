@@ -1,0 +1,83 @@
+//! What is in a `.geo` file.
+
+use super::super::units;
+use super::geo_read::{Attribute, GeoFile, read};
+use super::{Report, grouped, name_of, number};
+use serde_json::Value as Json;
+use std::path::Path;
+
+/// Points farther away than this (m) are more likely a mistake of units.
+const FAR: f64 = 1e4;
+
+pub(super) fn inspect(path: &Path) -> Result<Report, String> {
+    let shown = path.display();
+    let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    if bytes.starts_with(b"PGEOMETRY") {
+        return Err(format!(
+            "{shown} is in Houdini's classic form of .geo, which is no longer read; save it as JSON"
+        ));
+    }
+    let file = read(&bytes).map_err(|e| format!("{shown} is not a complete .geo file: {e}"))?;
+    let mut report = Report::default();
+    report.line(format!(
+        "{}: Houdini geometry, {} points, {} vertices, {} primitives, {} on disk",
+        name_of(path),
+        grouped(file.points),
+        grouped(file.vertices),
+        grouped(file.primitives),
+        units::bytes(bytes.len() as f64)
+    ));
+    if let Json::Object(info) = &file.info {
+        let told: Vec<String> = info.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect();
+        report.line(format!("  {}", told.join(", ")));
+    }
+    for a in &file.attributes {
+        attribute(&file, a, &mut report);
+    }
+    conventions(&file, &mut report);
+    Ok(report)
+}
+
+fn plain(json: &Json) -> String {
+    match json {
+        Json::String(text) => text.clone(),
+        Json::Number(n) => n.as_f64().map_or_else(|| n.to_string(), number),
+        Json::Array(list) => format!("[{}]", list.iter().map(plain).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+fn attribute(file: &GeoFile, a: &Attribute, report: &mut Report) {
+    let range = match a.values.count {
+        Some(n) if n > 0 => format!(", {} to {}", vector(&a.values.low), vector(&a.values.high)),
+        _ => String::new(),
+    };
+    report.line(format!("  {} {}: {} x {}{range}", a.owner, a.name, a.size, a.storage));
+    let expected = match a.owner {
+        "point" => file.points,
+        "vertex" => file.vertices,
+        "primitive" => file.primitives,
+        _ => 1,
+    };
+    if let Some(n) = a.values.count.filter(|&n| n != expected) {
+        report.warn(format!("attribute {}: {} values, expected {}", a.name, grouped(n), grouped(expected)));
+    }
+}
+
+fn vector(v: &[f64]) -> String {
+    let numbers: Vec<String> = v.iter().map(|&x| number(x)).collect();
+    if numbers.len() == 1 { numbers.concat() } else { format!("[{}]", numbers.join(", ")) }
+}
+
+fn conventions(file: &GeoFile, report: &mut Report) {
+    match file.attributes.iter().find(|a| a.owner == "point" && a.name == "P") {
+        None => report.warn("there is no point attribute P"),
+        Some(p) if p.values.low.iter().chain(&p.values.high).any(|x| x.abs() > FAR) => {
+            report.warn(format!("points lie beyond {FAR} m; is the file in metres?"));
+        }
+        Some(_) => {}
+    }
+    if file.info["fps"].is_null() {
+        report.warn("the file does not say its fps");
+    }
+}

@@ -1,0 +1,117 @@
+//! `meniscus inspect`
+
+mod checkpoint;
+mod folder;
+mod geo;
+mod geo_read;
+mod stats;
+mod vdb;
+
+use super::args::InspectArgs;
+use super::{FAILED, fail, say};
+use std::fmt::Write;
+use std::path::Path;
+
+pub(super) fn run(args: &InspectArgs) -> u8 {
+    match look(&args.path) {
+        Ok(report) => say(&report.text()),
+        Err(e) => fail(FAILED, &e),
+    }
+}
+
+/// What is in a file, and what is odd about it.
+#[derive(Debug, Default)]
+struct Report {
+    lines: String,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    fn line(&mut self, line: impl AsRef<str>) {
+        // Writing into a String cannot fail.
+        let _ = writeln!(self.lines, "{}", line.as_ref());
+    }
+
+    fn warn(&mut self, warning: impl Into<String>) {
+        self.warnings.push(warning.into());
+    }
+
+    /// Adds another report, its lines set in.
+    fn include(&mut self, other: Report) {
+        other.lines.lines().for_each(|l| self.line(format!("  {l}")));
+        self.warnings.extend(other.warnings);
+    }
+
+    /// Adds the report on a file, whose warnings then name it.
+    fn include_file(&mut self, path: &Path) -> Result<(), String> {
+        let mut other = look(path)?;
+        other.warnings.iter_mut().for_each(|w| *w = format!("{}: {w}", name_of(path)));
+        self.include(other);
+        Ok(())
+    }
+
+    fn text(self) -> String {
+        self.warnings.iter().fold(self.lines, |text, w| format!("{text}warning: {w}\n"))
+    }
+}
+
+/// The report on a file or folder; the error is one sentence.
+fn look(path: &Path) -> Result<Report, String> {
+    let shown = path.display();
+    let meta = std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    if meta.is_dir() {
+        return folder::inspect(path);
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("vdb") => vdb::inspect(path),
+        Some("geo") => geo::inspect(path),
+        Some("mns") => checkpoint::inspect(path),
+        Some("jsonl") => stats::inspect(path),
+        _ => Err(format!(
+            "{shown} is none of the files that inspect knows: .vdb, .geo, checkpoints (.mns), stats.jsonl, or a \
+             folder of them"
+        )),
+    }
+}
+
+/// The name of a file without its folder.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// A number with as many digits as are worth reading.
+fn number(x: f64) -> String {
+    let text = format!("{x:.6}");
+    match x.abs() {
+        0.0 => "0".into(),
+        1e-3..1e6 => text.trim_end_matches('0').trim_end_matches('.').into(),
+        _ => format!("{x:.4e}"),
+    }
+}
+
+/// A whole number with its thousands apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, d) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(d);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([grouped(0), grouped(999), grouped(1234567)], ["0", "999", "1,234,567"]);
+        assert_eq!(
+            [number(0.03), number(-1.5), number(2e-7), number(24.0)],
+            ["0.03", "-1.5", "2.0000e-7", "24"]
+        );
+    }
+}

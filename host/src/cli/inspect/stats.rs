@@ -1,0 +1,135 @@
+//! What is in `stats.jsonl`.
+
+use super::super::units;
+use super::{Report, name_of, number};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A liquid that gained or lost more than this share of its volume is worth a warning.
+const DRIFT: f64 = 0.01;
+
+/// Sums over the lines of a file.
+#[derive(Default)]
+struct Sums {
+    substeps: usize,
+    frames: Option<(i64, i64)>,
+    dt: Span,
+    cfl: Span,
+    iterations: Span,
+    residual: Span,
+    divergence: Span,
+    solves: usize,
+    total_iterations: f64,
+    stages: BTreeMap<String, f64>,
+    volumes: BTreeMap<String, (f64, f64)>,
+    bubbles: Span,
+    memory: Span,
+}
+
+/// Smallest and largest of some numbers.
+#[derive(Default)]
+struct Span(Option<(f64, f64)>);
+
+impl Span {
+    fn see(&mut self, x: Option<f64>) {
+        if let Some(x) = x {
+            self.0 = Some(self.0.map_or((x, x), |(a, b)| (a.min(x), b.max(x))));
+        }
+    }
+
+    fn text(&self, unit: &str) -> Option<String> {
+        self.0.map(|(a, b)| {
+            let (low, high) = (number(a), number(b));
+            if low == high { format!("{low}{unit}") } else { format!("{low} to {high}{unit}") }
+        })
+    }
+}
+
+pub(super) fn inspect(path: &Path) -> Result<Report, String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let mut sums = Sums::default();
+    for (i, line) in text.lines().enumerate() {
+        let json = match serde_json::from_str(line) {
+            Ok(Json::Object(json)) if json.contains_key("frame") && json.contains_key("dt") => json,
+            Ok(_) => return Err(format!("{shown}, line {}: this is not a line about a substep", i + 1)),
+            Err(e) => return Err(format!("{shown}, line {}: this is no whole JSON object ({e})", i + 1)),
+        };
+        sums.add(&json);
+    }
+    Ok(sums.report(&name_of(path)))
+}
+
+impl Sums {
+    fn add(&mut self, line: &Map<String, Json>) {
+        let number = |key: &str| line.get(key).and_then(Json::as_f64);
+        self.substeps += 1;
+        if let Some(frame) = line.get("frame").and_then(Json::as_i64) {
+            self.frames = Some(self.frames.map_or((frame, frame), |(a, b)| (a.min(frame), b.max(frame))));
+        }
+        self.dt.see(number("dt"));
+        self.cfl.see(number("cfl"));
+        self.divergence.see(number("max_divergence"));
+        self.memory.see(number("memory_bytes"));
+        self.bubbles.see(line.get("bubbles").and_then(Json::as_array).map(|b| b.len() as f64));
+        for solve in line.get("solves").and_then(Json::as_array).into_iter().flatten() {
+            self.solves += 1;
+            let iterations = solve["iterations"].as_f64();
+            self.total_iterations += iterations.unwrap_or(0.0);
+            self.iterations.see(iterations);
+            self.residual.see(solve["residual"].as_f64());
+        }
+        for (stage, seconds) in line.get("stages").and_then(Json::as_object).into_iter().flatten() {
+            *self.stages.entry(stage.clone()).or_default() += seconds.as_f64().unwrap_or(0.0);
+        }
+        for (name, object) in line.get("objects").and_then(Json::as_object).into_iter().flatten() {
+            if let Some(v) = object["volume"].as_f64() {
+                self.volumes.entry(name.clone()).or_insert((v, v)).1 = v;
+            }
+        }
+    }
+
+    fn report(&self, name: &str) -> Report {
+        let mut report = Report::default();
+        let Some((first, last)) = self.frames else {
+            report.line(format!("{name}: no substep yet"));
+            return report;
+        };
+        report.line(format!("{name}: {} substeps of the frames {first} to {last}", self.substeps));
+        let mut tell = |what: &str, text: Option<String>| {
+            if let Some(text) = text {
+                report.line(format!("  {what}: {text}"));
+            }
+        };
+        tell("dt", self.dt.text(" s"));
+        tell("cfl", self.cfl.text(""));
+        if self.solves > 0 {
+            let mean = number(self.total_iterations / self.solves as f64);
+            tell(
+                "iterations of a solve",
+                self.iterations.text("").map(|t| format!("{t}, {mean} on average")),
+            );
+        }
+        tell("residual", self.residual.text(""));
+        tell("largest divergence", self.divergence.text(" 1/s"));
+        tell("bubbles", self.bubbles.text(""));
+        tell("memory", self.memory.0.map(|(_, most)| format!("{} at most", units::bytes(most))));
+        let seconds: f64 = self.stages.values().sum();
+        tell("time in stages", Some(units::duration(seconds)));
+        for (stage, s) in &self.stages {
+            tell(&format!("  {stage}"), Some(format!("{s:.2} s, {:.0} %", 100.0 * s / seconds.max(1e-12))));
+        }
+        let mut drifted = Vec::new();
+        for (object, (from, to)) in &self.volumes {
+            let drift = if *from > 0.0 { to / from - 1.0 } else { 0.0 };
+            let (a, b) = (units::volume(*from), units::volume(*to));
+            tell(&format!("volume of {object}"), Some(format!("{a} to {b} ({:+.2} %)", 100.0 * drift)));
+            if drift.abs() > DRIFT {
+                drifted.push(format!("the volume of {object} changed by {:+.2} %", 100.0 * drift));
+            }
+        }
+        report.warnings.extend(drifted);
+        report
+    }
+}

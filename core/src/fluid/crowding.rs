@@ -9,7 +9,7 @@ use rayon::prelude::*;
 /// eight particles a voxel. Below it nothing is asked for.
 const CHANCE: f32 = 0.1;
 /// The same near the surface, where chance has one sign only: what is fuller than full.
-const CHANCE_AT_SURFACE: f32 = 0.5;
+const CHANCE_AT_SURFACE: f32 = 0.3;
 /// Depth below the surface, voxels, from which the kernel lies in liquid alone, so that too few particles mean
 /// something.
 const DEEP: f32 = 1.5;

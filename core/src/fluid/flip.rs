@@ -251,7 +251,11 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
 }
 
 fn measured_volume(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> LiquidVolume {
-    let walls = liquid.solid.nodes.on(&liquid.surface.topology);
+    let Liquid { particles, surface, solid, transform, .. } = liquid;
     let per_voxel = params.per_voxel(liquid.h());
-    volume::of_liquid(&liquid.surface, &walls, cells, per_voxel, liquid.transform.voxel_size())
+    let on_cells = surface.on(&cells.topology);
+    LiquidVolume {
+        surface: volume::of_surface(surface, &solid.nodes.on(&surface.topology), transform.voxel_size()),
+        spray: volume::of_spray(particles, cells, &on_cells, transform, per_voxel),
+    }
 }

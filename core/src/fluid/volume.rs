@@ -3,8 +3,11 @@
 use super::cells::Cells;
 use super::fraction::open_volume;
 use super::halo;
-use crate::grid::{Grid, leaf};
+use super::particles::Particles;
+use crate::grid::sampling::trilinear;
+use crate::grid::{Grid, Transform, leaf};
 use crate::levelset::fractions::cell_inside;
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// What the volume should be, and how long it has not been; part of the liquid's state.
@@ -26,10 +29,9 @@ pub struct VolumeControl {
 }
 
 impl Default for VolumeControl {
-    /// Nine tenths of a drift are gone after 25 frames of 1/24 s [Kim et al. 2007, §4], two thirds of a crowd
-    /// after one.
+    /// Nine tenths of a drift are gone after three frames of 1/24 s, two thirds of a crowd after a frame.
     fn default() -> Self {
-        Self { gain: 2.3 / (25.0 / 24.0), spreading: 24.0 }
+        Self { gain: 2.3 / 0.125, spreading: 24.0 }
     }
 }
 
@@ -54,7 +56,7 @@ impl VolumeBook {
 pub struct LiquidVolume {
     /// Inside the level set.
     pub surface: f64,
-    /// Of particles with no cell of liquid around them: drops and films finer than the grid.
+    /// Of particles outside it: drops and films finer than the grid.
     pub spray: f64,
 }
 
@@ -65,53 +67,68 @@ impl LiquidVolume {
     }
 }
 
-/// Volume of the liquid outside solids. `solid` is the solids' level set at nodes on the leaves of `surface`;
-/// `cells` hold the particles, `per_voxel` of which fill a voxel.
+/// Volume of the level set `surface` outside solids, m³. `solid` is the solids' level set at nodes on the same leaves.
 ///
 /// Every cell has the mean liquid fraction of the eight cubes of cell centres that overlap it, times its own open
 /// fraction. `surface` runs on into solids, so that walls cut it by their open fraction alone and corners
 /// between liquid, wall and air lose nothing.
-pub fn of_liquid(
-    surface: &Grid<f32>,
-    solid: &Grid<f32>,
-    cells: &Cells,
-    per_voxel: f32,
-    h: f64,
-) -> LiquidVolume {
+pub fn of_surface(surface: &Grid<f32>, solid: &Grid<f32>, h: f64) -> f64 {
     let topology = &surface.topology;
     let open = open_volume(topology, solid);
-    let leaves: Vec<LiquidVolume> = (0..topology.len())
+    let leaves: Vec<f64> = (0..topology.len())
         .into_par_iter()
         .map(|l| {
             let mut phi = [0.0; halo::SIZE];
             halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
-            let resolved = phi.iter().any(|&p| p < 0.0).then(|| (cube_fractions(&phi), lowest_around(&phi)));
-            let particles = cells.topology.leaf_of(topology.origins()[l]);
-            let mut volume = LiquidVolume::default();
-            for n in 0..leaf::SIZE {
-                let [x, y, z] = leaf::local(n);
-                let at = halo::index(x, y, z);
-                let space = open[l * leaf::SIZE + n];
-                match (&resolved, particles) {
-                    (Some((cubes, lowest)), _) if lowest[at] < 0.0 => {
-                        let inside = CORNERS.iter().map(|&step| cubes[at - step]).sum::<f32>() / 8.0;
-                        volume.surface += f64::from(space * inside);
-                    }
-                    (_, Some(p)) => {
-                        let held = cells.count(p * leaf::SIZE + n) as f32 / per_voxel;
-                        volume.spray += f64::from(held.min(space));
-                    }
-                    _ => {}
+            let mut sum = 0.0;
+            if phi.iter().any(|&p| p < 0.0) {
+                let cubes = cube_fractions(&phi);
+                for n in 0..leaf::SIZE {
+                    let [x, y, z] = leaf::local(n);
+                    let at = halo::index(x, y, z);
+                    let around: f32 = CORNERS.iter().map(|&step| cubes[at - step]).sum();
+                    sum += f64::from(open[l * leaf::SIZE + n] * around / 8.0);
                 }
             }
-            volume
+            sum
         })
         .collect();
-    let voxel = h * h * h;
-    LiquidVolume {
-        surface: leaves.iter().map(|v| v.surface).sum::<f64>() * voxel,
-        spray: leaves.iter().map(|v| v.spray).sum::<f64>() * voxel,
-    }
+    leaves.iter().sum::<f64>() * h * h * h
+}
+
+/// Volume of the particles that lie outside the level set by more than half their own spacing, m³: `per_voxel` of them
+/// fill a voxel, which holds no more than itself. `surface` lies on the leaves of `cells`.
+pub fn of_spray(
+    particles: &Particles,
+    cells: &Cells,
+    surface: &Grid<f32>,
+    transform: &Transform,
+    per_voxel: f32,
+) -> f64 {
+    let topology = &cells.topology;
+    let frame = particles.frame(transform);
+    let far = 0.5 * frame.h / per_voxel.cbrt();
+    let leaves: Vec<f64> = (0..topology.len())
+        .into_par_iter()
+        .filter(|&l| !cells.leaf_range(l).is_empty())
+        .map(|l| {
+            let mut phi = [0.0; halo::SIZE];
+            halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
+            let origin = (topology.origins()[l] - frame.base).as_vec3();
+            let is_outside = |&p: &usize| {
+                let at = frame.local(particles.position[p]) - origin;
+                let base = at.floor().clamp(Vec3::NEG_ONE, Vec3::splat(7.0));
+                let first = halo::index(base.x as i32, base.y as i32, base.z as i32);
+                trilinear(&CORNERS.map(|step| phi[first + step]), at - base) > far
+            };
+            let held = |n: usize| {
+                let outside = cells.range(l * leaf::SIZE + n).filter(is_outside).count();
+                f64::from((outside as f32 / per_voxel).min(1.0))
+            };
+            (0..leaf::SIZE).map(held).sum()
+        })
+        .collect();
+    leaves.iter().sum::<f64>() * f64::from(frame.h).powi(3)
 }
 
 /// Steps from a voxel of a block to the eight corners of the cube above it, x fastest.
@@ -119,18 +136,6 @@ const CORNERS: [usize; 8] = {
     let [x, y, z] = halo::STRIDE;
     [0, x, y, x + y, z, x + z, y + z, x + y + z]
 };
-
-/// Per voxel of a leaf, the lowest of the 3³ values around it.
-fn lowest_around(phi: &[f32; halo::SIZE]) -> [f32; halo::SIZE] {
-    let mut lowest = *phi;
-    for stride in halo::STRIDE {
-        let before = lowest;
-        for n in stride..halo::SIZE - stride {
-            lowest[n] = before[n].min(before[n - stride]).min(before[n + stride]);
-        }
-    }
-    lowest
-}
 
 /// Per voxel −1 ..= 7 of a block, the liquid fraction of the cube between its centre and the seven above.
 fn cube_fractions(phi: &[f32; halo::SIZE]) -> [f32; halo::SIZE] {
@@ -159,10 +164,8 @@ pub fn source(surface: &Grid<f32>, rate: f64) -> Grid<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Particles, cells};
     use super::*;
-    use crate::grid::{Coord, Topology, Transform};
-    use glam::DVec3;
+    use crate::grid::{Coord, Topology};
     use std::sync::Arc;
 
     #[test]
@@ -185,14 +188,12 @@ mod tests {
         let topology = Arc::new(Topology::new(vec![Coord::ZERO]).dilated(1));
         let surface = Grid::from_fn(topology.clone(), 1.0, |c| c.y as f32 - 4.2);
         // Solid below y = 0 and beyond x, z = 0 and 6 (the lower node of cell c lies at c − ½).
-        let solid = Grid::from_fn(topology.clone(), -1.0, |c| {
+        let solid = Grid::from_fn(topology, -1.0, |c| {
             let x = c.as_vec3();
             x.min_element().min((6.0 - x.x).min(6.0 - x.z))
         });
-        let nothing =
-            cells::sort(&mut Particles::new(DVec3::ZERO), &Transform::uniform(1.0, DVec3::ZERO), &topology).0;
-        let volume = of_liquid(&surface, &solid, &nothing, 8.0, 1.0);
-        assert!((volume.total() - 36.0 * 4.7).abs() < 0.01, "{volume:?}");
+        let volume = of_surface(&surface, &solid, 1.0);
+        assert!((volume - 36.0 * 4.7).abs() < 0.01, "{volume}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub static PARAMS: [Param; 21] = [
     Param::toggle(c"volume_correction", c"Correct Volume", true)
         .folder(c"Volume")
         .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation."),
-    Param::float(c"correction_time", c"Correction Time", 25.0 / 24.0)
+    Param::float(c"correction_time", c"Correction Time", 0.125)
         .folder(c"Volume")
         .unit(c"s")
         .range(0.1, 5.0)

@@ -6,7 +6,7 @@ use crate::fluid::extrapolation::extrapolate;
 use crate::fluid::reseeding::{Reseeding, reseed};
 use crate::fluid::surface::{SurfaceParams, surface};
 use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
-use crate::fluid::volume::of_liquid;
+use crate::fluid::volume::of_surface;
 use crate::levelset::redistance;
 use crate::solid::{DomainLimits, Side, Solids, rasterise};
 use std::time::Instant;
@@ -44,7 +44,7 @@ fn timing() {
         let solids = Solids { colliders: &[], domain: &domain };
         timed("redistance", || redistance(&phi, H as f32, 3.0));
         let walls = timed("solid fields", || rasterise(&[], &domain, &cells.topology, &transform()));
-        timed("volume", || of_liquid(&phi, &walls.nodes, &cells, 8.0, H));
+        timed("volume", || of_surface(&phi, &walls.nodes, H));
         let mut extended = carried.value.clone();
         timed("extrapolate", || extrapolate(&mut extended, &cells, &phi, &walls, H as f32, 4));
         let limits = Reseeding::default();

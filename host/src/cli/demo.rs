@@ -1,12 +1,15 @@
 //! `meniscus demo`: the water cooler, with trapped air and without.
 
 use super::args::{CookArgs, DemoArgs, Device, GraphArgs};
-use super::cook::cook_once;
+use super::cook::{cook_once, load};
 use super::signals::Signals;
 use super::{DONE, FAILED, fail, say, tell};
+use crate::output::{Row, side_by_side};
 use std::path::{Path, PathBuf};
 
 const GRAPH: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
+/// Moments of the shot on the sheet that compares both.
+const MOMENTS: usize = 8;
 
 pub(super) fn run(args: &DemoArgs) -> u8 {
     let Some(graph) = find_graph() else {
@@ -27,7 +30,27 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
     if code != DONE {
         return code;
     }
-    say(&what_to_see(&glugs, &pours))
+    let sheet = args.out.join("side_by_side.png");
+    match compare(&cook_args(args, &graph, &glugs, &[]).graph, &glugs, &pours, &sheet) {
+        Ok(()) => say(&what_to_see(&glugs, &pours, &sheet)),
+        Err(e) => fail(FAILED, &e),
+    }
+}
+
+/// Writes the sheet with both shots, the same moments below one another.
+fn compare(graph: &GraphArgs, glugs: &Path, pours: &Path, sheet: &Path) -> Result<(), String> {
+    let network = load(graph)?.network;
+    let preview = network.nodes.iter().find(|n| n.node_type.id == "meniscus.preview");
+    let node = preview.map(|n| n.name.as_str()).ok_or("the example has no preview node")?;
+    let (glugs, pours) = (glugs.join(node), pours.join(node));
+    let rows = [Row { title: "trapped air", folder: &glugs }, Row { title: "free surface", folder: &pours }];
+    match side_by_side(&rows, node, network.settings.frames, MOMENTS, sheet) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            Err(format!("there are no pictures to compare in {} and {}", glugs.display(), pours.display()))
+        }
+        Err(e) => Err(e.to_string()),
+    }
 }
 
 fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArgs {
@@ -56,10 +79,12 @@ fn find_graph() -> Option<PathBuf> {
     named.into_iter().chain(above).chain([built]).map(|d| d.join(GRAPH)).find(|p| p.is_file())
 }
 
-fn what_to_see(glugs: &Path, pours: &Path) -> String {
+fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path) -> String {
     let (a, b) = (glugs.display(), pours.display());
+    let sheet = sheet.display();
     format!(
         "\nWhat to look at\n\
+         \x20 {sheet}  both on one sheet, the same moments below one another\n\
          \x20 {a}/preview/  one picture a frame and a contact sheet: the water leaves in gulps, each\n\
          \x20                 paid for by a bubble that climbs through the neck\n\
          \x20 {b}/preview/  the same without trapped air: it pours straight through\n\

@@ -79,3 +79,47 @@ fn inside(liquid: Bounds, tank: Tank) -> Bounds {
     let high = DVec3::new(tank.bounds.max.x, liquid.max.y, tank.bounds.max.z);
     Bounds { min: low, max: high }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::loader::Plugins;
+    use std::path::Path;
+
+    #[test]
+    fn a_shot_reaches_as_far_as_its_geometry_ever_moves() {
+        let text = r#"{ "format": "meniscus.graph/1", "frames": [1, 9], "nodes": [
+            { "name": "brick", "type": "box", "params": { "size": [2, 2, 2] } },
+            { "name": "slide", "type": "transform", "inputs": ["brick"],
+              "params": { "translate": { "keys": [[1, [0, 1, 0]], [9, [4, 1, 0]]] } } },
+            { "name": "lost", "type": "file", "params": { "file": "nowhere.obj" } },
+            { "name": "look", "type": "preview", "inputs": ["slide", "lost"] } ] }"#;
+        let graph = Graph::read(text, &[]).unwrap();
+        let network = Network::bind(&graph, &Plugins::open_all(Vec::new()).types()).unwrap();
+        let mut evaluator = Evaluator::new(&network, Path::new("."));
+        let node = network.nodes.iter().position(|n| n.name == "look").unwrap();
+        let found = extents(&network, &mut evaluator, node);
+        let [(name, bounds)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(name, "slide");
+        assert_eq!((bounds.min, bounds.max), (DVec3::new(-1.0, 0.0, -1.0), DVec3::new(5.0, 2.0, 1.0)));
+    }
+
+    #[test]
+    fn only_a_tank_widens_its_liquid() {
+        let params = |sides: [&str; 5]| {
+            let names = ["side_neg_x", "side_pos_x", "side_neg_z", "side_pos_z", "side_neg_y"];
+            let menus = names.iter().zip(sides).map(|(n, s)| ((*n).to_owned(), Value::Text(s.into())));
+            let box_ = [("limit_center", [0.0, 1.0, 0.0]), ("limit_size", [4.0, 2.0, 1.0])];
+            let numbers = box_.map(|(n, v)| (n.to_owned(), Value::Numbers(v.to_vec())));
+            Params { values: menus.chain(numbers).collect() }
+        };
+        let liquid = Bounds { min: DVec3::new(-2.0, 0.25, -0.5), max: DVec3::new(-1.0, 1.5, 0.5) };
+        let tank = tank(&params(["closed"; 5])).unwrap();
+        let wide = Bounds { min: DVec3::new(-2.0, 0.0, -0.5), max: DVec3::new(2.0, 1.5, 0.5) };
+        assert_eq!(inside(liquid, tank), wide);
+        let bottomless = super::tank(&params(["closed", "closed", "closed", "closed", "kill"])).unwrap();
+        assert_eq!(inside(liquid, bottomless).min.y, 0.25);
+        assert!(super::tank(&params(["closed", "open", "closed", "closed", "closed"])).is_none());
+    }
+}

@@ -27,8 +27,12 @@ const EXPERIMENT: [(f64, f64); 15] = [
     (3.33, 4.11),
 ];
 
-/// The front within a tenth of the experiment's at every tabulated time: what inviscid solvers reach, whose
-/// floor has no friction and whose dam vanishes at once.
+/// Longest the dam may take to let go, in units of √(a/2g): 13 ms. Its diaphragm of waxed paper does not vanish at
+/// once, and the paper's clock starts with it; solvers without a dam are ahead by this one number.
+const RELEASE: f64 = 0.25;
+
+/// The front within a tenth of the experiment's at every tabulated time, and within 5 % on the whole, once the release
+/// is allowed for: what an inviscid liquid on a floor without friction can do.
 #[test]
 fn the_front_follows_the_experiment() {
     let (fps, frames) = (250.0, 48);
@@ -57,16 +61,23 @@ fn the_front_follows_the_experiment() {
             let points = positions(&cooked.out.join(format!("points/points.{f:04}.geo")));
             let mut xs: Vec<f64> = points.iter().filter(|p| p[1] < VOXEL).map(|p| p[0]).collect();
             xs.sort_by(f64::total_cmp);
-            xs[xs.len() - 9] / WIDTH // a row of particles, so that one droplet is not the front
+            // A row of particles, so that one droplet is not the front; each is half a spacing wide.
+            (xs[xs.len() - 9] + 0.25 * VOXEL) / WIDTH
         })
         .collect();
-    for (scaled, expected) in EXPERIMENT {
-        let at = scaled * (WIDTH / (2.0 * GRAVITY)).sqrt() * fps;
+    let front = |scaled: f64| {
+        let at = scaled.max(0.0) * (WIDTH / (2.0 * GRAVITY)).sqrt() * fps;
         let (f, t) = (at.floor() as usize, at.fract());
-        let front = fronts[f] * (1.0 - t) + fronts[f + 1] * t;
-        assert!(
-            (front / expected - 1.0).abs() < 0.1,
-            "at T = {scaled} the front is {front:.3}, not {expected}"
-        );
-    }
+        fronts[f] * (1.0 - t) + fronts[f + 1] * t
+    };
+    let ahead = |release: f64| EXPERIMENT.map(|(scaled, measured)| front(scaled - release) / measured - 1.0);
+    let square = |release: &f64| ahead(*release).iter().map(|e| e * e).sum::<f64>();
+    let release = (0..=50)
+        .map(|n| RELEASE * f64::from(n) / 50.0)
+        .min_by(|a, b| square(a).total_cmp(&square(b)))
+        .unwrap_or_default();
+    let errors = ahead(release);
+    assert!(errors.iter().all(|e| e.abs() < 0.1), "release {release}: {errors:.3?}");
+    let rms = (square(&release) / errors.len() as f64).sqrt();
+    assert!(rms < 0.05, "release {release}: rms {rms:.3}, {errors:.3?}");
 }

@@ -72,6 +72,12 @@ pub(super) fn open_volume(topology: &Topology, nodes: &Grid<f32>) -> Vec<f32> {
     open.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, open)| {
         let mut block = [0.0; halo::SIZE];
         halo::load(&mut block, &nodes.values, &topology.neighbours()[l], nodes.background);
+        if block.iter().all(|&p| p > 0.0) {
+            return;
+        }
+        if block.iter().all(|&p| p <= 0.0) {
+            return open.fill(0.0);
+        }
         for (n, open) in open.iter_mut().enumerate() {
             let c = leaf::local(n);
             let corner = |i: usize| {

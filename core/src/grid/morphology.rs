@@ -63,6 +63,60 @@ impl VoxelMask {
         self.words[slot / leaf::SIZE][n / 64] >> (n % 64) & 1 == 1
     }
 
+    /// The set's voxels in a leaf, a bit each: word x, bit `y << 3 | z`.
+    #[inline]
+    pub fn words(&self, l: usize) -> &[u64; 8] {
+        &self.words[l]
+    }
+
+    /// Replaces the set's voxels in every leaf.
+    pub fn set_words(&mut self, words: impl IndexedParallelIterator<Item = [u64; 8]>) {
+        words.collect_into_vec(&mut self.words);
+    }
+
+    /// The voxels of leaf `l` from which the voxel `step` voxels on along `axis` (−2 ..= 2, not 0) is in the set;
+    /// voxels of missing leaves count as in the set if `beyond`.
+    #[inline]
+    pub fn shifted(&self, l: usize, axis: usize, step: i32, beyond: bool) -> [u64; 8] {
+        let next = match self.topology.neighbours()[l][leaf::FACE_SLOTS[2 * axis + usize::from(step > 0)]] {
+            leaf::ABSENT if beyond => &[u64::MAX; 8],
+            leaf::ABSENT => &[0; 8],
+            m => &self.words[m as usize],
+        };
+        let (own, n) = (&self.words[l], step.unsigned_abs());
+        match axis {
+            0 => std::array::from_fn(|x| {
+                let from = x as i32 + step;
+                if from & !7 == 0 { own[from as usize] } else { next[(from & 7) as usize] }
+            }),
+            1 if step > 0 => std::array::from_fn(|x| own[x] >> (8 * n) | next[x] << (64 - 8 * n)),
+            1 => std::array::from_fn(|x| own[x] << (8 * n) | next[x] >> (64 - 8 * n)),
+            _ if step > 0 => {
+                let kept = rows_below(8 - n);
+                std::array::from_fn(|x| own[x] >> n & kept | next[x] << (8 - n) & !kept)
+            }
+            _ => {
+                let new = rows_below(n);
+                std::array::from_fn(|x| own[x] << n & !new | next[x] >> (8 - n) & new)
+            }
+        }
+    }
+
+    /// The voxels of leaf `l` that have a voxel of the set `1 ..= reach` (at most 2) steps away along an axis.
+    #[inline]
+    pub fn beside(&self, l: usize, reach: i32) -> [u64; 8] {
+        let mut near = [0; 8];
+        for axis in 0..3 {
+            for n in 1..=reach {
+                for step in [-n, n] {
+                    let there = self.shifted(l, axis, step, false);
+                    near.iter_mut().zip(there).for_each(|(near, there)| *near |= there);
+                }
+            }
+        }
+        near
+    }
+
     /// Number of voxels in the set.
     pub fn count(&self) -> usize {
         self.words.iter().flatten().map(|w| w.count_ones() as usize).sum()
@@ -84,6 +138,25 @@ impl VoxelMask {
         });
         Topology::new(grown.collect())
     }
+}
+
+/// The bits of a word whose z is less than `n`.
+const fn rows_below(n: u32) -> u64 {
+    0x0101_0101_0101_0101 * ((1 << n) - 1)
+}
+
+/// Offsets of the voxels of a leaf's words, ascending.
+pub fn offsets(words: &[u64; 8]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(x, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            (rest != 0).then(|| {
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                x * 64 + bit
+            })
+        })
+    })
 }
 
 /// Whether a voxel of the leaf reaches, within `n` steps, the leaf displaced by `d` leaves.
@@ -113,6 +186,26 @@ mod tests {
             };
             let expected = Topology::covering(voxels.into_iter().flat_map(box_around));
             prop_assert_eq!(grown.origins(), expected.origins());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shifts_look_along_an_axis(
+            voxels in prop::collection::vec((-9i32..17, -9i32..17, -9i32..17), 0..80),
+            axis in 0usize..3, step in prop::sample::select(vec![-2, -1, 1, 2]), beyond in prop::bool::ANY,
+        ) {
+            let voxels = voxels.into_iter().map(|(x, y, z)| IVec3::new(x, y, z));
+            let mask = VoxelMask::covering(voxels.collect::<Vec<_>>());
+            for l in 0..mask.topology.len() {
+                let words = mask.shifted(l, axis, step, beyond);
+                let found: Vec<usize> = offsets(&words).collect();
+                let wanted = (0..leaf::SIZE).filter(|&n| {
+                    let there = mask.topology.coord(l * leaf::SIZE + n) + step * IVec3::AXES[axis];
+                    mask.topology.slot_of(there).map_or(beyond, |s| mask.has(s))
+                });
+                prop_assert_eq!(found, wanted.collect::<Vec<_>>());
+            }
         }
     }
 

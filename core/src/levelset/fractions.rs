@@ -45,13 +45,23 @@ fn triangle_inside(a: f32, b: f32, c: f32) -> f32 {
     }
 }
 
+/// Four values in ascending order, by exchanges that need no branch.
+#[inline(always)]
+fn sorted([a, b, c, d]: [f32; 4]) -> [f32; 4] {
+    let pair = |a: f32, b: f32| (if a < b { a } else { b }, if a < b { b } else { a });
+    let ((a, b), (c, d)) = (pair(a, b), pair(c, d));
+    let ((a, c), (b, d)) = (pair(a, c), pair(b, d));
+    let (b, c) = pair(b, c);
+    [a, b, c, d]
+}
+
 /// Fraction of a tetrahedron inside, from φ at its corners.
 #[inline]
-fn tetrahedron_inside(mut v: [f32; 4]) -> f32 {
-    v.sort_unstable_by(f32::total_cmp);
-    let [a, b, c, d] = v;
+fn tetrahedron_inside(v: [f32; 4]) -> f32 {
+    let outside = v.iter().filter(|&&x| x > 0.0).count();
+    let [a, b, c, d] = sorted(v);
     let cut = |from: f32, to: f32| from / (from - to);
-    match v.iter().filter(|&&x| x > 0.0).count() {
+    match outside {
         0 => 1.0,
         1 => 1.0 - cut(d, a) * cut(d, b) * cut(d, c),
         // A prism between the triangles (a, ac, ad) and (b, bc, bd), as three tetrahedra.
@@ -100,6 +110,11 @@ pub fn cell_inside(phi: [f32; 8]) -> f32 {
     let of_face = |corners: &[usize; 4]| {
         let around = corners.map(|c| phi[c]);
         let middle = around.iter().sum::<f32>() / 4.0;
+        match around.iter().chain([&centre]).filter(|&&p| p > 0.0).count() {
+            0 => return 4.0,
+            5 => return 0.0,
+            _ => {}
+        }
         (0..4).map(|n| tetrahedron_inside([around[n], around[(n + 1) % 4], middle, centre])).sum::<f32>()
     };
     (FACES.iter().map(of_face).sum::<f32>() / 24.0).clamp(0.0, 1.0)

@@ -1,9 +1,10 @@
 //! Making a level set a signed distance again, without moving its zero.
 
 use super::InsideTiles;
-use crate::grid::morphology::VoxelMask;
-use crate::grid::{Grid, halo, leaf};
+use crate::grid::morphology::{VoxelMask, offsets};
+use crate::grid::{Grid, Topology, halo, leaf};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Voxels around a leaf that the second-order upwind stencil reads.
@@ -24,34 +25,61 @@ const MISSING: f32 = f32::NAN;
 /// where they end no interface is assumed.
 pub fn redistance(phi: &Grid<f32>, h: f32, band_voxels: f32) -> Grid<f32> {
     let width = band_voxels * h;
-    let crossing = interface(phi);
-    let near = crossing.leaves_within(band_voxels.ceil() as usize + 1);
-    let topology = Arc::new(phi.topology.union(&near));
-    let inside = InsideTiles::of(phi);
-    let source = extended(phi, &inside, topology.clone());
-    let mut distance = interface_distance(&source, h);
-
-    let active: Vec<bool> = topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
-    let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
-    let fixed = VoxelMask::from_fn(topology.clone(), |slot| distance.values[slot].abs() < UNREACHED);
-    let mut next = distance.values.clone();
-    for _ in 0..steps {
-        next.par_chunks_mut(leaf::SIZE).enumerate().filter(|(l, _)| active[*l]).for_each_init(
-            Vec::new,
-            |block, (l, next)| {
-                halo::gather(&topology, &distance.values, l, HALO, UNREACHED, block);
-                for (n, next) in next.iter_mut().enumerate() {
-                    if !fixed.has(l * leaf::SIZE + n) {
-                        *next = upwind(block, halo::index(HALO, leaf::local(n)), h, width);
-                    }
-                }
-            },
-        );
-        std::mem::swap(&mut distance.values, &mut next);
-    }
-    distance.values.par_iter_mut().for_each(|d| *d = d.clamp(-width, width));
+    let near = interface(phi).leaves_within(band_voxels.ceil() as usize + 1);
+    let enough = near.origins().iter().all(|&o| phi.topology.leaf_of(o).is_some());
+    let source = match enough {
+        true => Cow::Borrowed(phi),
+        false => Cow::Owned(extended(phi, Arc::new(phi.topology.union(&near)))),
+    };
+    let crossing = interface(&source);
+    let mut distance = interface_distance(&source, &crossing, h);
+    let active: Vec<bool> =
+        distance.topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
+    march(&mut distance, &crossing, &active, h, band_voxels);
+    distance.values.par_iter_mut().with_min_len(4096).for_each(|d| *d = d.clamp(-width, width));
     distance.background = if phi.background < 0.0 { -width } else { width };
     distance
+}
+
+/// Spreads the distances of the `fixed` voxels over the `active` leaves. In each pass only the voxels whose stencil
+/// saw a change in the pass before are looked at: the others would get the value they have.
+fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, band_voxels: f32) {
+    let topology = distance.topology.clone();
+    let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
+    let mut changed = fixed.clone();
+    for _ in 0..steps {
+        let front: Vec<Vec<(u16, f32)>> = (0..topology.len())
+            .into_par_iter()
+            .map_init(Vec::new, |block, l| {
+                if !active[l] {
+                    return Vec::new();
+                }
+                let mut stirred = changed.beside(l, HALO as i32);
+                stirred.iter_mut().zip(fixed.words(l)).for_each(|(s, fixed)| *s &= !fixed);
+                if stirred == [0; 8] {
+                    return Vec::new();
+                }
+                halo::gather(&topology, &distance.values, l, HALO, UNREACHED, block);
+                let value = |n: usize| {
+                    let at = halo::index(HALO, leaf::local(n));
+                    let u = upwind(block, at, h, band_voxels * h);
+                    (u != block[at]).then_some((n as u16, u))
+                };
+                offsets(&stirred).filter_map(value).collect()
+            })
+            .collect();
+        if front.iter().all(Vec::is_empty) {
+            return;
+        }
+        changed.set_words(front.par_iter().map(|front| {
+            let mut words = [0; 8];
+            front.iter().for_each(|&(n, _)| words[usize::from(n) / 64] |= 1 << (n % 64));
+            words
+        }));
+        distance.values.par_chunks_mut(leaf::SIZE).zip(front).for_each(|(values, front)| {
+            front.into_iter().for_each(|(n, u)| values[usize::from(n)] = u);
+        });
+    }
 }
 
 /// Whether a value is inside; zero is not.
@@ -62,17 +90,26 @@ fn is_inside(phi: f32) -> bool {
 
 /// The voxels with a face neighbour of the other sign.
 pub fn interface(phi: &Grid<f32>) -> VoxelMask {
-    VoxelMask::from_fn(phi.topology.clone(), |slot| {
-        let (l, [x, y, z]) = (slot / leaf::SIZE, leaf::local(slot % leaf::SIZE));
-        let own = is_inside(phi.values[slot]);
-        let around =
-            [[x - 1, y, z], [x + 1, y, z], [x, y - 1, z], [x, y + 1, z], [x, y, z - 1], [x, y, z + 1]];
-        around.iter().any(|&n| phi.topology.reach(l, n).is_some_and(|s| is_inside(phi.values[s]) != own))
-    })
+    let inside = VoxelMask::from_fn(phi.topology.clone(), |slot| is_inside(phi.values[slot]));
+    let mut crossing = VoxelMask::new(phi.topology.clone());
+    crossing.set_words((0..phi.topology.len()).into_par_iter().map(|l| {
+        let mut words = [0; 8];
+        for (axis, step) in [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)] {
+            // Where no leaf is no interface is seen, from neither side.
+            let (any, all) = (inside.shifted(l, axis, step, false), inside.shifted(l, axis, step, true));
+            for (x, word) in words.iter_mut().enumerate() {
+                let own = inside.words(l)[x];
+                *word |= own & !all[x] | !own & any[x];
+            }
+        }
+        words
+    }));
+    crossing
 }
 
 /// `phi` on more leaves; new ones take the background with the sign of the side they lie on.
-fn extended(phi: &Grid<f32>, inside: &InsideTiles, topology: Arc<crate::grid::Topology>) -> Grid<f32> {
+fn extended(phi: &Grid<f32>, topology: Arc<Topology>) -> Grid<f32> {
+    let inside = InsideTiles::of(phi);
     let mut out = phi.on(&topology);
     out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(values, &o)| {
         if phi.topology.leaf_of(o).is_none() && inside.contains(o) {
@@ -83,15 +120,19 @@ fn extended(phi: &Grid<f32>, inside: &InsideTiles, topology: Arc<crate::grid::To
 }
 
 /// Signed distance of the voxels next to the interface; ±[`UNREACHED`] elsewhere.
-fn interface_distance(phi: &Grid<f32>, h: f32) -> Grid<f32> {
+fn interface_distance(phi: &Grid<f32>, crossing: &VoxelMask, h: f32) -> Grid<f32> {
     let mut out = Grid::new(phi.topology.clone(), phi.background);
     out.values.par_chunks_mut(leaf::SIZE).enumerate().for_each_init(Vec::new, |block, (l, out)| {
         let values = &phi.values[l * leaf::SIZE..][..leaf::SIZE];
+        let sign = |value: f32| if is_inside(value) { -1.0 } else { 1.0 };
+        out.iter_mut().zip(values).for_each(|(out, &value)| *out = sign(value) * UNREACHED);
+        if *crossing.words(l) == [0; 8] {
+            return;
+        }
         halo::gather(&phi.topology, &phi.values, l, 1, MISSING, block);
-        for (n, out) in out.iter_mut().enumerate() {
+        for n in offsets(crossing.words(l)) {
             let at = halo::index(1, leaf::local(n));
-            let sign = if is_inside(values[n]) { -1.0 } else { 1.0 };
-            *out = sign * distance_at_interface(block, at, h).unwrap_or(UNREACHED);
+            out[n] = sign(values[n]) * distance_at_interface(block, at, h).unwrap_or(UNREACHED);
         }
     });
     out

@@ -2,14 +2,12 @@
 
 use super::cells::Cells;
 use super::halo;
+use crate::grid::morphology::{VoxelMask, offsets};
 use crate::grid::sampling::{Position, Sampler};
 use crate::grid::{FaceGrid, Grid, leaf};
 use crate::solid::SolidFields;
 use glam::Vec3;
 use rayon::prelude::*;
-
-/// Marks a face whose velocity is not known.
-const UNKNOWN: u8 = u8::MAX;
 
 /// Extends a projected face velocity by `layers` faces into air and solids, in place.
 ///
@@ -26,106 +24,74 @@ pub fn extrapolate(
     h: f32,
     layers: usize,
 ) {
-    let open = &solid.open.on(&cells.topology);
+    let topology = &cells.topology;
+    let open = &solid.open.on(topology);
+    let liquid = VoxelMask::from_fn(topology.clone(), |s| surface.values[s] < 0.0);
+    let wet = VoxelMask::from_fn(topology.clone(), |s| cells.count(s) > 0);
     for axis in 0..3 {
-        let mut layer = known_faces(axis, cells, surface, open);
-        grow(&mut velocity.values[axis], &mut layer, cells, 1);
-        keep_spray(axis, &mut layer, cells, open);
-        for n in 2..=layers.min(UNKNOWN as usize - 1) {
-            grow(&mut velocity.values[axis], &mut layer, cells, n as u8);
+        let (values, open) = (&mut velocity.values[axis], &open.values[axis]);
+        let open = VoxelMask::from_fn(topology.clone(), |s| open[s] > 0.0);
+        let mut known = open_faces(axis, &liquid, surface.background < 0.0, &open);
+        grow(values, &mut known);
+        let spray = open_faces(axis, &wet, false, &open);
+        known = known.union(&spray);
+        for _ in 2..=layers {
+            grow(values, &mut known);
         }
-        velocity.values[axis].par_iter_mut().zip(&layer).with_min_len(4096).for_each(|(u, &n)| {
-            if n == UNKNOWN {
-                *u = 0.0;
-            }
+        values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
+            let unknown = known.words(l).map(|word| !word);
+            offsets(&unknown).for_each(|n| values[n] = 0.0);
         });
     }
     constrain(velocity, open, solid, h);
 }
 
-/// Per face 0 if it is an open face of a liquid cell, else [`UNKNOWN`].
-fn known_faces(axis: usize, cells: &Cells, surface: &Grid<f32>, open: &FaceGrid<f32>) -> Vec<u8> {
-    let topology = &cells.topology;
-    let mut layer = vec![UNKNOWN; surface.values.len()];
-    layer.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, layer)| {
-        let mut phi = [0.0; halo::SIZE];
-        halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
-        for (n, layer) in layer.iter_mut().enumerate() {
-            let c = leaf::local(n);
-            let at = halo::index(c[0], c[1], c[2]);
-            let liquid = phi[at] < 0.0 || phi[at - halo::STRIDE[axis]] < 0.0;
-            if liquid && open.values[axis][l * leaf::SIZE + n] > 0.0 {
-                *layer = 0;
-            }
-        }
-    });
-    layer
+/// The open faces across `axis` of a set of cells, to which those without a leaf belong if `beyond`.
+fn open_faces(axis: usize, cells: &VoxelMask, beyond: bool, open: &VoxelMask) -> VoxelMask {
+    let of_leaf = |l: usize| {
+        let below = cells.shifted(l, axis, -1, beyond);
+        std::array::from_fn(|x| (cells.words(l)[x] | below[x]) & open.words(l)[x])
+    };
+    VoxelMask::from_words(cells.topology().clone(), of_leaf)
 }
 
-/// Marks as known the open faces of cells with particles that no known face has reached.
-fn keep_spray(axis: usize, layer: &mut [u8], cells: &Cells, open: &FaceGrid<f32>) {
-    let topology = &cells.topology;
-    layer.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, layer)| {
-        for (n, layer) in layer.iter_mut().enumerate() {
-            if *layer != UNKNOWN || open.values[axis][l * leaf::SIZE + n] == 0.0 {
-                continue;
-            }
-            let mut below = leaf::local(n);
-            below[axis] -= 1;
-            let wet = cells.count(l * leaf::SIZE + n) > 0
-                || topology.reach(l, below).is_some_and(|s| cells.count(s) > 0);
-            if wet {
-                *layer = 1;
-            }
-        }
-    });
-}
-
-/// Gives unknown faces beside faces of earlier layers the mean of those, and the layer `n`.
-fn grow(values: &mut [f32], layer: &mut [u8], cells: &Cells, n: u8) {
-    let topology = &cells.topology;
+/// Gives unknown faces beside known ones the mean of those, and makes them known.
+fn grow(values: &mut [f32], known: &mut VoxelMask) {
+    /// The six faces around one, as (axis, step).
+    const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
+    let topology = known.topology().clone();
     let grown: Vec<Vec<(u16, f32)>> = (0..topology.len())
         .into_par_iter()
         .map(|l| {
-            let own = &layer[l * leaf::SIZE..][..leaf::SIZE];
-            if own.iter().all(|&k| k != UNKNOWN) {
-                return Vec::new();
-            }
-            let mut known = [UNKNOWN; halo::SIZE];
-            halo::load(&mut known, &*layer, &topology.neighbours()[l], UNKNOWN);
-            if known.iter().all(|&k| k == UNKNOWN) {
+            let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
+            let fresh = std::array::from_fn(|x| {
+                beside.iter().fold(0, |any, words| any | words[x]) & !known.words(l)[x]
+            });
+            if fresh == [0; 8] {
                 return Vec::new();
             }
             let mut block = [0.0; halo::SIZE];
             halo::load(&mut block, &*values, &topology.neighbours()[l], 0.0);
-            let mut grown = Vec::new();
-            for offset in (0..leaf::SIZE).filter(|&o| own[o] == UNKNOWN) {
-                let c = leaf::local(offset);
+            let mean = |n: usize| {
+                let c = leaf::local(n);
                 let at = halo::index(c[0], c[1], c[2]);
                 let (mut sum, mut count) = (0.0, 0);
-                for step in halo::STRIDE {
-                    for around in [at - step, at + step] {
-                        if known[around] != UNKNOWN {
-                            sum += block[around];
-                            count += 1;
-                        }
+                for (words, (axis, step)) in beside.iter().zip(AROUND) {
+                    if words[n / 64] >> (n % 64) & 1 == 1 {
+                        sum += block[at.wrapping_add_signed(step as isize * halo::STRIDE[axis] as isize)];
+                        count += 1;
                     }
                 }
-                if count > 0 {
-                    grown.push((offset as u16, sum / count as f32));
-                }
-            }
-            grown
+                (n as u16, sum / count as f32)
+            };
+            offsets(&fresh).map(mean).collect()
         })
         .collect();
-    values.par_chunks_mut(leaf::SIZE).zip(layer.par_chunks_mut(leaf::SIZE)).zip(grown).for_each(
-        |((values, layer), grown)| {
-            for (offset, value) in grown {
-                values[offset as usize] = value;
-                layer[offset as usize] = n;
-            }
-        },
-    );
+    let fresh = VoxelMask::from_offsets(topology, |l| grown[l].iter().map(|&(n, _)| usize::from(n)));
+    *known = known.union(&fresh);
+    values.par_chunks_mut(leaf::SIZE).zip(grown).for_each(|(values, grown)| {
+        grown.into_iter().for_each(|(n, value)| values[usize::from(n)] = value);
+    });
 }
 
 /// Gives closed faces the normal velocity of the solid they lie in.
@@ -133,10 +99,22 @@ fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFi
     /// Least slope of a level set from which a normal is taken: less means the middle of a thin wall.
     const LEAST_SLOPE: f32 = 0.3;
     let topology = velocity.topology.clone();
+    let still = solid.velocity.values.iter().all(|v| v.par_iter().all(|&u| u == 0.0));
+    let flows: Vec<bool> = (0..topology.len())
+        .into_par_iter()
+        .map(|l| velocity.values.iter().any(|v| v[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&u| u != 0.0)))
+        .collect();
+    let at_rest = |l: usize| {
+        let mut near = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
+        still && near.all(|&m| !flows[m as usize])
+    };
     let before = velocity.clone();
     for axis in 0..3 {
         let open = &open.values[axis];
         velocity.values[axis].par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
+            if at_rest(l) {
+                return;
+            }
             let mut flow = Sampler::new(&topology);
             let mut walls = Sampler::new(&solid.nodes.topology);
             for (n, value) in values.iter_mut().enumerate() {
@@ -145,9 +123,13 @@ fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFi
                     continue;
                 }
                 let face = face_position(topology.coord(slot), axis);
+                let u = flow.sample_velocity(&before, face);
+                if still && u == Vec3::ZERO {
+                    *value = 0.0;
+                    continue;
+                }
                 let (_, gradient) = walls.sample_nodes_gradient(&solid.nodes, face);
                 let of_solid = walls.sample_velocity(&solid.velocity, face);
-                let u = flow.sample_velocity(&before, face);
                 if gradient.length() < LEAST_SLOPE * h {
                     *value = of_solid[axis];
                 } else {

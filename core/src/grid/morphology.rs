@@ -69,9 +69,29 @@ impl VoxelMask {
         &self.words[l]
     }
 
-    /// Replaces the set's voxels in every leaf.
-    pub fn set_words(&mut self, words: impl IndexedParallelIterator<Item = [u64; 8]>) {
-        words.collect_into_vec(&mut self.words);
+    /// The set whose words in leaf `l` are `words(l)`.
+    pub fn from_words(topology: Arc<Topology>, words: impl Fn(usize) -> [u64; 8] + Sync + Send) -> Self {
+        let words = (0..topology.len()).into_par_iter().map(words).collect();
+        Self { topology, words }
+    }
+
+    /// The set of the voxels at `offsets(l)` in leaf `l`.
+    pub fn from_offsets<I: Iterator<Item = usize>>(
+        topology: Arc<Topology>,
+        offsets: impl Fn(usize) -> I + Sync + Send,
+    ) -> Self {
+        Self::from_words(topology, |l| {
+            offsets(l).fold([0; 8], |mut words, n| {
+                words[n / 64] |= 1 << (n % 64);
+                words
+            })
+        })
+    }
+
+    /// The voxels of either set; both live on the same leaves.
+    pub fn union(&self, other: &Self) -> Self {
+        let both = |l: usize| std::array::from_fn(|x| self.words[l][x] | other.words[l][x]);
+        Self::from_words(self.topology.clone(), both)
     }
 
     /// The voxels of leaf `l` from which the voxel `step` voxels on along `axis` (−2 ..= 2, not 0) is in the set;

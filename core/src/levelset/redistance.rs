@@ -33,8 +33,7 @@ pub fn redistance(phi: &Grid<f32>, h: f32, band_voxels: f32) -> Grid<f32> {
     };
     let crossing = interface(&source);
     let mut distance = interface_distance(&source, &crossing, h);
-    let active: Vec<bool> =
-        distance.topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
+    let active: Vec<bool> = distance.topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
     march(&mut distance, &crossing, &active, h, band_voxels);
     distance.values.par_iter_mut().with_min_len(4096).for_each(|d| *d = d.clamp(-width, width));
     distance.background = if phi.background < 0.0 { -width } else { width };
@@ -71,11 +70,8 @@ fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, b
         if front.iter().all(Vec::is_empty) {
             return;
         }
-        changed.set_words(front.par_iter().map(|front| {
-            let mut words = [0; 8];
-            front.iter().for_each(|&(n, _)| words[usize::from(n) / 64] |= 1 << (n % 64));
-            words
-        }));
+        let moved = |l: usize| front[l].iter().map(|&(n, _)| usize::from(n));
+        changed = VoxelMask::from_offsets(topology.clone(), moved);
         distance.values.par_chunks_mut(leaf::SIZE).zip(front).for_each(|(values, front)| {
             front.into_iter().for_each(|(n, u)| values[usize::from(n)] = u);
         });
@@ -91,8 +87,7 @@ fn is_inside(phi: f32) -> bool {
 /// The voxels with a face neighbour of the other sign.
 pub fn interface(phi: &Grid<f32>) -> VoxelMask {
     let inside = VoxelMask::from_fn(phi.topology.clone(), |slot| is_inside(phi.values[slot]));
-    let mut crossing = VoxelMask::new(phi.topology.clone());
-    crossing.set_words((0..phi.topology.len()).into_par_iter().map(|l| {
+    VoxelMask::from_words(phi.topology.clone(), |l| {
         let mut words = [0; 8];
         for (axis, step) in [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)] {
             // Where no leaf is no interface is seen, from neither side.
@@ -103,8 +98,7 @@ pub fn interface(phi: &Grid<f32>) -> VoxelMask {
             }
         }
         words
-    }));
-    crossing
+    })
 }
 
 /// `phi` on more leaves; new ones take the background with the sign of the side they lie on.

@@ -155,8 +155,10 @@ fn around(block: &[f32; halo::SIZE], n: usize) -> impl Iterator<Item = f32> + '_
 /// Whether a cell is liquid throughout, from the [`content`] around it.
 fn is_full(block: &[f32; halo::SIZE], n: usize, per_voxel: f32) -> bool {
     let c = leaf::local(n);
-    let own = block[halo::index(c[0], c[1], c[2])];
-    if own == SOLID {
+    let at = halo::index(c[0], c[1], c[2]);
+    let own = block[at];
+    // An empty cell is full only amid wet ones: most are told by the cells above and below.
+    if own == SOLID || own == 0.0 && (block[at - 1] == 0.0 || block[at + 1] == 0.0) {
         return false;
     }
     let (mut total, mut places, mut dry) = (0.0, 0.0, 0);
@@ -244,8 +246,8 @@ fn add(block: &mut [f32; halo::SIZE], first: usize, d: Vec3, weight: f32) {
 
 /// The same sum for cells that are filled evenly: `content` each, `beyond` where there is no leaf.
 pub(super) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) -> Vec<f32> {
-    // The integrals of B over a cell and its two neighbours.
-    const SHARE: [f32; 3] = [1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0];
+    // The integrals of B over a neighbour of a cell and the cell itself.
+    const SHARE: [f32; 2] = [1.0 / 6.0, 4.0 / 6.0];
     let mut sum = vec![0.0f32; content.len()];
     sum.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, sum)| {
         let mut block = [0.0; halo::SIZE];
@@ -254,14 +256,15 @@ pub(super) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) ->
             sum.fill(block[0]);
             return;
         }
+        for step in halo::STRIDE {
+            let before = block;
+            for at in step..halo::SIZE - step {
+                block[at] = SHARE[0] * (before[at - step] + before[at + step]) + SHARE[1] * before[at];
+            }
+        }
         for (n, sum) in sum.iter_mut().enumerate() {
             let c = leaf::local(n);
-            let first = halo::index(c[0] - 1, c[1] - 1, c[2] - 1);
-            for d in 0..27usize {
-                let [i, j, k] = [d / 9, d / 3 % 3, d % 3];
-                let at = first + i * halo::STRIDE[0] + j * halo::STRIDE[1] + k;
-                *sum += SHARE[i] * SHARE[j] * SHARE[k] * block[at];
-            }
+            *sum = block[halo::index(c[0], c[1], c[2])];
         }
     });
     sum

@@ -45,33 +45,31 @@ fn triangle_inside(a: f32, b: f32, c: f32) -> f32 {
     }
 }
 
-/// Four values in ascending order, by exchanges that need no branch.
-#[inline(always)]
-fn sorted([a, b, c, d]: [f32; 4]) -> [f32; 4] {
-    let pair = |a: f32, b: f32| (if a < b { a } else { b }, if a < b { b } else { a });
-    let ((a, b), (c, d)) = (pair(a, b), pair(c, d));
-    let ((a, c), (b, d)) = (pair(a, c), pair(b, d));
-    let (b, c) = pair(b, c);
-    [a, b, c, d]
-}
+/// Tetrahedra of a cell.
+const TETRAHEDRA: usize = 24;
 
-/// Fraction of a tetrahedron inside, from φ at its corners.
+/// Fraction of each tetrahedron inside, from φ at its four corners. Without branches, so that many are computed at once.
 #[inline]
-fn tetrahedron_inside(v: [f32; 4]) -> f32 {
-    let outside = v.iter().filter(|&&x| x > 0.0).count();
-    let [a, b, c, d] = sorted(v);
+fn tetrahedra_inside(corners: &[[f32; TETRAHEDRA]; 4]) -> [f32; TETRAHEDRA] {
     let cut = |from: f32, to: f32| from / (from - to);
-    match outside {
-        0 => 1.0,
-        1 => 1.0 - cut(d, a) * cut(d, b) * cut(d, c),
+    let pair = |a: f32, b: f32| (if a < b { a } else { b }, if a < b { b } else { a });
+    let mut inside = [0.0; TETRAHEDRA];
+    for n in 0..TETRAHEDRA {
+        let [a, b, c, d] = [corners[0][n], corners[1][n], corners[2][n], corners[3][n]];
+        let ((a, b), (c, d)) = (pair(a, b), pair(c, d));
+        let ((a, c), (b, d)) = (pair(a, c), pair(b, d));
+        let (b, c) = pair(b, c);
+        let (ac, ad, bc, bd) = (cut(a, c), cut(a, d), cut(b, c), cut(b, d));
+        let all_but_d = 1.0 - cut(d, a) * cut(d, b) * cut(d, c);
         // A prism between the triangles (a, ac, ad) and (b, bc, bd), as three tetrahedra.
-        2 => {
-            let (ac, ad, bc, bd) = (cut(a, c), cut(a, d), cut(b, c), cut(b, d));
-            bc * bd + ac * ad * (1.0 - bd) + ac * bd * (1.0 - bc)
-        }
-        3 => cut(a, b) * cut(a, c) * cut(a, d),
-        _ => 0.0,
+        let prism = bc * bd + ac * ad * (1.0 - bd) + ac * bd * (1.0 - bc);
+        let only_a = cut(a, b) * ac * ad;
+        let two_or_less = if b > 0.0 { only_a } else { prism };
+        let some = if c > 0.0 { two_or_less } else { all_but_d };
+        let less = if d > 0.0 { some } else { 1.0 };
+        inside[n] = if a > 0.0 { 0.0 } else { less };
     }
+    inside
 }
 
 /// Fraction of a face's area inside (φ < 0), from φ at its corners (0,0), (1,0), (0,1), (1,1).
@@ -107,17 +105,19 @@ pub fn cell_inside(phi: [f32; 8]) -> f32 {
         _ => {}
     }
     let centre = phi.iter().sum::<f32>() / 8.0;
-    let of_face = |corners: &[usize; 4]| {
-        let around = corners.map(|c| phi[c]);
+    let mut corners = [[centre; TETRAHEDRA]; 4];
+    for (f, face) in FACES.iter().enumerate() {
+        let around = face.map(|c| phi[c]);
         let middle = around.iter().sum::<f32>() / 4.0;
-        match around.iter().chain([&centre]).filter(|&&p| p > 0.0).count() {
-            0 => return 4.0,
-            5 => return 0.0,
-            _ => {}
+        for n in 0..4 {
+            corners[0][4 * f + n] = around[n];
+            corners[1][4 * f + n] = around[(n + 1) % 4];
+            corners[2][4 * f + n] = middle;
         }
-        (0..4).map(|n| tetrahedron_inside([around[n], around[(n + 1) % 4], middle, centre])).sum::<f32>()
-    };
-    (FACES.iter().map(of_face).sum::<f32>() / 24.0).clamp(0.0, 1.0)
+    }
+    let inside = tetrahedra_inside(&corners);
+    let of_faces = inside.as_chunks::<4>().0.iter().map(|face| face.iter().sum::<f32>());
+    (of_faces.sum::<f32>() / TETRAHEDRA as f32).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

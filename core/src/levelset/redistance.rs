@@ -45,7 +45,7 @@ pub fn redistance(phi: &Grid<f32>, h: f32, band_voxels: f32) -> Grid<f32> {
 fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, band_voxels: f32) {
     let topology = distance.topology.clone();
     let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
-    let mut changed = fixed.clone();
+    let (mut changed, mut reached) = (fixed.clone(), fixed.clone());
     for _ in 0..steps {
         let front: Vec<Vec<(u16, f32)>> = (0..topology.len())
             .into_par_iter()
@@ -53,8 +53,8 @@ fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, b
                 if !active[l] {
                     return Vec::new();
                 }
-                let mut stirred = changed.beside(l, HALO as i32);
-                stirred.iter_mut().zip(fixed.words(l)).for_each(|(s, fixed)| *s &= !fixed);
+                let (wide, beside) = (changed.beside(l, HALO as i32), reached.beside(l, 1));
+                let stirred = std::array::from_fn(|x| wide[x] & beside[x] & !fixed.words(l)[x]);
                 if stirred == [0; 8] {
                     return Vec::new();
                 }
@@ -72,6 +72,7 @@ fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, b
         }
         let moved = |l: usize| front[l].iter().map(|&(n, _)| usize::from(n));
         changed = VoxelMask::from_offsets(topology.clone(), moved);
+        reached = reached.union(&changed);
         distance.values.par_chunks_mut(leaf::SIZE).zip(front).for_each(|(values, front)| {
             front.into_iter().for_each(|(n, u)| values[usize::from(n)] = u);
         });
@@ -171,9 +172,13 @@ fn upwind(block: &[f32], at: usize, h: f32, width: f32) -> f32 {
         // (3u − 4a + b)/2 where the front also passed b before a, else u − a.
         *axis = if far <= near && near < UNREACHED { ((4.0 * near - far) / 3.0, 2.25) } else { (near, 1.0) };
     }
-    axes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    if axes[0].0 >= width {
+    if axes.iter().all(|axis| axis.0 >= width) {
         return sign * UNREACHED;
+    }
+    for (a, b) in [(0, 1), (1, 2), (0, 1)] {
+        if axes[b].0 < axes[a].0 {
+            axes.swap(a, b);
+        }
     }
     let mut u = UNREACHED;
     let (mut w, mut wa, mut waa) = (0.0, 0.0, 0.0);

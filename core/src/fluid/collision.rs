@@ -50,11 +50,19 @@ impl<'a> Sweep<'a> {
         if distance > travel + self.separation {
             return Landing { position: to, contact: None };
         }
-        let carried = from + self.probe.velocity(from) * self.dt;
+        let carried = match self.fastest_solid > 0.0 {
+            true => from + self.probe.velocity(from) * self.dt,
+            false => from,
+        };
         let mut landing = Landing { position: carried, contact: None };
         let mut rest = to - carried;
+        let mut here = self.probe.distance(carried);
+        // Both ends are farther from solids than the way between them is long: nothing stands in it.
+        if here + distance - rest.length() > 2.0 * self.separation && distance >= self.separation {
+            return Landing { position: to, contact: None };
+        }
         for _ in 0..SLIDES {
-            rest = self.march(&mut landing.position, rest);
+            (rest, here) = self.march(&mut landing.position, rest, here);
             if rest == DVec3::ZERO {
                 break;
             }
@@ -62,45 +70,46 @@ impl<'a> Sweep<'a> {
             landing.contact = Some((normal, self.probe.velocity(landing.position)));
             rest -= normal * rest.dot(normal).min(0.0);
         }
-        self.push_out(&mut landing);
+        self.push_out(&mut landing, here);
         landing
     }
 
-    /// Walks along `way` until a solid stands in it; returns what is left of the way.
-    fn march(&mut self, x: &mut DVec3, way: DVec3) -> DVec3 {
+    /// Walks along `way` from `x`, which is `here` from the nearest solid, until a solid stands in it; returns what is
+    /// left of the way and the distance where it ends.
+    fn march(&mut self, x: &mut DVec3, way: DVec3, mut here: f64) -> (DVec3, f64) {
         let length = way.length();
         if length == 0.0 {
-            return DVec3::ZERO;
+            return (DVec3::ZERO, here);
         }
         let direction = way / length;
         let mut gone = 0.0;
-        let mut before = self.probe.distance(*x);
         while gone < length {
-            let step = (before - self.separation).max(self.step).min(length - gone);
+            let step = (here - self.separation).max(self.step).min(length - gone);
             let next = *x + direction * step;
             let after = self.probe.distance(next);
-            if after < self.separation && after < before {
+            if after < self.separation && after < here {
                 // Along the step the distance is close to linear: stop where it falls to the separation.
-                let share = ((before - self.separation) / (before - after)).clamp(0.0, 1.0);
+                let share = ((here - self.separation) / (here - after)).clamp(0.0, 1.0);
                 *x += direction * (step * share);
-                return direction * (length - gone - step * share);
+                return (direction * (length - gone - step * share), self.probe.distance(*x));
             }
             *x = next;
-            before = after;
+            here = after;
             gone += step;
         }
-        DVec3::ZERO
+        (DVec3::ZERO, here)
     }
 
-    fn push_out(&mut self, landing: &mut Landing) {
+    /// Pushes a particle that ended `here` from the nearest solid out to the separation.
+    fn push_out(&mut self, landing: &mut Landing, mut here: f64) {
         for _ in 0..PUSHES {
-            let distance = self.probe.distance(landing.position);
-            if distance >= self.separation {
+            if here >= self.separation {
                 return;
             }
             let normal = self.probe.normal(landing.position);
             landing.contact = Some((normal, self.probe.velocity(landing.position)));
-            landing.position += normal * (self.separation - distance);
+            landing.position += normal * (self.separation - here);
+            here = self.probe.distance(landing.position);
         }
     }
 }

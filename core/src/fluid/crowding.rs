@@ -1,7 +1,7 @@
 //! Where particles crowd or thin out: the drift of positions that no projection of velocities sees.
 
 use super::cells::Cells;
-use super::fraction::{LEAST_OPEN, open_volume, spread_cells};
+use super::fraction::{LEAST_OPEN, spread_cells};
 use crate::grid::{Grid, leaf};
 use rayon::prelude::*;
 
@@ -20,12 +20,13 @@ const MOST: f32 = 0.5;
 /// ones close up within about 1/`rate` seconds: ∇·u = rate (ρ/ρ₀ − 1), ρ the particles' density over a
 /// quadratic B-spline, ρ₀ as seeded [Losasso et al. 2008, Eq. 9].
 ///
-/// `surface` is the liquid's level set (m), on the leaves of `source`; `solid` the solids' at nodes, on the cells'.
+/// `surface` is the liquid's level set (m), on the leaves of `source`; `open` the open fraction of the cells, on
+/// theirs.
 pub fn spread_out(
     source: &mut Grid<f32>,
     cells: &Cells,
     surface: &Grid<f32>,
-    solid: &Grid<f32>,
+    open: &Grid<f32>,
     h: f32,
     per_voxel: f32,
     rate: f32,
@@ -38,7 +39,7 @@ pub fn spread_out(
         .map(|s| cells.count(s) as f32 / per_voxel)
         .collect();
     let density = spread_cells(topology, &counts, 0.0);
-    let open = spread_cells(topology, &open_volume(topology, solid), 1.0);
+    let space = spread_cells(topology, &open.values, 1.0);
     let most = MOST / dt as f32;
     let leaves = source.topology.clone();
     source.values.par_chunks_mut(leaf::SIZE).zip(leaves.origins()).enumerate().for_each(
@@ -46,7 +47,7 @@ pub fn spread_out(
             let Some(first) = topology.leaf_of(o).map(|l| l * leaf::SIZE) else { return };
             let phi = &surface.values[l * leaf::SIZE..][..leaf::SIZE];
             for (n, source) in source.iter_mut().enumerate() {
-                let space = open[first + n];
+                let space = space[first + n];
                 if phi[n] >= 0.0 || space < LEAST_OPEN {
                     continue;
                 }

@@ -115,21 +115,20 @@ fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFi
             if at_rest(l) {
                 return;
             }
-            let mut flow = Sampler::new(&topology);
             let mut walls = Sampler::new(&solid.nodes.topology);
             for (n, value) in values.iter_mut().enumerate() {
                 let slot = l * leaf::SIZE + n;
                 if open[slot] > 0.0 {
                     continue;
                 }
-                let face = face_position(topology.coord(slot), axis);
-                let u = flow.sample_velocity(&before, face);
+                let u = velocity_at_face(&before, l, n, axis);
                 if still && u == Vec3::ZERO {
                     *value = 0.0;
                     continue;
                 }
+                let face = face_position(topology.coord(slot), axis);
                 let (_, gradient) = walls.sample_nodes_gradient(&solid.nodes, face);
-                let of_solid = walls.sample_velocity(&solid.velocity, face);
+                let of_solid = if still { Vec3::ZERO } else { walls.sample_velocity(&solid.velocity, face) };
                 if gradient.length() < LEAST_SLOPE * h {
                     *value = of_solid[axis];
                 } else {
@@ -139,6 +138,28 @@ fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFi
             }
         });
     }
+}
+
+/// The velocity in the middle of the lower `axis` face of voxel `n` of leaf `l`: the other components are the means
+/// of the four faces around.
+fn velocity_at_face(velocity: &FaceGrid<f32>, l: usize, n: usize, axis: usize) -> Vec3 {
+    let c = leaf::local(n);
+    let mut u = Vec3::ZERO;
+    for other in 0..3 {
+        let at = |back: i32, on: i32| {
+            let mut at = c;
+            at[axis] -= back;
+            at[other] += on;
+            velocity.reach(other, l, at)
+        };
+        u[other] = match other == axis {
+            true => velocity.values[axis][l * leaf::SIZE + n],
+            // Axes in order, as an interpolation would take them.
+            false if axis < other => 0.25 * ((at(1, 0) + at(0, 0)) + (at(1, 1) + at(0, 1))),
+            false => 0.25 * ((at(1, 0) + at(1, 1)) + (at(0, 0) + at(0, 1))),
+        };
+    }
+    u
 }
 
 /// Index position of the lower `axis` face of a cell.

@@ -217,9 +217,9 @@ fn place_solids_and_surface(
 ) {
     let h = liquid.h();
     liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
-    let walls = liquid.solid.nodes.on(&cells.topology);
+    let open = liquid.solid.volume.on(&cells.topology);
     let how = SurfaceParams { per_voxel: params.per_voxel(h), band: params.band };
-    let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&walls), &how);
+    let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &how);
     liquid.surface = levelset::redistance(&phi, h, params.band);
 }
 
@@ -228,8 +228,8 @@ fn ask_for_volume(liquid: &mut Liquid, cells: &Cells, rate: f64, dt: f64, params
     let mut source = volume::source(surface, rate);
     let spreading = params.volume.spreading as f32;
     if spreading > 0.0 {
-        let walls = liquid.solid.nodes.on(&cells.topology);
-        spread_out(&mut source, cells, surface, &walls, h, params.per_voxel(h), spreading, dt);
+        let open = liquid.solid.volume.on(&cells.topology);
+        spread_out(&mut source, cells, surface, &open, h, params.per_voxel(h), spreading, dt);
     }
     liquid.divergence = source;
 }
@@ -255,7 +255,7 @@ fn measured_volume(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> Liqui
     let per_voxel = params.per_voxel(liquid.h());
     let on_cells = surface.on(&cells.topology);
     LiquidVolume {
-        surface: volume::of_surface(surface, &solid.nodes.on(&surface.topology), transform.voxel_size()),
+        surface: volume::of_surface(surface, &solid.volume.on(&surface.topology), transform.voxel_size()),
         spray: volume::of_spray(particles, cells, &on_cells, transform, per_voxel),
     }
 }

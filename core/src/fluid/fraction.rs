@@ -4,7 +4,6 @@ use super::cells::Cells;
 use super::halo;
 use super::particles::Particles;
 use crate::grid::{Grid, Topology, Transform, leaf};
-use crate::levelset::fractions::cell_inside;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -42,16 +41,16 @@ impl Fraction {
     }
 }
 
-/// The fraction of liquid around every cell centre.
+/// The fraction of liquid around every cell centre. `open` is the open fraction of the cells.
 pub(super) fn of_liquid(
     particles: &Particles,
     cells: &Cells,
     transform: &Transform,
-    solid: Option<&Grid<f32>>,
+    open: Option<&Grid<f32>>,
     per_voxel: f32,
 ) -> Fraction {
     let topology = &cells.topology;
-    let open = solid.map(|nodes| open_volume(topology, nodes));
+    let open = open.map(|open| open.values.clone());
     let weights = weights(cells, open.as_deref(), per_voxel);
     let mut value = spread(particles, cells, transform, &weights);
     let mut known = vec![true; value.len()];
@@ -64,30 +63,6 @@ pub(super) fn of_liquid(
         value.par_iter_mut().zip(&mut known).zip(&open.kernels).with_min_len(4096).for_each(of_open);
     }
     Fraction { value, known, open }
-}
-
-/// Fraction of each cell's volume that is not in solids.
-pub(super) fn open_volume(topology: &Topology, nodes: &Grid<f32>) -> Vec<f32> {
-    let mut open = vec![1.0f32; topology.len() * leaf::SIZE];
-    open.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, open)| {
-        let mut block = [0.0; halo::SIZE];
-        halo::load(&mut block, &nodes.values, &topology.neighbours()[l], nodes.background);
-        if block.iter().all(|&p| p > 0.0) {
-            return;
-        }
-        if block.iter().all(|&p| p <= 0.0) {
-            return open.fill(0.0);
-        }
-        for (n, open) in open.iter_mut().enumerate() {
-            let c = leaf::local(n);
-            let corner = |i: usize| {
-                let i = i as i32;
-                block[halo::index(c[0] + (i & 1), c[1] + (i >> 1 & 1), c[2] + (i >> 2))]
-            };
-            *open = 1.0 - cell_inside(std::array::from_fn(corner));
-        }
-    });
-    open
 }
 
 /// Per cell, how much each of its particles counts, in cells; for an empty cell 1 if it is full all the same.

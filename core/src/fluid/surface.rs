@@ -60,15 +60,15 @@ fn middle(f: f32) -> f32 {
 
 /// The liquid's level set, m, on the leaves of `cells`; negative inside.
 ///
-/// `solid` is the solids' level set at nodes, m, on the same leaves.
+/// `open` is the fraction of each cell's volume that no solid fills, on the same leaves.
 pub fn surface(
     particles: &Particles,
     cells: &Cells,
     transform: &Transform,
-    solid: Option<&Grid<f32>>,
+    open: Option<&Grid<f32>>,
     params: &SurfaceParams,
 ) -> Grid<f32> {
-    let fraction = fraction::of_liquid(particles, cells, transform, solid, params.per_voxel);
+    let fraction = fraction::of_liquid(particles, cells, transform, open, params.per_voxel);
     let mut distance = Grid::new(cells.topology.clone(), SUPPORT);
     distance.values.par_iter_mut().zip(&fraction.value).with_min_len(4096).for_each(|(d, &f)| {
         *d = distance_of(f);

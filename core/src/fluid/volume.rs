@@ -1,7 +1,6 @@
 //! Keeps books on the liquid's volume and corrects its drift.
 
 use super::cells::Cells;
-use super::fraction::open_volume;
 use super::halo;
 use super::particles::Particles;
 use crate::grid::sampling::trilinear;
@@ -67,14 +66,14 @@ impl LiquidVolume {
     }
 }
 
-/// Volume of the level set `surface` outside solids, m³. `solid` is the solids' level set at nodes on the same leaves.
+/// Volume of the level set `surface` outside solids, m³. `open` is the open fraction of the cells, on the
+/// same leaves.
 ///
 /// Every cell has the mean liquid fraction of the eight cubes of cell centres that overlap it, times its own open
 /// fraction. `surface` runs on into solids, so that walls cut it by their open fraction alone and corners
 /// between liquid, wall and air lose nothing.
-pub fn of_surface(surface: &Grid<f32>, solid: &Grid<f32>, h: f64) -> f64 {
+pub fn of_surface(surface: &Grid<f32>, open: &Grid<f32>, h: f64) -> f64 {
     let topology = &surface.topology;
-    let open = open_volume(topology, solid);
     let leaves: Vec<f64> = (0..topology.len())
         .into_par_iter()
         .map(|l| {
@@ -87,7 +86,7 @@ pub fn of_surface(surface: &Grid<f32>, solid: &Grid<f32>, h: f64) -> f64 {
                     let [x, y, z] = leaf::local(n);
                     let at = halo::index(x, y, z);
                     let around: f32 = CORNERS.iter().map(|&step| cubes[at - step]).sum();
-                    sum += f64::from(open[l * leaf::SIZE + n] * around / 8.0);
+                    sum += f64::from(open.values[l * leaf::SIZE + n] * around / 8.0);
                 }
             }
             sum
@@ -188,11 +187,8 @@ mod tests {
         let topology = Arc::new(Topology::new(vec![Coord::ZERO]).dilated(1));
         let surface = Grid::from_fn(topology.clone(), 1.0, |c| c.y as f32 - 4.2);
         // Solid below y = 0 and beyond x, z = 0 and 6 (the lower node of cell c lies at c − ½).
-        let solid = Grid::from_fn(topology, -1.0, |c| {
-            let x = c.as_vec3();
-            x.min_element().min((6.0 - x.x).min(6.0 - x.z))
-        });
-        let volume = of_surface(&surface, &solid, 1.0);
+        let open = Grid::from_fn(topology, 0.0, |c| f32::from(c.min_element() >= 0 && c.x < 6 && c.z < 6));
+        let volume = of_surface(&surface, &open, 1.0);
         assert!((volume - 36.0 * 4.7).abs() < 0.01, "{volume}");
     }
 

@@ -16,18 +16,25 @@ pub fn gather<T: Copy>(
     let h = halo as i32;
     let edge = leaf::DIM + 2 * halo;
     block.clear();
-    block.reserve(edge * edge * edge);
+    block.resize(edge * edge * edge, outside);
     let neighbours = &topology.neighbours()[l];
+    let mut rows = block.chunks_exact_mut(edge);
     for x in -h..8 + h {
         for y in -h..8 + h {
-            for (dz, first, count) in [(-1, 8 - h, halo), (0, 0, 8), (1, 0, halo)] {
-                match neighbours[leaf::slot(x >> 3, y >> 3, dz)] {
-                    leaf::ABSENT => block.extend(std::iter::repeat_n(outside, count)),
-                    m => {
-                        let start = m as usize * leaf::SIZE + leaf::offset(x, y, first);
-                        block.extend_from_slice(&values[start..start + count]);
-                    }
-                }
+            let Some(row) = rows.next() else { return };
+            let first = leaf::offset(x, y, 0);
+            let there = |z: i32| match neighbours[leaf::slot(x >> 3, y >> 3, z)] {
+                leaf::ABSENT => None,
+                m => values[m as usize * leaf::SIZE + first..].first_chunk::<{ leaf::DIM }>(),
+            };
+            if let Some(below) = there(-1) {
+                (0..halo).for_each(|z| row[z] = below[leaf::DIM - halo + z]);
+            }
+            if let Some(own) = there(0) {
+                row[halo..halo + leaf::DIM].copy_from_slice(own);
+            }
+            if let Some(above) = there(1) {
+                (0..halo).for_each(|z| row[halo + leaf::DIM + z] = above[z]);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::occupancy::{Nearby, Occupancy, Placed};
 use super::split_cells::is_split;
 use super::{Collider, DomainLimits, Solids};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, leaf};
-use crate::levelset::fractions::face_open;
+use crate::levelset::fractions::{cell_inside, face_open};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub struct SolidFields {
     pub open: FaceGrid<f32>,
     /// Velocity of the nearest solid across each face, m/s; 0 beyond every band.
     pub velocity: FaceGrid<f32>,
+    /// The fraction of each cell's volume that is open to fluid; 1 outside every leaf.
+    pub volume: Grid<f32>,
 }
 
 /// Rasterises colliders and the domain's closed sides onto the leaves of a topology.
@@ -41,6 +43,7 @@ impl SolidFields {
             nodes: Grid::new(topology.clone(), far),
             open: FaceGrid::new(topology.clone(), 1.0),
             velocity: FaceGrid::new(topology.clone(), 0.0),
+            volume: Grid::new(topology.clone(), 1.0),
         }
     }
 
@@ -50,11 +53,13 @@ impl SolidFields {
         let chunks = |v| <[f32]>::par_chunks_mut(v, leaf::SIZE);
         let open = (chunks(ox), chunks(oy), chunks(oz));
         let velocity = (chunks(vx), chunks(vy), chunks(vz));
-        (chunks(&mut self.nodes.values), open.into_par_iter(), velocity.into_par_iter()).into_par_iter().map(
-            |(nodes, (ox, oy, oz), (vx, vy, vz))| LeafFields {
+        let cells = (chunks(&mut self.nodes.values), chunks(&mut self.volume.values));
+        (cells.into_par_iter(), open.into_par_iter(), velocity.into_par_iter()).into_par_iter().map(
+            |((nodes, volume), (ox, oy, oz), (vx, vy, vz))| LeafFields {
                 nodes,
                 open: [ox, oy, oz],
                 velocity: [vx, vy, vz],
+                volume,
             },
         )
     }
@@ -65,12 +70,14 @@ struct LeafFields<'a> {
     nodes: &'a mut [f32],
     open: [&'a mut [f32]; 3],
     velocity: [&'a mut [f32]; 3],
+    volume: &'a mut [f32],
 }
 
 impl LeafFields<'_> {
     fn copy(&mut self, from: &SolidFields, l: usize) {
         let range = l * leaf::SIZE..(l + 1) * leaf::SIZE;
         self.nodes.copy_from_slice(&from.nodes.values[range.clone()]);
+        self.volume.copy_from_slice(&from.volume.values[range.clone()]);
         for axis in 0..3 {
             self.open[axis].copy_from_slice(&from.open.values[axis][range.clone()]);
             self.velocity[axis].copy_from_slice(&from.velocity.values[axis][range.clone()]);
@@ -83,6 +90,7 @@ impl LeafFields<'_> {
             Occupancy::Solid => {
                 self.open.iter_mut().for_each(|o| o.fill(0.0));
                 self.nodes.fill(near.constant());
+                self.volume.fill(0.0);
             }
             Occupancy::Cut => {
                 let block = NodeBlock::new(near, origin);
@@ -90,6 +98,7 @@ impl LeafFields<'_> {
                     *node = block.at(leaf::local(n));
                 }
                 block.open_fractions(&mut self.open, near, origin);
+                block.open_volumes(self.volume);
             }
         }
         let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
@@ -109,6 +118,9 @@ impl LeafFields<'_> {
         }
     }
 }
+
+/// Index steps in a [`NodeBlock`] from a cell's lower node to its corners, x fastest.
+const CORNERS: [usize; 8] = [0, 100, 10, 110, 1, 101, 11, 111];
 
 /// φ at the nodes of a leaf and of its first neighbours, −1 ..= 8 along each axis.
 struct NodeBlock {
@@ -135,10 +147,16 @@ impl NodeBlock {
         self.phi[Self::index(local)]
     }
 
+    /// Writes the open fraction of the leaf's cells.
+    fn open_volumes(&self, volume: &mut [f32]) {
+        for (n, volume) in volume.iter_mut().enumerate() {
+            let i = Self::index(leaf::local(n));
+            *volume = 1.0 - cell_inside(CORNERS.map(|step| self.phi[i + step]));
+        }
+    }
+
     /// Per cell −1 ..= 7 along each axis (at the index of its lower node), whether a thin wall splits it.
     fn split_cells(&self) -> [bool; 1000] {
-        /// Index steps from a cell's lower node to its corners, x fastest.
-        const CORNERS: [usize; 8] = [0, 100, 10, 110, 1, 101, 11, 111];
         std::array::from_fn(|n| {
             let inside = n / 100 < 9 && n / 10 % 10 < 9 && n % 10 < 9;
             inside && {

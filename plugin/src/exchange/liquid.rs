@@ -8,6 +8,7 @@ use meniscus_core::fluid::flip::Liquid;
 use meniscus_core::fluid::volume::VolumeBook;
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::solid::{DomainLimits, SolidFields};
+use std::sync::Arc;
 
 /// The ports of a liquid's state.
 #[derive(Clone, Copy, Debug)]
@@ -98,10 +99,12 @@ impl Exchange {
         liquid: &mut Liquid,
     ) -> Result<(), Failure> {
         liquid.transferred = self.required_faces(call, ports.vel_transferred)?.0;
+        // Only predict asks how much of the cells is open.
         liquid.solid = SolidFields {
             nodes: self.required_grid(call, ports.solid)?.0,
             open: self.required_faces(call, ports.open)?.0,
             velocity: self.required_faces(call, ports.vel_solid)?.0,
+            ..SolidFields::open(&Arc::default(), &liquid.transform)
         };
         Ok(())
     }

@@ -44,7 +44,7 @@ fn timing() {
         let solids = Solids { colliders: &[], domain: &domain };
         timed("redistance", || redistance(&phi, H as f32, 3.0));
         let walls = timed("solid fields", || rasterise(&[], &domain, &cells.topology, &transform()));
-        timed("volume", || of_surface(&phi, &walls.nodes, H));
+        timed("volume", || of_surface(&phi, &walls.volume, H));
         let mut extended = carried.value.clone();
         timed("extrapolate", || extrapolate(&mut extended, &cells, &phi, &walls, H as f32, 4));
         let limits = Reseeding::default();

@@ -97,12 +97,25 @@ impl Particles {
 
     /// The first particle whose position, velocity or affine part is not finite.
     pub fn find_non_finite(&self) -> Option<usize> {
-        (0..self.len()).into_par_iter().find_first(|&p| {
-            !(self.position[p].is_finite()
-                && self.velocity[p].is_finite()
-                && self.affine.iter().all(|rows| rows[p].is_finite())
-                && self.density[p].is_finite()
-                && self.viscosity[p].is_finite())
+        /// Particles looked at before the first bad one is looked for.
+        const BATCH: usize = 1024;
+        let [a, b, c] = &self.affine;
+        let batches = self.len().div_ceil(BATCH);
+        (0..batches).into_par_iter().find_map_first(|n| {
+            let range = n * BATCH..((n + 1) * BATCH).min(self.len());
+            // Without an early end, so that many are compared at once.
+            let sound = |v: &[Vec3]| v.iter().fold(true, |sound, x| sound & x.is_finite());
+            let sound_number = |v: &[f32]| v.iter().fold(true, |sound, x| sound & x.is_finite());
+            let vectors = [&self.position, &self.velocity, a, b, c];
+            let numbers = [&self.density, &self.viscosity];
+            let all_sound = vectors.iter().all(|v| sound(&v[range.clone()]))
+                && numbers.iter().all(|v| sound_number(&v[range.clone()]));
+            if all_sound {
+                return None;
+            }
+            range.into_iter().find(|&p| {
+                vectors.iter().any(|v| !v[p].is_finite()) || numbers.iter().any(|v| !v[p].is_finite())
+            })
         })
     }
 

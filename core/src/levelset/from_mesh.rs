@@ -144,6 +144,23 @@ impl<'a> Search<'a> {
         (!near.is_empty()).then_some(near)
     }
 
+    /// Those of the triangles that may be the closest one to a voxel of a block: no farther from its centre than
+    /// the closest one there and the way to a voxel and back.
+    fn closest_to_block(&self, origin: Coord, size: i32, triangles: &[u32]) -> Vec<u32> {
+        /// Guards against rounding, relative.
+        const MARGIN: f64 = 1.0 + 1e-9;
+        let centre = self.transform.to_world(origin.as_dvec3() + 0.5 * f64::from(size - 1));
+        let radius = 0.5 * f64::from(size - 1) * 3f64.sqrt() * self.transform.voxel_size();
+        let distance = |&t: &u32| {
+            let corners = self.corners[t as usize];
+            blend(closest_point(centre, corners).0, corners).distance(centre)
+        };
+        let distances: Vec<f64> = triangles.iter().map(distance).collect();
+        let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
+        let reach = MARGIN * (least + 2.0 * radius).min(self.width + radius);
+        triangles.iter().zip(&distances).filter(|(_, d)| **d <= reach).map(|(&t, _)| t).collect()
+    }
+
     /// The closest place among the triangles; None beyond the band.
     fn nearest(&self, voxel: Coord, triangles: &[u32]) -> Option<Near> {
         let at = self.transform.to_world(voxel.as_dvec3());
@@ -163,22 +180,34 @@ impl<'a> Search<'a> {
         best
     }
 
+    /// Calls `f` with the closest place of every voxel of a block that has one in the band. Blocks are halved, and
+    /// each half keeps the triangles that may be the closest one to a voxel in it.
+    fn each_nearest(&self, origin: Coord, size: i32, triangles: &[u32], f: &mut impl FnMut(Coord, Near)) {
+        let size = size / 2;
+        for origin in children(origin, size) {
+            if size > 1 {
+                self.each_nearest(origin, size, &self.closest_to_block(origin, size, triangles), f);
+            } else if let Some(near) = self.nearest(origin, triangles) {
+                f(origin, near);
+            }
+        }
+    }
+
     /// The signed distances of a leaf; None when the band does not meet it.
     fn distances(&self, origin: Coord, triangles: &[u32], normals: &Normals) -> Option<Vec<f32>> {
         let mut values = vec![f32::NAN; leaf::SIZE];
         let mut known = Vec::new();
-        for (n, value) in values.iter_mut().enumerate() {
-            let Some(near) = self.nearest(origin + IVec3::from_array(leaf::local(n)), triangles) else {
-                continue;
-            };
+        self.each_nearest(origin, leaf::DIM as i32, triangles, &mut |voxel, near| {
             let outside = near.offset.dot(normals.at(near.triangle, near.feature)) >= 0.0;
             let distance = near.offset.length();
-            *value = if outside { distance as f32 } else { -(distance as f32) };
+            let n = leaf::offset(voxel.x, voxel.y, voxel.z);
+            values[n] = if outside { distance as f32 } else { -(distance as f32) };
             known.push(n);
-        }
+        });
         if known.is_empty() {
             return None;
         }
+        known.sort_unstable();
         spread_signs(&mut values, known, self.width as f32);
         Some(values)
     }

@@ -164,13 +164,13 @@ impl PressureSystem {
         }
         let supers = self.super_cells.len();
         let bad_label = |l: &i32| *l < SOLID || *l >= 0 && *l as usize >= supers;
-        if let Some(s) = self.label.par_iter().position_first(bad_label) {
+        if let Some(s) = first(&self.label, bad_label) {
             let cell = self.topology.coord(s).to_array();
             return Err(SystemError::Label { cell, label: self.label[s], super_cells: supers });
         }
         for (axis, face) in ['x', 'y', 'z'].into_iter().zip(&self.face) {
             let bad = |c: &f32| !(*c >= 0.0 && *c < f32::INFINITY);
-            if let Some(s) = face.par_iter().position_first(bad) {
+            if let Some(s) = first(face, bad) {
                 let cell = self.topology.coord(s).to_array();
                 return Err(SystemError::FaceCoefficient { cell, axis, value: face[s] });
             }
@@ -223,8 +223,13 @@ impl PressureSystem {
             let (got, expected) = (v.supers.len(), self.super_cells.len());
             return Err(SystemError::Shape { what, got, expected });
         }
-        let bad = |(s, x): (usize, &f64)| !x.is_finite() && self.label[s] == CELL;
-        if let Some(s) = v.cells.par_iter().enumerate().position_first(bad) {
+        let first_bad = v.cells.par_chunks(leaf::SIZE).enumerate().find_map_first(|(l, cells)| {
+            let sound = cells.iter().fold(true, |sound, x| sound & x.is_finite());
+            let slot = |n: usize| l * leaf::SIZE + n;
+            let bad = |&n: &usize| !cells[n].is_finite() && self.label[slot(n)] == CELL;
+            if sound { None } else { (0..cells.len()).find(bad).map(slot) }
+        });
+        if let Some(s) = first_bad {
             let place = format!("cell {:?}", self.topology.coord(s).to_array());
             return Err(SystemError::Vector { what, value: v.cells[s], place });
         }
@@ -233,6 +238,14 @@ impl PressureSystem {
         }
         Ok(())
     }
+}
+
+/// The first slot with a bad value. Leaves are searched without an early end, so that many values are compared at once.
+fn first<T: Sync>(values: &[T], bad: impl Fn(&T) -> bool + Sync) -> Option<usize> {
+    values.par_chunks(leaf::SIZE).enumerate().find_map_first(|(l, leaf)| {
+        let any = leaf.iter().fold(false, |any, value| any | bad(value));
+        if any { leaf.iter().position(&bad).map(|n| l * leaf::SIZE + n) } else { None }
+    })
 }
 
 /// True when a dense row-major k × k matrix is symmetric (to rounding) and its Cholesky factor exists.

@@ -170,9 +170,22 @@ impl Array {
 
     /// Index of the first element that is NaN or infinite.
     pub fn first_non_finite(&self) -> Option<usize> {
+        /// Values compared at once: a search that may end at any value compares one by one.
+        const BATCH: usize = 512;
+        macro_rules! search {
+            ($v:expr) => {
+                $v.chunks(BATCH).enumerate().find_map(|(n, batch)| {
+                    let sound = batch.iter().fold(true, |sound, x| sound & x.is_finite());
+                    if sound {
+                        return None;
+                    }
+                    batch.iter().position(|x| !x.is_finite()).map(|at| n * BATCH + at)
+                })
+            };
+        }
         match self {
-            Array::F32(v) => v.iter().position(|x| !x.is_finite()),
-            Array::F64(v) => v.iter().position(|x| !x.is_finite()),
+            Array::F32(v) => search!(v),
+            Array::F64(v) => search!(v),
             _ => None,
         }
     }

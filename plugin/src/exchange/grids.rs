@@ -234,10 +234,13 @@ impl Exchange {
 
 /// The first slot whose value is not finite.
 fn first_bad<T: Finite>(values: &[T]) -> Option<usize> {
-    values
-        .par_chunks(leaf::SIZE)
-        .enumerate()
-        .find_map_first(|(l, leaf)| leaf.iter().position(|v| !v.is_finite()).map(|n| l * leaf::SIZE + n))
+    values.par_chunks(leaf::SIZE).enumerate().find_map_first(|(l, leaf)| {
+        // Without an early end, so that many values are compared at once.
+        if leaf.iter().fold(true, |sound, v| sound & v.is_finite()) {
+            return None;
+        }
+        leaf.iter().position(|v| !v.is_finite()).map(|n| l * leaf::SIZE + n)
+    })
 }
 
 /// The name of a port.

@@ -1,3 +1,4 @@
 //! The papers' own scenes, at sizes a test can afford.
 
 mod u_tube;
+mod water_cooler;

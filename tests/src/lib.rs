@@ -63,14 +63,21 @@ pub fn try_cook(graph: &Value, extra: &[&str]) -> Cooked {
     Cooked { out, output, _folder: folder }
 }
 
+/// Cooks a graph of `examples/`, failing the test with the program's own words when the cook fails.
+pub fn cook_example(graph: &str, extra: &[&str]) -> Cooked {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (file, out) = (root().join("examples").join(graph), folder.path().join("out"));
+    let (file, out_arg) = (file.to_string_lossy(), out.to_string_lossy().into_owned());
+    let output = meniscus(&["cook", &file, "--out", &out_arg]).args(extra).output().expect("meniscus starts");
+    let cooked = Cooked { out, output, _folder: folder };
+    assert!(cooked.output.status.success(), "the cook failed: {}", cooked.stderr());
+    cooked
+}
+
 /// [`try_cook`], failing the test with the program's own words when the cook fails.
 pub fn cook(graph: &Value, extra: &[&str]) -> Cooked {
     let cooked = try_cook(graph, extra);
-    assert!(
-        cooked.output.status.success(),
-        "the cook failed: {}",
-        String::from_utf8_lossy(&cooked.output.stderr)
-    );
+    assert!(cooked.output.status.success(), "the cook failed: {}", cooked.stderr());
     cooked
 }
 

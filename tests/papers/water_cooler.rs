@@ -1,0 +1,65 @@
+//! The water cooler: trapped air lets the water through gulp by gulp [Goldade and Batty 2017, Fig. 1].
+
+use meniscus_tests::{Cooked, cook_example, points::positions};
+use serde_json::Value;
+
+/// Height of the middle of the neck, metres.
+const NECK: f64 = 0.32;
+const FRAMES: usize = 24;
+
+fn cooler(bypass: bool) -> Cooked {
+    let graph = "bubbles/water_cooler/water_cooler.meniscus.json";
+    let (frames, bypass) = (format!("frames=[1, {FRAMES}]"), format!("air.bypass={bypass}"));
+    cook_example(graph, &["--quality", "preview", "--set", &frames, "--set", &bypass])
+}
+
+/// Share of the particles below the neck in the last frame.
+fn fallen(cooked: &Cooked) -> f64 {
+    let points = positions(&cooked.out.join(format!("points/points.{FRAMES:04}.geo")));
+    points.iter().filter(|p| p[1] < NECK).count() as f64 / points.len() as f64
+}
+
+fn number(record: &Value, pointer: &str) -> f64 {
+    record.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {record}"))
+}
+
+/// Volumes of a substep's bubbles, the largest first, m³.
+fn bubbles(record: &Value) -> Vec<f64> {
+    let list = record["bubbles"].as_array().expect("the coupling lists its bubbles");
+    let mut volumes: Vec<f64> = list.iter().map(|b| number(b, "/volume")).collect();
+    volumes.sort_by(|a, b| b.total_cmp(a));
+    volumes
+}
+
+#[test]
+fn the_cooler_glugs_and_its_twin_pours() {
+    let (glugs, pours) = (cooler(false), cooler(true));
+    let stats = glugs.stats();
+
+    let first = number(&stats[0], "/objects/water/volume");
+    for record in &stats {
+        let change = number(record, "/objects/water/volume") / first - 1.0;
+        assert!(change.abs() < 0.015, "volume {change:+.4} in frame {}", record["frame"]);
+    }
+
+    // Until the first bubble has come up, the air above is what it was: it is the stopper.
+    let above = bubbles(&stats[0])[1];
+    let gulp =
+        stats.iter().position(|r| bubbles(r)[1] > 1.1 * above).expect("a bubble comes up within a second");
+    for record in &stats[..gulp] {
+        let volume = bubbles(record)[1];
+        assert!(
+            (volume / above - 1.0).abs() < 0.05,
+            "{volume} m³ above, not {above}, in frame {}",
+            record["frame"]
+        );
+    }
+    let joined = bubbles(&stats[gulp])[1] - above;
+    assert!(joined > 1e-4, "a gulp of {joined} m³ is no gulp");
+
+    let (with_air, without) = (fallen(&glugs), fallen(&pours));
+    assert!(
+        without > 2.5 * with_air,
+        "{with_air:.3} of the water fell through, without the air {without:.3}"
+    );
+}

@@ -47,26 +47,20 @@ pub fn load<T: Copy>(
     neighbours: &[u32; leaf::NEIGHBOURS],
     background: T,
 ) {
-    for s in 0..leaf::NEIGHBOURS {
-        let d = [s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1];
-        let span = |d: i32| match d {
-            -1 => (-1, 0),
-            1 => (8, 9),
-            _ => (0, 8),
+    const LAST: usize = leaf::DIM - 1;
+    for (n, row) in block.as_chunks_mut::<DIM>().0.iter_mut().enumerate() {
+        let (x, y) = ((n / DIM) as i32 - 1, (n % DIM) as i32 - 1);
+        let first = leaf::offset(x, y, 0);
+        let there = |z: i32| match neighbours[leaf::slot(x >> 3, y >> 3, z)] {
+            leaf::ABSENT => None,
+            m => values[m as usize * leaf::SIZE + first..].first_chunk::<{ leaf::DIM }>(),
         };
-        let [(x0, x1), (y0, y1), (z0, z1)] = d.map(span);
-        let length = (z1 - z0) as usize;
-        for x in x0..x1 {
-            for y in y0..y1 {
-                let row = &mut block[index(x, y, z0)..][..length];
-                match neighbours[s] {
-                    leaf::ABSENT => row.fill(background),
-                    m => row.copy_from_slice(
-                        &values[m as usize * leaf::SIZE + leaf::offset(x, y, z0)..][..length],
-                    ),
-                }
-            }
+        row[0] = there(-1).map_or(background, |below| below[LAST]);
+        match there(0) {
+            Some(own) => row[1..=leaf::DIM].copy_from_slice(own),
+            None => row[1..=leaf::DIM].fill(background),
         }
+        row[DIM - 1] = there(1).map_or(background, |above| above[0]);
     }
 }
 

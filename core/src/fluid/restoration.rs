@@ -44,6 +44,9 @@ fn liquid_cells(distance: &Grid<f32>) -> Vec<f32> {
         if block.iter().all(|&d| d > 0.0) {
             return;
         }
+        if block.iter().all(|&d| d < 0.0) {
+            return inside.fill(1.0);
+        }
         for (n, inside) in inside.iter_mut().enumerate() {
             let c = leaf::local(n);
             let first = halo::index(c[0] - 1, c[1] - 1, c[2] - 1);

@@ -128,7 +128,9 @@ fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
         parts.push(format!("{iterations} iterations"));
     }
     if let Some(bubbles) = stats.bubbles.as_ref().filter(|b| !b.is_empty()) {
-        let shown: Vec<String> = bubbles.iter().filter_map(|b| b.volume).take(4).map(units::volume).collect();
+        let mut volumes: Vec<f64> = bubbles.iter().filter_map(|b| b.volume).collect();
+        volumes.sort_by(|a, b| b.total_cmp(a));
+        let shown: Vec<String> = volumes.into_iter().take(4).map(units::volume).collect();
         let more = if bubbles.len() > 4 { format!(" … {} in all", bubbles.len()) } else { String::new() };
         parts.push(format!("bubbles {}{more}", shown.join(" ")));
     }

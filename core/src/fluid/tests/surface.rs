@@ -112,7 +112,9 @@ fn thin_sheets_keep_their_volume() {
             }
             let measured = sum / 256.0;
             println!("sheet of {thickness} at {offset}: {measured:.3} of {held:.3} voxels");
-            assert!((measured - held).abs() < 0.3, "{thickness} at {offset}: {measured} of {held}");
+            // Below a voxel the grid can say that there is a sheet, but hardly how thick it is.
+            let tolerance = if thickness < 1.0 { 0.45 } else { 0.25 };
+            assert!((measured - held).abs() < tolerance, "{thickness} at {offset}: {measured} of {held}");
         }
     }
 }

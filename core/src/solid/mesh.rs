@@ -99,7 +99,7 @@ pub enum MeshError {
     VoxelSize(f64),
     /// Too many voxels.
     #[error(
-        "voxels of {voxel} m are too fine for a mesh of {extent} m: its surface would need {memory_gb:.0} GB"
+        "voxels of {voxel} m are too fine for a mesh of {extent:.3} m: its surface would need {memory_gb:.0} GB"
     )]
     TooFine {
         /// Voxel size, metres.

@@ -1,7 +1,7 @@
 //! Regions of space that input meshes enclose: where liquid starts, enters or leaves.
 
 use super::Exchange;
-use super::solids::{mesh_of, stamps_of};
+use super::solids::{mesh_of, no_inside, stamps_of};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::grid::Transform;
@@ -38,6 +38,17 @@ impl Region {
 }
 
 impl Exchange {
+    /// Lowest and highest corner of the meshes at a port, metres; None where nothing is wired in.
+    pub fn bounds(&self, call: &Call, port: u32) -> Result<Option<(DVec3, DVec3)>, Failure> {
+        let items: Vec<_> = (0..call.items(port)).filter_map(|n| call.geometry(port, n)).collect();
+        let points = mesh_of(call, port, &items, "P")?.points;
+        let bounds = points.iter().map(|p| p.as_dvec3()).fold(None, |bounds, p| {
+            let (low, high) = bounds.unwrap_or((p, p));
+            Some((p.min(low), p.max(high)))
+        });
+        Ok(bounds)
+    }
+
     /// What the meshes at a port enclose, on a lattice of `h` metres; None where nothing is wired in.
     pub fn region(&mut self, call: &Call, port: u32, h: f64) -> Result<Option<Arc<Region>>, Failure> {
         let items: Vec<_> =
@@ -63,7 +74,7 @@ impl Exchange {
             }
             let part = self
                 .install(|| levelset::from_mesh(&mesh, &transform, BAND))
-                .map_err(|e| Failure::input(port, format!("`{}`: {e}", call.item_name(port, *n))))?;
+                .map_err(|e| no_inside(call, port, *n, "particle_separation", &e))?;
             region.parts.push(part);
         }
         if region.parts.is_empty() {

@@ -1,7 +1,7 @@
 //! What a static object is made of: its meshes, and how they move.
 
 use super::Exchange;
-use super::solids::{mesh_of, stamps_of};
+use super::solids::{mesh_of, no_inside, stamps_of};
 use glam::Vec3;
 use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
 use meniscus_abi::{Element, On, Sampling, Tile};
@@ -113,8 +113,7 @@ impl Exchange {
     ) -> Result<(), Failure> {
         let lattice = SolidShape::lattice(h);
         let made = self.install(|| levelset::from_mesh(shape.mesh(), &lattice, BAND));
-        let made =
-            made.map_err(|e| Failure::input(mesh_port, format!("`{}`: {e}", call.item_name(mesh_port, 0))))?;
+        let made = made.map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))?;
         let placed = match shape {
             SolidShape::Rigid { placement, .. } => placement.after(&lattice.to_row_major()),
             SolidShape::Free { .. } => lattice.to_row_major(),

@@ -7,7 +7,7 @@ use meniscus_abi::guest::{Call, Failure, GeometryView};
 use meniscus_abi::{On, Primitive};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
-use meniscus_core::solid::{Collider, Motion, TriMesh};
+use meniscus_core::solid::{Collider, MeshError, Motion, TriMesh};
 use std::sync::Arc;
 
 /// Signed distances and velocity fields of colliders by their stamps.
@@ -100,6 +100,16 @@ pub(super) fn mesh_of(
             .map_err(|what| Failure::input(port, format!("`{}` {what}", call.item_name(port, n as u32))))?;
     }
     Ok(mesh)
+}
+
+/// A mesh that encloses nothing, by its name; or, where voxels are to blame, the parameter that sets their size.
+pub(super) fn no_inside(call: &Call, port: u32, item: u32, voxels: &str, error: &MeshError) -> Failure {
+    match error {
+        MeshError::VoxelSize(_) | MeshError::TooFine { .. } => {
+            Failure::parameter(format!("{voxels}: {error}"))
+        }
+        _ => Failure::input(port, format!("`{}`: {error}", call.item_name(port, item))),
+    }
 }
 
 /// The stamps of vertices and point attributes; None where one is missing.

@@ -121,17 +121,19 @@ impl Instance for LiquidObject {
         let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
         let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
 
+        if let Some((low, high)) = self.exchange.bounds(call, FILL)? {
+            let sites = ((high - low) / separation).ceil().element_product();
+            if sites > MOST_PARTICLES {
+                let sentence = format!(
+                    "particle_separation: {separation} m would fill {low:.3} to {high:.3} with up to {sites:.1e} particles"
+                );
+                return Err(Failure::parameter(sentence));
+            }
+        }
         let fill = self.exchange.region(call, FILL, separation)?;
         let mut liquid = Liquid::new(transform, DVec3::ZERO);
         if let Some(fill) = &fill {
             let (low, high) = fill.bounds();
-            let sites = ((high - low) / separation).ceil().element_product();
-            if sites > MOST_PARTICLES {
-                let sentence = format!(
-                    "particle_separation: {separation} m would fill {low} to {high} with up to {sites:.0} particles"
-                );
-                return Err(Failure::parameter(sentence));
-            }
             liquid = Liquid::new(transform, origin(0.5 * (low + high), h));
             let Liquid { particles, next_id, .. } = &mut liquid;
             let inside = |at: DVec3| fill.contains(at);
@@ -139,6 +141,12 @@ impl Instance for LiquidObject {
             self.exchange.install(|| {
                 seeding.fill(particles, &transform, (low, high), inside, still, material, next_id)
             });
+        }
+        if fill.is_some() && liquid.particles.is_empty() {
+            let sentence = format!(
+                "particle_separation: {separation} m apart, no particle has room in the meshes to fill"
+            );
+            return Err(Failure::parameter(sentence));
         }
         let mut params = FlipParams::for_voxel(h as f32);
         params.particle_separation = separation as f32;

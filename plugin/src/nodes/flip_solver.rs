@@ -148,8 +148,10 @@ impl FlipSolver {
         });
         followers.follow(&moved);
         held.started = true;
-        call.measure("volume", &[held.liquid.measured.total()]);
-        call.measure("spray_volume", &[held.liquid.measured.spray]);
+        // An empty sum is -0.
+        call.measure("volume", &[held.liquid.measured.total() + 0.0]);
+        call.measure("rest_volume", &[held.liquid.volume.rest + 0.0]);
+        call.measure("spray_volume", &[held.liquid.measured.spray + 0.0]);
         self.exchange.write_liquid(call, STATE, &held)?;
         self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain)?;
         Ok(Outcome::Done)

@@ -30,11 +30,7 @@ pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
     overrides.extend(args.quality.as_deref().map(Override::quality));
     let graph = Graph::read(&text, &overrides).map_err(wrong)?;
     let plugins = Plugins::load();
-    let network = Network::bind(&graph, &plugins.types()).map_err(|p| {
-        // A missing node type often means a plugin that was refused.
-        let refused: String = plugins.refused.iter().map(|r| format!("\n{r}")).collect();
-        format!("{}{refused}", wrong(p))
-    })?;
+    let network = Network::bind(&graph, &plugins.types()).map_err(wrong)?;
     Ok(Loaded { text, graph, network, plugins })
 }
 
@@ -51,7 +47,7 @@ fn default_out(graph: &Path) -> PathBuf {
 }
 
 /// Threads to use when nobody says.
-fn processors() -> u32 {
+pub(super) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 

@@ -5,7 +5,7 @@ use super::convert::convert;
 use super::problem::{Problem, Problems};
 use super::read::{Graph, Node};
 use super::settings::Settings;
-use super::suggest::hint;
+use super::suggest::{hint, nearest};
 use crate::node::{NodeType, Params};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ const NAMESPACE: &str = "meniscus.";
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     types: Vec<Arc<NodeType>>,
+    refused: Vec<String>,
 }
 
 impl Types {
@@ -28,6 +29,11 @@ impl Types {
             self.types.sort_by(|a, b| (a.kind, &a.id, a.version).cmp(&(b.kind, &b.id, b.version)));
         }
         !taken
+    }
+
+    /// Notes a plugin that could not be opened, in one sentence: a type that is missed may be in it.
+    pub fn refuse(&mut self, sentence: String) {
+        self.refused.push(sentence);
     }
 
     /// All types, by kind, name and version.
@@ -42,6 +48,14 @@ impl Types {
 
     fn versions<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Arc<NodeType>> {
         self.types.iter().filter(move |t| t.id == name || t.id.strip_prefix(NAMESPACE) == Some(name))
+    }
+
+    /// What may have been meant by the name of a type that is not there.
+    fn instead_of(&self, name: &str) -> String {
+        if self.refused.is_empty() || nearest(name, self.short_names()).is_some() {
+            return hint(name, self.short_names());
+        }
+        format!("; perhaps it is in a plugin that was refused: {}", self.refused.join("; "))
     }
 
     fn short_names(&self) -> impl Iterator<Item = &str> {
@@ -125,7 +139,7 @@ fn find_type(node: &Node, types: &Types, problems: &mut Problems) -> Option<Arc<
             (Some(v), false) => {
                 format!("type `{shown}` has no version {v}; there is version {}", versions.join(", "))
             }
-            _ => format!("there is no node type `{shown}`{}", hint(&node.type_name, types.short_names())),
+            _ => format!("there is no node type `{shown}`{}", types.instead_of(&node.type_name)),
         },
     ));
     None

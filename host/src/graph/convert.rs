@@ -93,7 +93,7 @@ fn number(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<f64, S
         (_, Some(max)) if x > max => {
             Err(format!("{x}{unit} is above the largest value allowed, {max}{unit}"))
         }
-        _ if x.abs() > HUGE => Err(format!("{x}{unit} is too large to be meant")),
+        _ if x.abs() > HUGE => Err(format!("{x:e}{unit} is too large to be meant")),
         _ => Ok(x),
     }
 }

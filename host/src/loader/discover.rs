@@ -44,7 +44,7 @@ pub(super) fn find(places: &[(PathBuf, bool)]) -> Vec<Found> {
             }
         }
         // Beside the binary stand many libraries; only those that hold the symbol's name are touched.
-        found.retain(|f| f.meant || names_the_symbol(&f.path));
+        found.retain(|f| f.meant || std::fs::read(&f.path).is_ok_and(|bytes| names_the_symbol(&bytes)));
     }
     found
 }
@@ -56,9 +56,9 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// True when the file's bytes hold the name of the plugin symbol: no code of it runs to find out.
-pub(super) fn names_the_symbol(path: &Path) -> bool {
+pub(super) fn names_the_symbol(file: &[u8]) -> bool {
     let name = meniscus_abi::SYMBOL.to_bytes_with_nul();
-    std::fs::read(path).is_ok_and(|bytes| bytes.windows(name.len()).any(|w| w == name))
+    file.windows(name.len()).any(|w| w == name)
 }
 
 #[cfg(test)]

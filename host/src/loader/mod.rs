@@ -2,6 +2,7 @@
 
 mod describe;
 mod discover;
+mod elf;
 mod open;
 
 pub(crate) use describe::{element, sampling};
@@ -49,6 +50,7 @@ impl Plugins {
         for node_type in self.loaded.iter().flat_map(|p| &p.types) {
             types.add(node_type.clone());
         }
+        self.refused.iter().for_each(|r| types.refuse(r.to_string()));
         types
     }
 }

@@ -91,14 +91,14 @@ impl Plugin {
 
 /// Refuses what is no shared library, before the system's loader touches it.
 fn check_file(path: &Path) -> Result<(), String> {
-    let mut start = [0u8; 4];
-    std::fs::File::open(path)
-        .and_then(|mut f| std::io::Read::read_exact(&mut f, &mut start))
-        .map_err(|e| format!("it cannot be read: {e}"))?;
-    if cfg!(target_os = "linux") && start != *b"\x7fELF" {
+    let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
+    if cfg!(target_os = "linux") && !bytes.starts_with(b"\x7fELF") {
         return Err("this is no shared library".into());
     }
-    if !names_the_symbol(path) {
+    if !super::elf::is_whole(&bytes) {
+        return Err("the file ends too early: it was not copied as a whole".into());
+    }
+    if !names_the_symbol(&bytes) {
         return Err("it exports no symbol `mns_plugin`: this is no Meniscus plugin".into());
     }
     Ok(())

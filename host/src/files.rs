@@ -35,6 +35,12 @@ fn explained(e: Error, path: &Path) -> Error {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Error::new(e.kind(), format!("{folder} is not writable; choose another folder with --out"))
         }
+        ErrorKind::FileTooLarge => Error::new(
+            e.kind(),
+            format!(
+                "{folder} takes no file of this size; raise the limit (ulimit -f) or choose another folder with --out"
+            ),
+        ),
         _ => e,
     }
 }

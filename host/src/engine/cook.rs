@@ -102,8 +102,12 @@ pub fn cook(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
     }
-    std::fs::create_dir_all(options.out)
-        .map_err(|e| CookError::Failed(format!("cannot make the folder {}: {e}", options.out.display())))?;
+    std::fs::create_dir_all(options.out).map_err(|e| {
+        CookError::Failed(format!(
+            "cannot make the folder {}: {e}; choose another with --out",
+            options.out.display()
+        ))
+    })?;
     let mut simulation = simulation;
     let outputs = Outputs::new(&mut simulation, options, (first, last))?;
     let mut cook = Cook { simulation, outputs, options, onlooker, first, last };
@@ -126,23 +130,21 @@ impl Cook<'_> {
 
     fn run(&mut self) -> Result<Ended, CookError> {
         let network = self.simulation.network;
-        let mut stats = if self.options.resume && self.restore()? {
-            let clock = self.simulation.state().clock;
+        let resumed = self.options.resume && self.restore()?;
+        // The objects first: what an earlier cook left stays until this one has something to put in its place.
+        if !resumed && self.step(|s| s.initialise().map(Some))?.is_none() {
+            return self.interrupted();
+        }
+        let clock = self.simulation.state().clock;
+        let mut stats = if resumed {
             StatsFile::resume(self.options.out, clock.frame, clock.substep)?
         } else {
             self.clear_checkpoints()?;
             StatsFile::create(self.options.out)?
         };
         self.options.record.write(self.options.out)?;
-        let clock = self.simulation.state().clock;
         self.onlooker.begins(clock.frame, self.last);
-        if clock.frame == network.settings.frames.0
-            && clock.substep == 0
-            && self.simulation.state().holders.is_empty()
-        {
-            if self.step(|s| s.initialise().map(Some))?.is_none() {
-                return self.interrupted();
-            }
+        if !resumed {
             self.frame_done()?;
         }
         while self.simulation.state().clock.frame < self.last || self.simulation.state().clock.substep > 0 {
@@ -220,7 +222,9 @@ impl Cook<'_> {
             );
             return Ok(false);
         };
-        let saved = Checkpoint::read(&path)?;
+        let saved = Checkpoint::read(&path).map_err(|e| {
+            CookError::Failed(format!("{e}; remove it to go on from the one before, or cook from the start"))
+        })?;
         if let Some(misfit) = saved.misfit(self.simulation.network) {
             return Err(CookError::Failed(format!("cannot resume from {}: {misfit}", path.display())));
         }

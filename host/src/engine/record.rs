@@ -54,8 +54,15 @@ impl Record {
     pub(super) fn write(&self, out: &Path) -> std::io::Result<()> {
         let mut text = serde_json::to_string_pretty(&self.0)?;
         text.push('\n');
-        write_atomically(&out.join("cook.json"), text.as_bytes())
+        write_atomically(&out.join("cook.json"), text.as_bytes()).map_err(|e| named("cook.json", &e))
     }
+}
+
+const STATS: &str = "stats.jsonl";
+
+/// The error with the file it concerns.
+fn named(file: &str, e: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(e.kind(), format!("cannot write {file}: {e}"))
 }
 
 /// The growing `stats.jsonl`.
@@ -63,13 +70,13 @@ pub(super) struct StatsFile(File);
 
 impl StatsFile {
     pub(super) fn create(out: &Path) -> std::io::Result<Self> {
-        write_atomically(&out.join("stats.jsonl"), b"")?;
+        write_atomically(&out.join(STATS), b"").map_err(|e| named(STATS, &e))?;
         Self::open(out)
     }
 
     /// Keeps the lines of what was done when the clock stood at (frame, substep); later ones are cooked again.
     pub(super) fn resume(out: &Path, frame: i32, substep: u32) -> std::io::Result<Self> {
-        let path = out.join("stats.jsonl");
+        let path = out.join(STATS);
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let done = |line: &&str| {
             let Ok(json) = serde_json::from_str::<Json>(line) else { return false };
@@ -78,18 +85,18 @@ impl StatsFile {
             f < i64::from(frame) || f == i64::from(frame) && (substep == 0 || s < u64::from(substep))
         };
         let kept: String = text.lines().filter(done).flat_map(|l| [l, "\n"]).collect();
-        write_atomically(&path, kept.as_bytes())?;
+        write_atomically(&path, kept.as_bytes()).map_err(|e| named(STATS, &e))?;
         Self::open(out)
     }
 
     fn open(out: &Path) -> std::io::Result<Self> {
-        OpenOptions::new().append(true).open(out.join("stats.jsonl")).map(Self)
+        OpenOptions::new().append(true).open(out.join(STATS)).map(Self).map_err(|e| named(STATS, &e))
     }
 
     pub(super) fn append(&mut self, stats: &SubstepStats) -> std::io::Result<()> {
         let mut line = serde_json::to_string(stats)?;
         line.push('\n');
-        self.0.write_all(line.as_bytes())
+        self.0.write_all(line.as_bytes()).map_err(|e| named(STATS, &e))
     }
 }
 

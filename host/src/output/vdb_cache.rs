@@ -113,10 +113,8 @@ fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(),
             }
         })
         .collect();
-    match openvdb_sys::write(path, &grids, &metadata) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(OutputError::new(error.to_string())),
-    }
+    let bytes = openvdb_sys::to_bytes(&grids, &metadata).map_err(|e| OutputError::new(e.to_string()))?;
+    super::save(path, &bytes)
 }
 
 #[cfg(test)]

@@ -82,6 +82,9 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
         "a substep: {}",
         if steps.is_empty() { "nothing moves".into() } else { steps.join(" → ") }
     );
+    if cost.substep_seconds() > 0.0 {
+        let _ = writeln!(text, "{}", time(network, cost, frames - 1.0));
+    }
     let (memory, disk) = (cost.memory(), cost.disk_per_frame() * frames);
     let (has, free) = (machine_memory(), free_disk());
     let of =
@@ -108,6 +111,18 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     }
     let _ = writeln!(text, "the graph is sound");
     text
+}
+
+/// What is known of the time before anything is cooked: the fewest and the most substeps it may take.
+fn time(network: &Network, cost: &Estimate, frames: f64) -> String {
+    /// Share of the processors' time that is put to use.
+    const EFFICIENCY: f64 = 0.8;
+    let processors = super::cook::processors();
+    let substep = cost.substep_seconds() / (1.0 + EFFICIENCY * (f64::from(processors) - 1.0));
+    let s = network.settings.substeps;
+    let of = |substeps: u32| units::rough_time(frames * f64::from(substeps) * substep);
+    let range = if s.min == s.max { of(s.min) } else { format!("{} to {}", of(s.min), of(s.max)) };
+    format!("time: roughly {range} on {processors} processors, and what the files take to be written")
 }
 
 /// Memory of this machine, bytes.

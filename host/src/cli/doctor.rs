@@ -1,7 +1,7 @@
 //! `meniscus doctor`
 
 use super::check::machine_memory;
-use super::{say, units};
+use super::{DONE, FAILED, say, units};
 use crate::loader::{Plugins, search_folders};
 use std::fmt::Write;
 
@@ -44,13 +44,19 @@ pub(super) fn run() -> u8 {
     for refused in &plugins.refused {
         let _ = writeln!(text, "refused: {refused}");
     }
-    if plugins.loaded.is_empty() {
-        let _ = writeln!(
-            text,
-            "no plugin was found: build one with `cargo build -p meniscus-plugin`, or set MENISCUS_PLUGIN_PATH"
-        );
-    }
-    say(&text)
+    let _ = writeln!(
+        text,
+        "{}",
+        match (plugins.loaded.is_empty(), plugins.refused.is_empty()) {
+            (true, _) =>
+                "nothing can be cooked: no plugin was found; put libmeniscus_plugin beside the binary, or name its \
+                 folder in MENISCUS_PLUGIN_PATH",
+            (false, false) => "ready to cook, without what was refused",
+            (false, true) => "ready to cook",
+        }
+    );
+    say(&text);
+    if plugins.loaded.is_empty() { FAILED } else { DONE }
 }
 
 fn processor_name() -> String {

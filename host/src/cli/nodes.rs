@@ -77,14 +77,17 @@ fn in_full(t: &NodeType) -> String {
     if !t.params.is_empty() {
         let _ = writeln!(text, "\nParameters:");
     }
-    let mut folder = "";
+    let (mut folder, mut help) = ("", "");
     for p in &t.params {
         if p.folder != folder {
             folder = &p.folder;
             let _ = writeln!(text, " {folder}");
         }
-        let _ = writeln!(text, "  {} = {}  {}", p.name, crate::graph::to_json_value(&p.default), traits(p));
-        let _ = writeln!(text, "      {}. {}", p.label, p.help);
+        let value = crate::graph::to_json_value(&p.default);
+        let _ = writeln!(text, "  {} = {value}{}", p.name, traits(p));
+        // The sides of a box are told apart by their labels alone.
+        let told = std::mem::replace(&mut help, &p.help) == p.help && !help.is_empty();
+        let _ = writeln!(text, "      {}. {}", p.label, if told { "As above." } else { help });
     }
     ports(&mut text, t);
     text
@@ -106,23 +109,32 @@ fn traits(p: &ParamSpec) -> String {
     if !p.houdini_name.is_empty() {
         parts.push(format!("Houdini: {}", p.houdini_name));
     }
-    if parts.is_empty() { String::new() } else { format!("[{}]", parts.join("; ")) }
+    if parts.is_empty() { String::new() } else { format!("  [{}]", parts.join("; ")) }
 }
 
 fn range(r: &Range) -> Option<String> {
-    let low = r.hard_min.map(|x| format!("{x} at least"));
-    let high = r.hard_max.map(|x| format!("{x} at most"));
     let soft = match (r.soft_min, r.soft_max) {
-        (Some(a), Some(b)) if a != b => Some(format!("usually {a} to {b}")),
+        (Some(a), Some(b)) if a != b => Some(format!("usually {} to {}", plain(a), plain(b))),
         _ => None,
     };
-    let all: Vec<String> = [low, high, soft].into_iter().flatten().collect();
+    let hard = match (r.hard_min, r.hard_max) {
+        (Some(a), Some(b)) => return Some(format!("{} to {}", plain(a), plain(b))),
+        (Some(a), None) => Some(format!("{} at least", plain(a))),
+        (None, Some(b)) => Some(format!("{} at most", plain(b))),
+        (None, None) => None,
+    };
+    let all: Vec<String> = [hard, soft].into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// A number, by its exponent where it would have a row of zeros.
+fn plain(x: f64) -> String {
+    if x != 0.0 && !(1e-4..1e7).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
 }
 
 fn ports(text: &mut String, t: &NodeType) {
     let Some(contract) = t.contract.as_ref().filter(|c| !c.ports.is_empty()) else { return };
-    let _ = writeln!(text, "\nPorts:");
+    let _ = writeln!(text, "\nPorts (the data it exchanges, for those who write plugins):");
     for p in &contract.ports {
         let uses: Vec<String> = Stage::ALL
             .iter()

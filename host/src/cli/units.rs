@@ -22,10 +22,16 @@ pub(super) fn volume(cubic_metres: f64) -> String {
 /// A length: `5 mm`, `2.5 cm`.
 pub(super) fn length(metres: f64) -> String {
     match metres.abs() {
-        v if v >= 1.0 => format!("{metres:.4} m"),
-        v if v >= 0.01 => format!("{:.3} cm", metres * 100.0),
-        _ => format!("{:.3} mm", metres * 1000.0),
+        v if v >= 1.0 => format!("{} m", short(metres)),
+        v if v >= 0.01 => format!("{} cm", short(metres * 100.0)),
+        _ => format!("{} mm", short(metres * 1000.0)),
     }
+}
+
+/// At most three decimals, and no zeros behind them.
+fn short(x: f64) -> String {
+    let text = format!("{x:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A time: `0:43`, `2:55:10`.
@@ -33,6 +39,17 @@ pub(super) fn duration(seconds: f64) -> String {
     let s = seconds.max(0.0).round() as u64;
     let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
     if h > 0 { format!("{h}:{m:02}:{s:02}") } else { format!("{m}:{s:02}") }
+}
+
+/// A time that is only known roughly: `26 s`, `4.4 min`, `2.9 h`.
+pub(super) fn rough_time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 36_000.0 => format!("{:.0} h", s / 3600.0),
+        s if s >= 3600.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 600.0 => format!("{:.0} min", s / 60.0),
+        s if s >= 60.0 => format!("{:.1} min", s / 60.0),
+        s => format!("{s:.0} s"),
+    }
 }
 
 fn scaled(n: f64, units: &[(f64, &str)], plain: &str) -> String {
@@ -52,6 +69,8 @@ mod tests {
         assert_eq!([bytes(312e6), bytes(1.44e9), bytes(12.0)], ["312 MB", "1.4 GB", "12 B"]);
         assert_eq!([count(4.13e6), count(999.0)], ["4.1 million", "999"]);
         assert_eq!([volume(2.314e-3), volume(9e-7)], ["2.31 L", "0.9 mL"]);
+        assert_eq!([length(0.005), length(0.025), length(1.0)], ["5 mm", "2.5 cm", "1 m"]);
+        assert_eq!([rough_time(26.4), rough_time(261.0), rough_time(10510.0)], ["26 s", "4.3 min", "2.9 h"]);
         assert_eq!([duration(43.2), duration(10510.0)], ["0:43", "2:55:10"]);
     }
 }

@@ -5,6 +5,8 @@
 #include "meniscus.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 
 static const mns_port_t ports[] = {
     {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = "particles", .owner = MNS_OF_OBJECT,
@@ -17,7 +19,8 @@ static const mns_param_t params[] = {
      .flags = MNS_HARD_MIN},
 };
 
-enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, CANCELS, CREATE_FAILS, NODES };
+enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, CANCELS, CREATE_FAILS,
+       CRASHES, ABORTS, CRASHES_IN_A_THREAD, NODES };
 
 #define FORCE(id_, help_)                                                                                    \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = help_,                       \
@@ -33,6 +36,9 @@ static const mns_node_t nodes[NODES] = {
     [REJECTS_DT] = FORCE("test.rejects_dt", "Rejects a dt longer than its own, after adding 1 m/s."),
     [CANCELS] = FORCE("test.cancels", "Asks whether to go on until it is told to stop."),
     [CREATE_FAILS] = FORCE("test.create_fails", "Cannot be created."),
+    [CRASHES] = FORCE("test.crashes", "Writes to address 8."),
+    [ABORTS] = FORCE("test.aborts", "Ends the process, as a failed assertion would."),
+    [CRASHES_IN_A_THREAD] = FORCE("test.crashes_in_a_thread", "Writes to address 8 from a thread of its own."),
 };
 
 /* Adds to the y velocity of every particle. */
@@ -52,6 +58,15 @@ static mns_status_t create(mns_context_t *ctx, uint32_t node, mns_instance_t **i
     return MNS_OK;
 }
 #endif
+
+/* Where nothing is; volatile, or the compiler sees what is coming. */
+static int *volatile nowhere = (int *)8;
+
+static void *crash(void *unused) {
+    (void)unused;
+    *nowhere = 1;
+    return NULL;
+}
 
 static void destroy(mns_instance_t *instance) { (void)instance; }
 
@@ -73,6 +88,14 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
         for (int i = 0; i < 1000000; ++i)
             if (ctx->progress(ctx, -1.0)) return MNS_CANCELLED;
         return MNS_OK;
+    case CRASHES: crash(NULL); return MNS_OK;
+    case ABORTS: abort();
+    case CRASHES_IN_A_THREAD: {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, crash, NULL)) return MNS_FAILED;
+        pthread_join(thread, NULL);
+        return MNS_OK;
+    }
     default: return MNS_BAD_ARGUMENT;
     }
 }

@@ -1,6 +1,8 @@
 //! The whole chain against analytic results and experiments.
 
 mod dam_break;
+mod moving_solids;
+mod sources;
 mod tank_at_rest;
 
 use serde_json::Value;

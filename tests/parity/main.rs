@@ -1,5 +1,7 @@
 //! The same graph gives the same bytes: whatever the threads, and after a kill and `--resume`.
 
+mod attributes;
+mod coupling;
 mod resume;
 mod threads;
 

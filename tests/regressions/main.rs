@@ -1,4 +1,6 @@
-//! What must stay true of the house itself.
+//! What must stay true of the house itself, and of what it does with bad input.
 
 mod arrows;
+mod bad_input;
 mod citations;
+mod words;

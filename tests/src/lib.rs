@@ -2,6 +2,7 @@
 
 pub mod c;
 pub mod points;
+pub mod shot;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -84,14 +85,19 @@ pub fn cook(graph: &Value, extra: &[&str]) -> Cooked {
 impl Cooked {
     /// The objects of `stats.jsonl`, one per substep.
     pub fn stats(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.out.join("stats.jsonl")).expect("a cook writes stats.jsonl");
-        text.lines().map(|line| serde_json::from_str(line).expect("each line is one JSON object")).collect()
+        stats(&self.out)
     }
 
     /// What the cook printed on standard error.
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
+}
+
+/// The objects of a cook's `stats.jsonl`, one per substep.
+fn stats(out: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(out.join("stats.jsonl")).expect("a cook writes stats.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is one JSON object")).collect()
 }
 
 /// Every file below `folder` with its bytes, by relative path, sorted; what `skip` names is left out.

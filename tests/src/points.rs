@@ -10,17 +10,29 @@ fn after<'a>(list: &'a Value, key: &str) -> Option<&'a Value> {
     list.get(at + 1)
 }
 
-/// `P` of every point, metres.
-pub fn positions(file: &Path) -> Vec<[f64; 3]> {
+/// What the file says of a point attribute.
+fn values(file: &Path, name: &str) -> Value {
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let geo: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let attributes =
         after(&geo, "attributes").and_then(|a| after(a, "pointattributes")).expect("point attributes");
     let p = attributes
         .as_array()
-        .and_then(|list| list.iter().find(|a| after(&a[0], "name").and_then(Value::as_str) == Some("P")))
-        .expect("an attribute P");
-    let tuples =
-        after(&p[1], "values").and_then(|v| after(v, "tuples")).and_then(Value::as_array).expect("tuples");
+        .and_then(|list| list.iter().find(|a| after(&a[0], "name").and_then(Value::as_str) == Some(name)))
+        .unwrap_or_else(|| panic!("{} has no attribute {name}", file.display()));
+    after(&p[1], "values").cloned().expect("an attribute has values")
+}
+
+/// A whole number of every point.
+pub fn whole_numbers(file: &Path, name: &str) -> Vec<i64> {
+    let values = values(file, name);
+    let list = after(&values, "arrays").and_then(|a| a[0].as_array()).expect("arrays");
+    list.iter().map(|n| n.as_i64().expect("a whole number")).collect()
+}
+
+/// `P` of every point, metres.
+pub fn positions(file: &Path) -> Vec<[f64; 3]> {
+    let values = values(file, "P");
+    let tuples = after(&values, "tuples").and_then(Value::as_array).expect("tuples");
     tuples.iter().map(|t| std::array::from_fn(|c| t[c].as_f64().expect("a number"))).collect()
 }

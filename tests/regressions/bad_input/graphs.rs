@@ -1,0 +1,122 @@
+//! Malformed graphs and parameter values.
+
+use super::{says, tank};
+use meniscus_tests::shot::Shot;
+use serde_json::{Value, json};
+
+/// [`tank`] with a parameter of a node set.
+fn with(node: usize, param: &str, value: Value) -> Value {
+    let mut graph = tank();
+    graph["nodes"][node]["params"][param] = value;
+    graph
+}
+
+const WATER: usize = 1;
+const FLIP: usize = 3;
+
+#[test]
+fn malformed_graphs_are_refused_before_anything_is_written() {
+    let shot = Shot::new(&tank());
+    shot.cook(&[]);
+    let text = tank().to_string();
+    let edited = |edit: fn(&mut Value)| {
+        let mut graph = tank();
+        edit(&mut graph);
+        graph.to_string()
+    };
+    let cases = [
+        ("water, please".to_owned(), vec!["shot.meniscus.json", "line 1"]),
+        (text[..text.len() / 2].to_owned(), vec!["shot.meniscus.json", "line 1"]),
+        (edited(|g| g["format"] = json!("meniscus.graph/7")), vec!["meniscus.graph/7", "meniscus.graph/1"]),
+        (
+            edited(|g| g["nodes"][0]["type"] = json!("boks")),
+            vec!["node `fill`", "boks", "did you mean `box`?"],
+        ),
+        (
+            edited(|g| g["nodes"][0]["params"]["sise"] = json!(1)),
+            vec!["node `fill`", "`sise`", "did you mean `size`?"],
+        ),
+        (
+            edited(|g| g["nodes"][0]["params"]["size"] = json!("big")),
+            vec!["node `fill`", "`size`", "found the text \"big\""],
+        ),
+        (
+            edited(|g| g["nodes"][3]["inputs"] = json!(["watre", "gravity"])),
+            vec!["node `flip`", "`watre`", "did you mean `water`?"],
+        ),
+        (
+            edited(|g| {
+                g["nodes"][0] = json!({ "name": "fill", "type": "transform", "inputs": ["turn"] });
+                let turn = json!({ "name": "turn", "type": "transform", "inputs": ["fill"] });
+                g["nodes"].as_array_mut().expect("nodes").push(turn);
+            }),
+            vec!["in a circle", "fill", "turn"],
+        ),
+    ];
+    for (graph, words) in cases {
+        shot.graph(graph.as_bytes());
+        says(&shot.refused(&[]), &words);
+    }
+    shot.graph(b"\xff\xfe{");
+    says(&shot.refused(&[]), &["UTF-8"]);
+    std::fs::remove_file(shot.path("shot.meniscus.json")).expect("the graph can be removed");
+    says(&shot.refused(&[]), &["cannot read the graph", "shot.meniscus.json"]);
+}
+
+#[test]
+fn values_that_cannot_be_meant_are_refused() {
+    let shot = Shot::new(&tank());
+    shot.cook(&[]);
+    for (graph, words) in [
+        (with(WATER, "particle_separation", json!(-0.1)), ["node `water`", "particle_separation", "-0.1"]),
+        (with(WATER, "particle_separation", json!(0)), ["node `water`", "particle_separation", "above 0"]),
+        (
+            with(WATER, "particle_separation", json!(1e-7)),
+            ["node `water`", "particle_separation", "would fill"],
+        ),
+        (
+            with(WATER, "particle_separation", json!(1e-4)),
+            ["node `water`", "particle_separation", "would fill"],
+        ),
+        (
+            with(WATER, "particle_separation", json!(10.0)),
+            ["node `water`", "particle_separation", "no particle has room"],
+        ),
+        (with(WATER, "grid_scale", json!(0)), ["node `water`", "grid_scale", "0"]),
+        (with(WATER, "density", json!(-1000)), ["node `water`", "density", "-1000"]),
+        (with(WATER, "velocity", json!([0, 1e300, 0])), ["node `water`", "velocity", "too large"]),
+        (with(FLIP, "side_neg_x", json!("shut")), ["node `flip`", "side_neg_x", "closed, open, kill"]),
+    ] {
+        shot.graph(graph.to_string().as_bytes());
+        says(&shot.refused(&[]), &words);
+    }
+    // Only the first substep looks at the box; the first frame is on disk by then.
+    let boxed = Shot::new(&with(FLIP, "limit_size", json!([0.2, 0, 0.2])));
+    says(&boxed.refused(&[]), &["node `flip`", "limit_size", "holds nothing"]);
+    assert!(boxed.out().join("cache/cache.0001.vdb").exists());
+    // JSON has no NaN; on the command line one may be typed.
+    shot.graph(tank().to_string().as_bytes());
+    says(&shot.refused(&["--set", "water.particle_separation=NaN"]), &["particle_separation", "NaN"]);
+    says(&shot.refused(&["--set", "water.particle_separation"]), &["water.particle_separation"]);
+}
+
+#[test]
+fn colliders_of_an_impossible_division_size_are_refused() {
+    let graph = |size: Value| {
+        let mut graph = tank();
+        let nodes = graph["nodes"].as_array_mut().expect("nodes");
+        nodes[FLIP]["inputs"].as_array_mut().expect("inputs").push(json!("pillar"));
+        nodes.insert(0, json!({ "name": "post", "type": "box", "params": { "size": [0.05, 0.5, 0.05] } }));
+        nodes.insert(
+            1,
+            json!({ "name": "pillar", "type": "static_object", "inputs": ["post"], "params": { "division_size": size } }),
+        );
+        graph
+    };
+    let shot = Shot::new(&tank());
+    shot.cook(&[]);
+    for size in [json!(-0.01), json!(0), json!(1e-6), json!(1e-12)] {
+        shot.graph(graph(size.clone()).to_string().as_bytes());
+        says(&shot.refused(&[]), &["node `pillar`", "division_size"]);
+    }
+}

@@ -1,0 +1,84 @@
+//! Plugins that are none, are of another ABI, or go wrong while they run.
+
+use super::{says, tank, tank_with};
+use meniscus_tests::{c, shot::Shot};
+use serde_json::json;
+
+const FAULTS: &str = "tests/abi/c_faults.c";
+
+#[test]
+fn a_force_that_goes_wrong_is_named_and_the_frames_before_it_stay() {
+    for (kind, words) in [
+        ("test.fails", vec!["predict of `water` failed", "not to its liking"]),
+        ("test.fails_silently", vec!["predict of `water` failed", "without a reason"]),
+        ("test.fails_late", vec!["predict of `water` failed", "after it had written"]),
+        ("test.writes_nan", vec!["`v` is NaN"]),
+        ("test.create_fails", vec!["this machine has no such thing"]),
+        ("test.crashes", vec!["crashed in predict", "plugin"]),
+        ("test.aborts", vec!["crashed in predict", "plugin"]),
+        ("test.crashes_in_a_thread", vec!["crashed in predict", "plugin"]),
+    ] {
+        let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": kind })));
+        c::plugin(FAULTS, &[], &shot.plugins());
+        let sentence = shot.refused(&[]);
+        says(&sentence, &["node `bad`"]);
+        says(&sentence, &words);
+        // The first frame came before the force had its say; where it cannot even be made, nothing is begun.
+        let written = shot.written();
+        for file in ["cache/cache.0001.vdb", "points/points.0001.geo", "checkpoints/checkpoint.0001.mns"] {
+            let there = written.iter().any(|(name, bytes)| name.ends_with(file) && !bytes.is_empty());
+            assert_eq!(there, kind != "test.create_fails", "{kind}: {file}");
+        }
+    }
+}
+
+#[test]
+fn plugins_that_cannot_be_opened_say_why_where_they_are_missed() {
+    let graph = tank_with(json!({ "name": "bad", "type": "test.fails" }));
+    for (define, words) in [
+        ("WRONG_MAJOR", vec!["ABI", "a newer Meniscus is needed"]),
+        ("WRONG_LAYOUT", vec!["layout hash"]),
+        ("TRUNCATED", vec!["bytes long"]),
+        ("NO_CREATE", vec!["lacks create"]),
+    ] {
+        let shot = Shot::new(&tank());
+        shot.cook(&[]);
+        c::plugin(FAULTS, &[define], &shot.plugins());
+        shot.graph(graph.to_string().as_bytes());
+        let sentence = shot.refused(&[]);
+        says(&sentence, &["node `bad`", "test.fails", "libc_faults"]);
+        says(&sentence, &words);
+    }
+}
+
+#[test]
+fn files_that_are_no_plugins_are_refused() {
+    let graph = tank_with(json!({ "name": "bad", "type": "test.fails" }));
+    let library = c::our_plugin();
+    let start = std::fs::read(library).map(|b| b[..b.len() / 50].to_vec()).expect("the plugin can be read");
+    for (bytes, reason) in [
+        (b"not a library".to_vec(), "no shared library"),
+        (Vec::new(), "no shared library"),
+        (b"\x7fELF and then nothing".to_vec(), "no Meniscus plugin"),
+        (b"\x7fELF and then mns_plugin\0".to_vec(), "cannot be opened"),
+        (start, "ends too early"),
+    ] {
+        let shot = Shot::new(&tank());
+        shot.cook(&[]);
+        std::fs::write(shot.plugins().join("libgarbage.so"), &bytes).expect("the file is written");
+        shot.graph(graph.to_string().as_bytes());
+        let sentence = shot.refused(&[]);
+        says(&sentence, &["node `bad`", "libgarbage.so", reason]);
+    }
+}
+
+#[test]
+fn a_refused_plugin_nobody_needs_is_a_warning() {
+    let shot = Shot::new(&tank());
+    std::fs::write(shot.plugins().join("libgarbage.so"), b"not a library").expect("the file is written");
+    let output = shot.command(&["--frames", "1-1"]).output().expect("meniscus starts");
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    says(&text, &["warning: ", "libgarbage.so", "no shared library"]);
+}

@@ -3,6 +3,7 @@
 use crate::number;
 use meniscus_tests::{points::positions, shot::Shot};
 use serde_json::{Value, json};
+use std::f64::consts::PI;
 
 /// Edge of the tank's square floor, metres.
 const SIDE: f64 = 0.3;
@@ -56,5 +57,97 @@ fn a_paddle_keeps_the_water_and_stays_empty() {
             .fold(f64::NEG_INFINITY, f64::max);
         // The collision field rounds edges by a fraction of its voxel of 15 mm.
         assert!(deepest < 0.004, "a particle is {deepest:.4} m inside the paddle in frame {frame}");
+    }
+}
+
+/// Centre of the ball, metres above the floor.
+const BALL: f64 = 0.1;
+
+/// Volume of the ball: it swells at the same rate in every frame, cubic metres.
+fn displaced(frame: f64, frames: u32) -> f64 {
+    let volume = |radius: f64| 4.0 / 3.0 * PI * f64::powi(radius, 3);
+    let (small, large) = (volume(0.04), volume(0.08));
+    small + (large - small) * (frame - 1.0) / f64::from(frames - 1)
+}
+
+/// A sphere of this volume as OBJ: rings of points between two poles. Flat triangles hold less than the sphere through
+/// their corners; the radius makes up for it.
+fn ball(volume: f64) -> String {
+    let (rings, around) = (24, 48);
+    let mut unit = vec![[0.0, -1.0, 0.0]];
+    for r in 1..rings {
+        let (sin, cos) = (PI * f64::from(r) / f64::from(rings)).sin_cos();
+        for a in 0..around {
+            let (s, c) = (2.0 * PI * f64::from(a) / f64::from(around)).sin_cos();
+            unit.push([sin * c, -cos, -sin * s]);
+        }
+    }
+    unit.push([0.0, 1.0, 0.0]);
+    let (around, top) = (around as usize, unit.len() - 1);
+    let at = |ring: usize, a: usize| 1 + ring * around + a % around;
+    let mut faces = Vec::new();
+    for a in 0..around {
+        faces.push([0, at(0, a + 1), at(0, a)]);
+        faces.push([top, at(rings as usize - 2, a), at(rings as usize - 2, a + 1)]);
+        for r in 0..rings as usize - 2 {
+            faces.push([at(r, a), at(r, a + 1), at(r + 1, a + 1)]);
+            faces.push([at(r, a), at(r + 1, a + 1), at(r + 1, a)]);
+        }
+    }
+    let triple = |[a, b, c]: [usize; 3]| {
+        let [p, q, r]: [[f64; 3]; 3] = [unit[a], unit[b], unit[c]];
+        p[0] * (q[1] * r[2] - q[2] * r[1])
+            + p[1] * (q[2] * r[0] - q[0] * r[2])
+            + p[2] * (q[0] * r[1] - q[1] * r[0])
+    };
+    let held = faces.iter().map(|&f| triple(f)).sum::<f64>() / 6.0;
+    assert!(held > 0.0, "the ball is inside out");
+    let radius = (volume / held).cbrt();
+    let points =
+        unit.iter().map(|[x, y, z]| format!("v {} {} {}\n", radius * x, BALL + radius * y, radius * z));
+    points.chain(faces.iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1))).collect()
+}
+
+/// A mesh sequence of a ball that swells below the surface: the level rises by what it displaces, and in every substep
+/// at the same speed, for the ball moves between its frames as well.
+#[test]
+fn a_swelling_ball_raises_the_level() {
+    let (depth, frames) = (0.22, 17u32);
+    let nodes = [json!({ "name": "shape", "type": "file", "params": { "file": "ball.$F4.obj" } })];
+    let shot = Shot::new(&tank(depth, frames, &nodes));
+    for frame in 1..=frames {
+        shot.file(&format!("ball.{frame:04}.obj"), ball(displaced(f64::from(frame), frames)).as_bytes());
+    }
+    shot.cook(&[]);
+    let stats = shot.stats();
+    let rest = number(&stats[0], "/objects/water/rest_volume");
+    let filled = SIDE * SIDE * depth - displaced(1.0, frames);
+    assert!((rest / filled - 1.0).abs() < 0.01, "{rest:.6} m³ of water, {filled:.6} m³ fit");
+    for record in &stats {
+        let (volume, time) = (number(record, "/objects/water/volume"), number(record, "/time"));
+        assert!((volume / rest - 1.0).abs() < 0.01, "{volume:.6} m³ of {rest:.6} at {time:.3} s");
+    }
+
+    // Water up to a level L around a ball of volume B at height b has its centre at (A L²/2 − B b) / (A L − B).
+    let level = |frame: u32| {
+        let points = points(&shot, frame);
+        let mean = points.iter().map(|p| p[1]).sum::<f64>() / points.len() as f64;
+        let (area, solid) = (SIDE * SIDE, displaced(f64::from(frame), frames));
+        mean + (mean * mean - 2.0 * solid * (mean - BALL) / area).sqrt()
+    };
+    let (rise, expected) = (
+        level(frames) - level(1),
+        (displaced(f64::from(frames), frames) - displaced(1.0, frames)) / (SIDE * SIDE),
+    );
+    assert!((rise / expected - 1.0).abs() < 0.05, "the level rises by {rise:.5} m, not {expected:.5} m");
+
+    // Sub-frame velocity: what the water weighs times the speed of its centre, d/dt of the formula above.
+    let momenta: Vec<f64> = stats.iter().map(|s| number(s, "/objects/water/momentum/1")).collect();
+    let mean = momenta.iter().sum::<f64>() / momenta.len() as f64;
+    for (record, momentum) in stats.iter().zip(&momenta) {
+        assert!(
+            (momentum / mean - 1.0).abs() < 0.5,
+            "momentum {momentum:.4} of {mean:.4} kg m/s in {record}"
+        );
     }
 }

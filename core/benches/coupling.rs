@@ -54,6 +54,7 @@ fn time(n: i32) {
         surface: &surface,
         open: &open,
         vel_solid: &vel_solid,
+        swelling: None,
         density: Density::Uniform(1000.0),
         source: None,
         tension: None,

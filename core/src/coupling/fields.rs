@@ -61,6 +61,8 @@ pub struct LiquidFields<'a> {
     pub open: &'a FaceGrid<f32>,
     /// Velocity of the solids on faces, m/s; read where α < 1.
     pub vel_solid: &'a FaceGrid<f32>,
+    /// ∫ ∇·w of deforming solids over the solid part of each cell, per volume of the cell, 1/s.
+    pub swelling: Option<&'a Grid<f32>>,
     /// Density of the liquid.
     pub density: Density<'a>,
     /// Wanted divergence of the velocity, 1/s (volume correction, sources), per open volume of the cell.

@@ -99,7 +99,8 @@ impl Walls {
 }
 
 /// (D u + s) − source of a leaf's liquid cells, and what their faces take from liquids and air regions:
-/// (D u)_i = Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007].
+/// (D u)_i = Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007], less what
+/// they swell by inside the cell.
 fn leaf_flux(
     fields: &LiquidFields,
     regions: &Regions,
@@ -119,6 +120,7 @@ fn leaf_flux(
     let velocity = block::faces(vel, origin);
     let solid = walls.around(fields, origin);
     let source = fields.source.map(|s| Block::of(s, origin));
+    let swelling = fields.swelling.map(|s| Block::of(s, origin));
     for (n, out) in cells.iter_mut().enumerate() {
         let i = block::centre(n);
         if labels[i] >= LABEL_SOLID {
@@ -144,6 +146,9 @@ fn leaf_flux(
             let faces = std::array::from_fn(|a| [open[a][i], open[a][i + block::STEP[a]]]);
             outflow -= f64::from(source[i] * open_volume(faces)) * h * h * h;
         }
+        if let Some(swelling) = &swelling {
+            outflow -= f64::from(swelling[i]) * h * h * h;
+        }
         *out = outflow;
         liquid.add(component_of(labels[i]), outflow);
     }
@@ -160,12 +165,14 @@ fn wall_flux(fields: &LiquidFields, regions: &Regions, walls: &Walls, origin: Co
     let Some(solid) = walls.around(fields, origin) else { return air };
     let h = fields.voxel_size();
     let open = block::faces(fields.open, origin);
+    let swelling = fields.swelling.map(|s| Block::of(s, origin));
     for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label >= 0) {
         let i = block::centre(n);
         let through =
             |axis: usize, f: usize| (1.0 - f64::from(open[axis][f])) * h * h * f64::from(solid[axis][f]);
         let outflow: f64 = (0..3).map(|a| through(a, i + block::STEP[a]) - through(a, i)).sum();
-        air.add(label as usize, outflow);
+        let swells = swelling.as_ref().map_or(0.0, |s| f64::from(s[i]) * h * h * h);
+        air.add(label as usize, outflow - swells);
     }
     air
 }

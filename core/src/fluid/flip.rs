@@ -12,6 +12,7 @@ use super::particles::{Particles, Selection};
 use super::reseeding::{Reseeding, reseed};
 use super::solids::SolidMemory;
 use super::surface::{SurfaceParams, surface};
+use super::swelling::swelling;
 use super::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
 use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
@@ -91,6 +92,8 @@ pub struct Liquid {
     pub transferred: FaceGrid<f32>,
     /// The solids on the liquid's lattice. Of this substep.
     pub solid: SolidFields,
+    /// What deforming solids swell by inside the cells they cut, 1/s. Of this substep.
+    pub swelling: Option<Grid<f32>>,
     /// Density per cell, kg/m³, where liquids of several densities meet. Of this substep.
     pub density: Option<Grid<f32>>,
     /// The volume it was found to have. Of this substep.
@@ -113,6 +116,7 @@ impl Liquid {
             volume: VolumeBook::default(),
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
             solid: SolidFields::open(&nowhere, &transform),
+            swelling: None,
             density: None,
             measured: LiquidVolume::default(),
             divergence: Grid::new(nowhere.clone(), 0.0),
@@ -217,6 +221,7 @@ fn place_solids_and_surface(
 ) {
     let h = liquid.h();
     liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
+    liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
     let open = liquid.solid.volume.on(&cells.topology);
     let how = SurfaceParams { per_voxel: params.per_voxel(h), band: params.band };
     let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &how);

@@ -22,6 +22,7 @@ pub mod seeding;
 pub mod solids;
 pub mod sources;
 pub mod surface;
+pub mod swelling;
 pub mod transfer;
 pub mod volume;
 

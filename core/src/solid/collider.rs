@@ -176,6 +176,22 @@ impl SolidProbe<'_> {
         }
     }
 
+    /// Divergence of the nearest solid's velocity over a cube of edge `h` about a world position, 1/s: zero unless it
+    /// deforms, and beyond every band.
+    pub fn expansion(&mut self, world: DVec3, h: f64) -> f64 {
+        let wall = self.solids.domain.distance(world);
+        let Some((d, n)) = self.nearest_collider(world).filter(|(d, _)| *d < wall) else { return 0.0 };
+        let collider = &self.solids.colliders[n];
+        if !matches!(collider.motion, Motion::PerVoxel(_)) || d >= f64::from(collider.sdf.grid.background) {
+            return 0.0;
+        }
+        let across = |axis: usize| {
+            let half = 0.5 * h * DVec3::AXES[axis];
+            collider.velocity(world + half)[axis] - collider.velocity(world - half)[axis]
+        };
+        (0..3).map(across).sum::<f64>() / h
+    }
+
     /// Velocity of the nearest solid, m/s; zero beyond every band.
     pub fn velocity(&mut self, world: DVec3) -> DVec3 {
         let wall = self.solids.domain.distance(world);

@@ -40,6 +40,8 @@ pub struct SubstepPorts {
     pub divergence: u32,
     /// Limits of the domain.
     pub domain: u32,
+    /// Swelling of deforming solids.
+    pub swelling: u32,
 }
 
 /// A liquid, what follows its particles, and what else its table says.
@@ -122,6 +124,9 @@ impl Exchange {
         self.write_faces(call, ports.open, &solid.open, transform)?;
         self.write_faces(call, ports.vel_solid, &solid.velocity, transform)?;
         self.write_grid(call, ports.solid, Sampling::NODE, &solid.nodes, transform)?;
+        if let Some(swelling) = &liquid.swelling {
+            self.write_grid(call, ports.swelling, Sampling::CENTER, swelling, transform)?;
+        }
         if let Some(density) = &liquid.density {
             self.write_grid(call, ports.density, Sampling::CENTER, density, transform)?;
         }

@@ -20,7 +20,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 17] = [
+static PORTS: [Port; 18] = [
     ports::particles(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::CORRECT, BOTH),
     ports::surface(OBJECT)
         .required()
@@ -46,6 +46,7 @@ static PORTS: [Port; 17] = [
     collider_ports::collision(AFFECTOR).on(Stage::PREDICT, READ),
     collider_ports::collision_vel(AFFECTOR).on(Stage::PREDICT, READ),
     collider_ports::motion(AFFECTOR).on(Stage::PREDICT, READ),
+    ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -57,6 +58,7 @@ const SUBSTEP: SubstepPorts = SubstepPorts {
     density: 8,
     divergence: 9,
     domain: 10,
+    swelling: 17,
 };
 const SOLVE: Ports = Ports {
     surface: 1,
@@ -70,6 +72,7 @@ const SOLVE: Ports = Ports {
     pressure: 11,
     region: 12,
     bubbles: 13,
+    swelling: 17,
 };
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
 

@@ -59,6 +59,14 @@ pub const fn solid(owner: Owner) -> Port {
         .substep()
 }
 
+/// Swelling of deforming solids.
+pub const fn swelling(owner: Owner) -> Port {
+    Port::grid(owner, c"swelling", Sampling::CENTER, Element::F32)
+        .unit(c"1/s")
+        .help(c"Divergence of deforming solids inside the cells they cut, times the solid share of the cell; absent where none deforms.")
+        .substep()
+}
+
 /// Density where liquids meet.
 pub const fn density(owner: Owner) -> Port {
     Port::grid(owner, c"density", Sampling::CENTER, Element::F32)

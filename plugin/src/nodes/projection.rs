@@ -20,7 +20,7 @@ pub type Project = fn(
 ) -> Result<Projection, Error>;
 
 /// Number of ports a projection needs.
-pub const PORT_COUNT: usize = 11;
+pub const PORT_COUNT: usize = 12;
 
 /// The ports of a projection, in their order from the first one on.
 pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
@@ -39,6 +39,7 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
         ports::pressure(owner).on(Stage::SOLVE, BOTH),
         ports::region(owner).on(Stage::SOLVE, WRITE),
         ports::bubbles(owner).on(Stage::SOLVE, WRITE),
+        ports::swelling(owner).on(Stage::SOLVE, READ),
     ]
 }
 
@@ -67,6 +68,8 @@ pub struct Ports {
     pub region: u32,
     /// Bubbles.
     pub bubbles: u32,
+    /// Swelling of deforming solids.
+    pub swelling: u32,
 }
 
 impl Ports {
@@ -83,6 +86,7 @@ impl Ports {
         pressure: 8,
         region: 9,
         bubbles: 10,
+        swelling: 11,
     };
 }
 
@@ -126,6 +130,7 @@ pub fn solve(
     let vel_solid = exchange.required_faces(call, at.vel_solid)?.0;
     let density = exchange.grid::<f32>(call, at.density, 0)?.map(|g| g.0);
     let source = exchange.grid::<f32>(call, at.divergence, 0)?.map(|g| g.0);
+    let swelling = exchange.grid::<f32>(call, at.swelling, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
     let domain = read_domain(call, at.domain, 0)?;
     let fields = LiquidFields {
@@ -134,6 +139,7 @@ pub fn solve(
         surface: &surface,
         open: &open,
         vel_solid: &vel_solid,
+        swelling: swelling.as_ref(),
         density: match &density {
             Some(per_cell) => Density::PerCell(per_cell),
             None => Density::Uniform(uniform_density(call, at)?),

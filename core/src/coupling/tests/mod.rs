@@ -175,6 +175,7 @@ impl Scene {
             surface: &self.surface,
             open: &self.open,
             vel_solid: &self.vel_solid,
+            swelling: None,
             density: Density::Uniform(WATER),
             source: None,
             tension: None,

@@ -18,6 +18,7 @@ fn regions(
         surface: &surface,
         open: &open,
         vel_solid: &vel_solid,
+        swelling: None,
         density: Density::Uniform(WATER),
         source: None,
         tension: None,

@@ -62,6 +62,7 @@ impl Scene {
             surface: &self.liquid.surface,
             open: &self.liquid.solid.open,
             vel_solid: &self.liquid.solid.velocity,
+            swelling: self.liquid.swelling.as_ref(),
             density: Density::Uniform(1000.0),
             source: Some(&self.liquid.divergence),
             tension: None,

@@ -52,11 +52,11 @@ pub fn run(source: &Path, arguments: &[&Path], folder: &Path) -> Output {
 /// Our own plugin's shared library, in the profile this test was built with.
 pub fn our_plugin() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| build_plugin(&[]))
+    LIBRARY.get_or_init(|| super::binary().with_file_name("libmeniscus_plugin.so"))
 }
 
-/// Our own plugin built with further arguments to cargo, copied into `folder` so that the next build does not
-/// replace it.
+/// Our own plugin built with further arguments to cargo, in a folder of its own so that it does not replace the one
+/// that other tests load; copied into `folder`.
 pub fn our_plugin_with(arguments: &[&str], folder: &Path) -> PathBuf {
     let copy = folder.join("libmeniscus_plugin.so");
     std::fs::copy(build_plugin(arguments), &copy).expect("the library is copied");
@@ -68,10 +68,11 @@ fn build_plugin(arguments: &[&str]) -> PathBuf {
     let folder = folder.ancestors().nth(2).expect("tests run from <target>/<profile>/deps").to_owned();
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(root()).args(["build", "--quiet", "-p", "meniscus-plugin"]).args(arguments);
-    build.arg("--target-dir").arg(folder.parent().expect("the profile's folder has a parent"));
+    let target = folder.parent().expect("the profile's folder has a parent").join("variants");
+    build.arg("--target-dir").arg(&target);
     if folder.ends_with("release") {
         build.arg("--release");
     }
     assert!(build.status().expect("cargo starts").success(), "cargo could not build the plugin");
-    folder.join("libmeniscus_plugin.so")
+    target.join(folder.file_name().expect("a profile has a name")).join("libmeniscus_plugin.so")
 }

@@ -27,8 +27,8 @@ const EXPERIMENT: [(f64, f64); 15] = [
     (3.33, 4.11),
 ];
 
-/// Longest the dam may take to let go, in units of √(a/2g): 13 ms. Its diaphragm of waxed paper does not vanish at
-/// once, and the paper's clock starts with it; solvers without a dam are ahead by this one number.
+/// Longest the dam may take to let go, in units of √(a/2g): 13 ms. It does not vanish at once, and when the
+/// experiment's clock starts is uncertain; solvers without a dam are ahead by this one number.
 const RELEASE: f64 = 0.25;
 
 /// The front within a tenth of the experiment's at every tabulated time, and within 5 % on the whole, once the release

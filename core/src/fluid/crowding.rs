@@ -18,7 +18,7 @@ const MOST: f32 = 0.5;
 
 /// Adds to `source` (divergence the next solve gives the liquid, 1/s) what lets crowded particles spread and thinned
 /// ones close up within about 1/`rate` seconds: ∇·u = rate (ρ/ρ₀ − 1), ρ the particles' density over a
-/// quadratic B-spline, ρ₀ as seeded [Losasso et al. 2008, Eq. 9].
+/// quadratic B-spline, ρ₀ as seeded [Losasso et al. 2008].
 ///
 /// `surface` is the liquid's level set (m), on the leaves of `source`; `open` the open fraction of the cells, on
 /// theirs.

@@ -1,6 +1,6 @@
 //! A liquid: the particles that fill a mesh, and the fields they make.
 
-use super::{frames, liquid_ports as ports};
+use super::{frames, liquid_ports as ports, material};
 use crate::exchange::{Exchange, Held, StatePorts};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -65,21 +65,10 @@ static PARAMS: [Param; 9] = [
         .unit(c"m/s")
         .not_animated()
         .help(c"Velocity the liquid starts with."),
-    Param::float(c"density", c"Density", 1000.0)
-        .folder(c"Physical")
-        .unit(c"kg/m^3")
-        .range(100.0, 5000.0)
+    material::density().not_animated().help(c"Mass per volume. Water has 1000."),
+    material::viscosity()
         .not_animated()
-        .help(c"Mass per volume. Water has 1000.")
-        .houdini(c"density"),
-    Param::float(c"viscosity", c"Viscosity", 0.0)
-        .folder(c"Physical")
-        .unit(c"Pa s")
-        .range(0.0, 100.0)
-        .hard_min()
-        .not_animated()
-        .help(c"Dynamic viscosity, kept on the particles for solvers that use it. Water has 0.001, honey 10.")
-        .houdini(c"viscosity"),
+        .help(c"Dynamic viscosity, kept on the particles for solvers that use it. Water has 0.001, honey 10."),
     frames::PARAMS[0],
     frames::PARAMS[1],
 ];

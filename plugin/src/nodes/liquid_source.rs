@@ -1,6 +1,6 @@
 //! Where liquid enters.
 
-use super::{frames, liquid_ports as ports};
+use super::{frames, liquid_ports as ports, material};
 use crate::exchange::{Exchange, StatePorts};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -35,19 +35,8 @@ static PARAMS: [Param; 7] = [
         .houdini(c"velocity"),
     Param::toggle(c"drive", c"Drive Velocity", true)
         .help(c"Gives the velocity to all liquid in the region, not only to what enters: a jet that keeps its speed."),
-    Param::float(c"density", c"Density", 1000.0)
-        .folder(c"Physical")
-        .unit(c"kg/m^3")
-        .range(100.0, 5000.0)
-        .help(c"Mass per volume of what enters.")
-        .houdini(c"density"),
-    Param::float(c"viscosity", c"Viscosity", 0.0)
-        .folder(c"Physical")
-        .unit(c"Pa s")
-        .range(0.0, 100.0)
-        .hard_min()
-        .help(c"Dynamic viscosity of what enters.")
-        .houdini(c"viscosity"),
+    material::density().help(c"Mass per volume of what enters."),
+    material::viscosity().help(c"Dynamic viscosity of what enters."),
     frames::PARAMS[0],
     frames::PARAMS[1],
 ];

@@ -10,6 +10,7 @@ mod liquid_object;
 mod liquid_ports;
 mod liquid_sink;
 mod liquid_source;
+mod material;
 mod projection;
 mod static_object;
 

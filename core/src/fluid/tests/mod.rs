@@ -5,7 +5,6 @@ mod extrapolation;
 mod flip;
 mod sources;
 mod surface;
-mod timing;
 mod transfer;
 
 use super::cells::{self, Cells};

@@ -7,14 +7,17 @@ use crate::grid::{Grid, Topology, Transform, leaf};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Least open fraction of a kernel from which a fraction of liquid is read.
+/// Least open fraction of a kernel from which a fraction of liquid is read at all: in channels narrower than the kernel.
 pub(super) const LEAST_OPEN: f32 = 0.25;
+/// Least open fraction from which it is read where there is a choice: about that of a cell centred on a flat wall.
+/// The few particles that a kernel inside a solid still reaches would open pockets of air by chance.
+const TRUSTED: f32 = 0.45;
 
 /// Fraction of liquid around cell centres: of the space not in solids, weighted by a quadratic B-spline.
 pub(super) struct Fraction {
     /// `[leaf][512]`, 0..1.
     pub value: Vec<f32>,
-    /// False deep inside solids, where no fraction can be read.
+    /// False inside solids, where no fraction can be read, or a better one beside it.
     pub known: Vec<bool>,
     /// Open fraction of the cells and of the kernels around their centres, where there are solids.
     open: Option<Open>,
@@ -53,16 +56,37 @@ pub(super) fn of_liquid(
     let open = open.map(|open| open.values.clone());
     let weights = weights(cells, open.as_deref(), per_voxel);
     let mut value = spread(particles, cells, transform, &weights);
-    let mut known = vec![true; value.len()];
+    let mut known = Vec::new();
     let open = open.map(|cells| Open { kernels: spread_cells(topology, &cells, 1.0), cells });
-    if let Some(open) = &open {
-        let of_open = |((value, known), reach): ((&mut f32, &mut bool), &f32)| {
-            *known = *reach >= LEAST_OPEN;
-            *value = if *known { *value / reach } else { 0.0 };
-        };
-        value.par_iter_mut().zip(&mut known).zip(&open.kernels).with_min_len(4096).for_each(of_open);
+    match &open {
+        None => known.resize(value.len(), true),
+        Some(open) => {
+            known = legible(topology, &open.kernels);
+            let of_open = |((value, known), reach): ((&mut f32, &bool), &f32)| {
+                *value = if *known { *value / reach } else { 0.0 };
+            };
+            value.par_iter_mut().zip(&known).zip(&open.kernels).with_min_len(4096).for_each(of_open);
+        }
     }
     Fraction { value, known, open }
+}
+
+/// Where a fraction is read: where the kernel is open enough, and in channels, where it is open a little and
+/// no better one is beside it.
+fn legible(topology: &Topology, kernels: &[f32]) -> Vec<bool> {
+    let mut legible = vec![true; kernels.len()];
+    legible.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, legible)| {
+        let own = &kernels[l * leaf::SIZE..][..leaf::SIZE];
+        if own.iter().all(|&open| open >= TRUSTED) {
+            return;
+        }
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, kernels, &topology.neighbours()[l], 0.0);
+        for (n, legible) in legible.iter_mut().enumerate().filter(|(n, _)| own[*n] < TRUSTED) {
+            *legible = own[n] >= LEAST_OPEN && around(&block, n).all(|open| open < TRUSTED);
+        }
+    });
+    legible
 }
 
 /// Per cell, how much each of its particles counts, in cells; for an empty cell 1 if it is full all the same.

@@ -5,7 +5,7 @@ use super::extent::extents;
 use super::simulation::Simulation;
 use crate::graph::Problem;
 use crate::node::NodeKind;
-use crate::output::{self, Output, OutputError, Shot};
+use crate::output::{self, Output, Shot};
 use std::path::PathBuf;
 
 /// The output nodes at work.
@@ -18,13 +18,6 @@ struct Node {
     name: String,
     folder: PathBuf,
     writer: Box<dyn Output>,
-}
-
-fn problem(node: &str, e: OutputError) -> Problem {
-    match e.param {
-        Some(param) => Problem::param(node, param, e.sentence),
-        None => Problem::node(node, e.sentence),
-    }
 }
 
 impl Outputs {
@@ -74,7 +67,7 @@ impl Outputs {
                 params: &params,
                 folder: &node.folder,
             };
-            files.extend(node.writer.write(&frame).map_err(|e| problem(&node.name, e))?);
+            files.extend(node.writer.write(&frame).map_err(|e| e.of(&node.name))?);
         }
         Ok(files)
     }
@@ -82,7 +75,7 @@ impl Outputs {
     /// The last frame is written.
     pub(super) fn finish(&mut self) -> Result<(), CookError> {
         for node in &mut self.nodes {
-            node.writer.finish(&node.folder, &node.name).map_err(|e| problem(&node.name, e))?;
+            node.writer.finish(&node.folder, &node.name).map_err(|e| e.of(&node.name))?;
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 //! a port's name.
 
 use super::plan::{Call, Plan, contract};
+use super::scene::{GEOMETRY_PORT, upstream};
 use super::state::{Holder, Slot};
-use crate::graph::{Network, Problem, Problems};
-use crate::node::{Carries, Merge, PortOwner, PortSpec, Stage};
+use crate::graph::{Bound, Network, Problem, Problems};
+use crate::node::{Carries, Merge, NodeKind, PortOwner, PortSpec, Stage};
+use crate::output::{self, Offer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks every port of every call of the plan.
@@ -17,8 +19,9 @@ pub fn check(network: &Network, plan: &Plan) -> Result<(), Problems> {
         }
     }
     plan.calls.iter().for_each(|c| checker.visit(c));
+    let asked = checker.check_outputs();
     let problem = |(node, message): (usize, String)| Problem::node(&network.nodes[node].name, message);
-    Problems(checker.found.into_iter().map(problem).collect()).unless_any(())
+    Problems(checker.found.into_iter().map(problem).chain(asked).collect()).unless_any(())
 }
 
 struct Checker<'a> {
@@ -30,6 +33,36 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
+    /// What output nodes ask for and nobody writes.
+    fn check_outputs(&self) -> Vec<Problem> {
+        let first = f64::from(self.network.settings.frames.0);
+        let refused = |(i, node): (usize, &Bound)| {
+            let is_writer = node.node_type.kind == NodeKind::Output && !node.bypass;
+            let offer = is_writer.then(|| self.offer(i)).flatten()?;
+            let asked = output::check(&node.node_type.id, &node.params_at(first), &offer);
+            asked.err().map(|e| e.of(&node.name))
+        };
+        self.network.nodes.iter().enumerate().filter_map(refused).collect()
+    }
+
+    /// What the objects upstream of a node have now or will have; `None` where there are none.
+    fn offer(&self, node: usize) -> Option<Offer> {
+        let upstream = upstream(self.network, node);
+        let of_kind = |kind: &str| {
+            let there = |slot: &&Slot| {
+                let is_upstream = |h: Holder| matches!(h, Holder::Object(o) if upstream.contains(&o));
+                is_upstream(slot.holder) && self.meant.get(slot).is_some_and(|m| m.1 == kind)
+            };
+            self.written.iter().filter(there).map(|slot| slot.port.clone()).collect::<BTreeSet<String>>()
+        };
+        let (grids, mut geometry) = (of_kind("grid"), of_kind("geometry"));
+        if upstream.iter().any(|&i| self.network.nodes[i].node_type.kind == NodeKind::Geometry) {
+            geometry.insert(GEOMETRY_PORT.into());
+        }
+        let offer = Offer { grids: grids.into_iter().collect(), geometry: geometry.into_iter().collect() };
+        (!upstream.is_empty()).then_some(offer)
+    }
+
     fn visit(&mut self, call: &Call) {
         let ports = &contract(&self.network.nodes[call.node]).ports;
         for port in ports {

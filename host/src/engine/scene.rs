@@ -8,7 +8,7 @@ use crate::node::NodeKind;
 use std::collections::BTreeSet;
 
 /// Port of the stand-in object that carries the geometry of a geometry node wired into an output.
-const GEOMETRY_PORT: &str = "geometry";
+pub(super) const GEOMETRY_PORT: &str = "geometry";
 
 /// The object and geometry nodes upstream of a node, in network order.
 pub(super) fn upstream(network: &Network, node: usize) -> BTreeSet<usize> {

@@ -1,13 +1,16 @@
 //! `geometry_cache`: particles, bubbles and meshes, one `.geo` file a frame (Houdini's JSON).
 
 use super::pattern::Pattern;
-use super::{Frame, Output, OutputError, geo_json, save};
-use crate::data::{Data, Geometry, Object};
-use crate::node::{NodeKind, NodeType, ParamSpec};
+use super::{Frame, Offer, Output, OutputError, geo_json, save};
+use crate::data::Geometry;
+use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use std::path::PathBuf;
 
 /// The node at work: it keeps nothing from frame to frame.
 pub struct GeometryCache;
+
+/// What is written unless somebody says otherwise.
+const DEFAULT: [&str; 2] = ["particles", "bubbles"];
 
 /// Its description.
 pub fn node_type() -> NodeType {
@@ -16,9 +19,9 @@ pub fn node_type() -> NodeType {
         ParamSpec::texts(
             "geometry",
             "Geometry",
-            &["particles", "bubbles"],
+            &DEFAULT,
             "Names of the geometry to write: the first goes to <node>, the others to <node>_<name>; those an \
-             object does not have are left out.",
+             object does not have, or does not have yet, are left out.",
         ),
         ParamSpec::text(
             "attributes",
@@ -37,18 +40,22 @@ impl Output for GeometryCache {
             let stem = if i == 0 { frame.node.to_owned() } else { format!("{}_{name}", frame.node) };
             written.extend(write_named(frame, name, &stem)?);
         }
-        let objects = &frame.scene.objects;
-        if written.is_empty() && objects.iter().any(|o| geometries(o).next().is_some()) {
-            let known: Vec<&str> = objects.iter().flat_map(geometries).collect();
-            let sentence = format!("no object has {}; there are {}", names.join(" or "), known.join(", "));
-            return Err(OutputError::param("geometry", sentence));
-        }
         Ok(written)
     }
 }
 
-fn geometries(object: &Object) -> impl Iterator<Item = &str> {
-    object.ports.iter().filter(|(_, p)| matches!(p.data, Data::Geometry(_))).map(|(n, _)| n.as_str())
+/// Refuses names that no object will ever have geometry of, but for what is asked for unless somebody says otherwise.
+pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
+    let names = params.texts("geometry");
+    let known = |name: &&String| offer.geometry.contains(name);
+    let unknown = names.iter().find(|name| !known(name) && !DEFAULT.contains(&name.as_str()));
+    let refuse = |name: &String| {
+        Err(OutputError::param("geometry", Offer::unknown("geometry", name, &offer.geometry)))
+    };
+    match unknown.or(names.first().filter(|_| !names.iter().any(|n| known(&n)))) {
+        Some(name) => refuse(name),
+        None => Ok(()),
+    }
 }
 
 /// One file for every object that has this geometry; with several, the object's name is added to the stem.
@@ -149,19 +156,12 @@ mod tests {
         g.points = 5;
         assert!(geo_json::to_bytes(&g, &header, |_| true).is_err());
 
-        let folder = tempfile::tempdir().unwrap();
         let mut params = defaults(&node_type());
-        params.values.insert("geometry".into(), Value::Texts(vec!["partcles".into()]));
-        let scene = scene();
-        let frame = Frame {
-            number: 7,
-            fps: 24.0,
-            node: "points",
-            scene: &scene,
-            params: &params,
-            folder: folder.path(),
-        };
-        let error = GeometryCache.write(&frame).unwrap_err();
+        let offer = Offer { geometry: vec!["particles".into()], ..Offer::default() };
+        assert_eq!(check(&params, &offer), Ok(()), "no bubbles, no harm");
+        assert!(check(&params, &Offer::default()).is_err());
+        params.values.insert("geometry".into(), Value::Texts(vec!["particles".into(), "partcles".into()]));
+        let error = check(&params, &offer).unwrap_err();
         assert_eq!(error.param, Some("geometry"));
         assert!(error.sentence.contains("partcles") && error.sentence.contains("particles"), "{error}");
     }

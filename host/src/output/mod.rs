@@ -17,6 +17,7 @@ pub use framing::Bounds;
 pub use sheet::{Row, side_by_side};
 
 use crate::data::Scene;
+use crate::graph::Problem;
 use crate::node::{NodeType, Params};
 use std::path::{Path, PathBuf};
 
@@ -77,6 +78,14 @@ impl OutputError {
         Self { param: None, sentence: sentence.into() }
     }
 
+    /// The problem of the node of that name.
+    pub fn of(self, node: &str) -> Problem {
+        match self.param {
+            Some(param) => Problem::param(node, param, self.sentence),
+            None => Problem::node(node, self.sentence),
+        }
+    }
+
     fn param(param: &'static str, sentence: impl Into<String>) -> Self {
         Self { param: Some(param), sentence: sentence.into() }
     }
@@ -94,6 +103,33 @@ pub trait Output {
     }
 }
 
+/// What the objects upstream of an output node have now or will have: every name that a node which runs says it
+/// writes, sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Offer {
+    /// Grids.
+    pub grids: Vec<String>,
+    /// Particles, bubbles, meshes.
+    pub geometry: Vec<String>,
+}
+
+impl Offer {
+    /// The sentence for a name that none of `known` is.
+    fn unknown(what: &str, name: &str, known: &[String]) -> String {
+        let known = if known.is_empty() { "none at all".into() } else { known.join(", ") };
+        format!("no object upstream has {what} `{name}`; there are {known}")
+    }
+}
+
+/// Refuses an output node that asks for what nobody upstream ever has.
+pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), OutputError> {
+    match bare(type_id) {
+        "vdb_cache" => vdb_cache::check(params, offer),
+        "geometry_cache" => geometry_cache::check(params, offer),
+        _ => Ok(()),
+    }
+}
+
 /// The output node types of the host.
 pub fn types() -> Vec<NodeType> {
     vec![vdb_cache::node_type(), geometry_cache::node_type(), preview::node_type()]
@@ -101,12 +137,16 @@ pub fn types() -> Vec<NodeType> {
 
 /// An output node of that type, or `None` when there is no such type.
 pub fn create(type_id: &str, shot: Shot) -> Option<Box<dyn Output>> {
-    match type_id.strip_prefix("meniscus.").unwrap_or(type_id) {
+    match bare(type_id) {
         "vdb_cache" => Some(Box::new(vdb_cache::VdbCache)),
         "geometry_cache" => Some(Box::new(geometry_cache::GeometryCache)),
         "preview" => Some(Box::new(preview::Preview::new(shot))),
         _ => None,
     }
+}
+
+fn bare(type_id: &str) -> &str {
+    type_id.strip_prefix("meniscus.").unwrap_or(type_id)
 }
 
 /// What the caches write as `creator`.

@@ -1,9 +1,9 @@
 //! `vdb_cache`: grids of the simulated objects, one `.vdb` file a frame.
 
 use super::vdb_grid::{Converted, Velocity, convert};
-use super::{Frame, Output, OutputError, creator};
-use crate::data::{Data, Object};
-use crate::node::{NodeKind, NodeType, ParamSpec};
+use super::{Frame, Offer, Output, OutputError, creator};
+use crate::data::Object;
+use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use openvdb_sys::{Class, GridOut, Meta};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,9 @@ pub struct VdbCache;
 pub fn node_type() -> NodeType {
     let help = "Writes grids of the objects as one OpenVDB file a frame.";
     NodeType::host("meniscus.vdb_cache", "VDB Cache", NodeKind::Output, (1, None), help).with(vec![
-        ParamSpec::texts("grids", "Grids", &["surface", "vel"], "Names of the grids to write."),
+        ParamSpec::texts("grids", "Grids", &["surface", "vel"],
+            "Names of the grids to write. The first frame is the state before anything moved: what the first solve \
+             makes, such as pressure, is in the files from the second frame on."),
         ParamSpec::menu(
             "velocity",
             "Velocity Sampling",
@@ -44,7 +46,16 @@ impl Output for VdbCache {
     }
 }
 
-/// Every object's grid of that name. One keeps the name; several are called `<object>_<name>`.
+/// Refuses names that no object will ever have a grid of.
+pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
+    let unknown = params.texts("grids").iter().find(|name| !offer.grids.contains(name));
+    let refuse =
+        |name: &String| Err(OutputError::param("grids", Offer::unknown("a grid", name, &offer.grids)));
+    unknown.map_or(Ok(()), refuse)
+}
+
+/// Every object's grid of that name; those that are not made yet are left out. One keeps the name; several are called
+/// `<object>_<name>`.
 fn grids_named(
     frame: &Frame,
     name: &str,
@@ -52,11 +63,6 @@ fn grids_named(
 ) -> Result<Vec<(String, Converted)>, OutputError> {
     let objects = &frame.scene.objects;
     let found: Vec<_> = objects.iter().filter_map(|o| Some((o, o.grid(name)?))).collect();
-    if found.is_empty() && objects.iter().any(is_simulated) {
-        let known = known_grids(objects).join(", ");
-        let sentence = format!("no object has a grid `{name}`; there are {known}");
-        return Err(OutputError::param("grids", sentence));
-    }
     let alone = found.len() == 1;
     let convert_one = |(object, grid): (&Object, _)| {
         let converted = convert(name, grid, object.grid("surface"), velocity).map_err(|reason| {
@@ -65,23 +71,6 @@ fn grids_named(
         Ok((if alone { name.to_owned() } else { format!("{}_{name}", object.name) }, converted))
     };
     found.into_iter().map(convert_one).collect()
-}
-
-/// A collider alone does not tell which grids a simulation will have.
-fn is_simulated(object: &Object) -> bool {
-    object
-        .ports
-        .iter()
-        .any(|(name, port)| matches!(port.data, Data::Grid(_)) && !name.starts_with("collision"))
-}
-
-fn known_grids(objects: &[Object]) -> Vec<String> {
-    let ports = objects.iter().flat_map(|o| &o.ports);
-    let mut names: Vec<String> =
-        ports.filter(|(_, p)| matches!(p.data, Data::Grid(_))).map(|(n, _)| n.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(), OutputError> {
@@ -122,7 +111,7 @@ mod tests {
     use super::super::test_scene::{H, RADIUS, defaults, scene, spin};
     use super::*;
     use crate::data::Scene;
-    use crate::node::{Params, Value};
+    use crate::node::Value;
     use openvdb_sys::Data as Values;
 
     fn cook(scene: &Scene, params: &Params) -> Result<(tempfile::TempDir, PathBuf), OutputError> {
@@ -184,12 +173,21 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_grid_is_named() {
+    fn an_unknown_grid_is_named_and_one_to_come_is_left_out() {
         let mut params = defaults(&node_type());
+        let offer =
+            Offer { grids: ["pressure", "surface", "vel"].map(String::from).into(), ..Offer::default() };
         params.values.insert("grids".into(), Value::Texts(vec!["surfce".into()]));
-        let error = cook(&scene(), &params).map(|_| ()).unwrap_err();
+        let error = check(&params, &offer).unwrap_err();
         assert_eq!(error.param, Some("grids"));
         assert!(error.sentence.contains("`surfce`") && error.sentence.contains("surface, vel"), "{error}");
+
+        params.values.insert("grids".into(), Value::Texts(vec!["pressure".into(), "surface".into()]));
+        assert_eq!(check(&params, &offer), Ok(()));
+        let (_folder, path) = cook(&scene(), &params).unwrap();
+        let names: Vec<String> =
+            openvdb_sys::open(&path).unwrap().grids().unwrap().into_iter().map(|g| g.name).collect();
+        assert_eq!(names, ["surface"]);
     }
 
     #[test]

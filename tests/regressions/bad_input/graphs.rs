@@ -1,7 +1,8 @@
 //! Malformed graphs and parameter values.
 
 use super::{says, tank};
-use meniscus_tests::shot::Shot;
+use meniscus_tests::meniscus;
+use meniscus_tests::shot::{Shot, one_sentence};
 use serde_json::{Value, json};
 
 /// [`tank`] with a parameter of a node set.
@@ -13,6 +14,8 @@ fn with(node: usize, param: &str, value: Value) -> Value {
 
 const WATER: usize = 1;
 const FLIP: usize = 3;
+const CACHE: usize = 4;
+const POINTS: usize = 5;
 
 #[test]
 fn malformed_graphs_are_refused_before_anything_is_written() {
@@ -118,5 +121,29 @@ fn colliders_of_an_impossible_division_size_are_refused() {
     for size in [json!(-0.01), json!(0), json!(1e-6), json!(1e-12)] {
         shot.graph(graph(size.clone()).to_string().as_bytes());
         says(&shot.refused(&[]), &["node `pillar`", "division_size"]);
+    }
+}
+
+/// The first frame is the state before anything moved: what the first solve makes is in the files after it.
+#[test]
+fn caches_leave_out_what_is_not_made_yet_and_refuse_what_never_is() {
+    let shot = Shot::new(&with(CACHE, "grids", json!(["surface", "pressure"])));
+    shot.cook(&[]);
+    let grids = |frame: u32| {
+        let file = shot.out().join(format!("cache/cache.{frame:04}.vdb"));
+        let output = meniscus(&["inspect"]).arg(file).output().expect("meniscus starts");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(grids(1).contains("surface") && !grids(1).contains("pressure"), "{}", grids(1));
+    assert!(grids(2).contains("surface") && grids(2).contains("pressure"), "{}", grids(2));
+
+    for (node, param, value) in [(CACHE, "grids", "presure"), (POINTS, "geometry", "partcles")] {
+        let graph = with(node, param, json!([value]));
+        shot.graph(graph.to_string().as_bytes());
+        let name = graph["nodes"][node]["name"].as_str().expect("a name");
+        let words = [name, param, value, if node == CACHE { "pressure" } else { "particles" }];
+        says(&shot.refused(&[]), &words);
+        let check = meniscus(&["check"]).arg(shot.path("shot.meniscus.json")).output().expect("it starts");
+        says(&one_sentence(&check), &words);
     }
 }

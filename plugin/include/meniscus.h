@@ -51,7 +51,10 @@ enum {
 /* Kinds of node. Geometry and output nodes are the host's own. */
 enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_SOLVER = 3, MNS_NODE_COUPLING = 4, MNS_NODE_OUTPUT = 5 };
 
-/* Stages. `init` runs once, at an object's first frame; the others are entries of a schedule. */
+/* Stages. `init` runs once, at an object's first frame: first of the object, which makes its data; then, when every
+ * object that begins there is made, of the forces that are there and of the solver it is wired into, in wire order.
+ * They may refuse what they could never step, and put right what the object could not know, before anything is
+ * written to disk. The others are entries of a schedule. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5 };
 #define MNS_STAGES 8u /* room in mns_port_t.access */
 

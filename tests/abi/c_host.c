@@ -1,5 +1,5 @@
 /* The smallest host there can be, in plain C: opens a plugin, makes a box of liquid and runs one substep of
- * it through the C ABI: liquid_object init, gravity, flip_solver predict, solve, correct.
+ * it through the C ABI: liquid_object and flip_solver init, gravity, flip_solver predict, solve, correct.
  *
  *   c_host libmeniscus_plugin.so     prints one "name value" per line, exit code 0 when every call did well
  */
@@ -305,6 +305,7 @@ int main(int argc, char **argv) {
 
     const double dt = 1.0 / 96.0;
     run(&h, "meniscus.liquid_object", MNS_INIT, dt, "particle_separation", 0.01);
+    run(&h, "meniscus.flip_solver", MNS_INIT, dt, NULL, 0.0);
     run(&h, "meniscus.gravity", MNS_PREDICT, dt, NULL, 0.0);
     run(&h, "meniscus.flip_solver", MNS_PREDICT, dt, NULL, 0.0);
     run(&h, "meniscus.flip_solver", MNS_SOLVE, dt, NULL, 0.0);

@@ -3,4 +3,5 @@
 mod arrows;
 mod bad_input;
 mod citations;
+mod first_frame;
 mod words;

@@ -102,15 +102,7 @@ pub fn cook(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
     }
-    std::fs::create_dir_all(options.out).map_err(|e| {
-        CookError::Failed(format!(
-            "cannot make the folder {}: {e}; choose another with --out",
-            options.out.display()
-        ))
-    })?;
-    let mut simulation = simulation;
-    let outputs = Outputs::new(&mut simulation, options, (first, last))?;
-    let mut cook = Cook { simulation, outputs, options, onlooker, first, last };
+    let mut cook = Cook { simulation, outputs: Outputs::default(), options, onlooker, first, last };
     cook.run()
 }
 
@@ -131,10 +123,12 @@ impl Cook<'_> {
     fn run(&mut self) -> Result<Ended, CookError> {
         let network = self.simulation.network;
         let resumed = self.options.resume && self.restore()?;
-        // The objects first: what an earlier cook left stays until this one has something to put in its place.
+        // The objects first, and what forces and solvers say to them: what an earlier cook left stays until this one has
+        // something to put in its place.
         if !resumed && self.step(|s| s.initialise().map(Some))?.is_none() {
             return self.interrupted();
         }
+        self.open_folders()?;
         let clock = self.simulation.state().clock;
         let mut stats = if resumed {
             StatsFile::resume(self.options.out, clock.frame, clock.substep)?
@@ -164,6 +158,16 @@ impl Cook<'_> {
         }
         self.outputs.finish()?;
         Ok(Ended::Done)
+    }
+
+    fn open_folders(&mut self) -> Result<(), CookError> {
+        let out = self.options.out;
+        std::fs::create_dir_all(out).map_err(|e| {
+            let shown = out.display();
+            CookError::Failed(format!("cannot make the folder {shown}: {e}; choose another with --out"))
+        })?;
+        self.outputs = Outputs::new(&mut self.simulation, self.options, (self.first, self.last))?;
+        Ok(())
     }
 
     /// Runs a part of the simulation; `None` when it was cancelled.

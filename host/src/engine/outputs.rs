@@ -9,6 +9,7 @@ use crate::output::{self, Output, Shot};
 use std::path::PathBuf;
 
 /// The output nodes at work.
+#[derive(Default)]
 pub(super) struct Outputs {
     nodes: Vec<Node>,
 }

@@ -94,6 +94,15 @@ impl Plan {
         self.solvers.iter().find(serves).map(|(_, w)| w.affectors.clone()).unwrap_or_default()
     }
 
+    /// The init calls about an object, once it and all others of its first frame are made: of the forces that act on it,
+    /// then of its solver.
+    pub fn meetings(&self, network: &Network, object: usize) -> Vec<Call> {
+        let solver = self.solvers.iter().find(|(_, w)| w.solved.contains(&object));
+        let nodes = solver.into_iter().flat_map(|(&solver, w)| w.forces.iter().copied().chain([solver]));
+        let inits = nodes.filter(|&n| contract(&network.nodes[n]).implements(Stage::Init));
+        inits.map(|node| Call { node, stage: Stage::Init, object: Some(object), step: 0 }).collect()
+    }
+
     /// The objects a solver or the solvers of a coupling solve.
     pub fn solved_by(&self, node: usize) -> Vec<usize> {
         match (self.solvers.get(&node), self.couplings.get(&node)) {

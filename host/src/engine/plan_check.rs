@@ -18,7 +18,8 @@ pub fn check(network: &Network, plan: &Plan) -> Result<(), Problems> {
             checker.visit(&Call { node: object, stage: Stage::Init, object: Some(object), step: 0 });
         }
     }
-    plan.calls.iter().for_each(|c| checker.visit(c));
+    let meetings = plan.objects.iter().flat_map(|&o| plan.meetings(network, o));
+    meetings.chain(plan.calls.iter().cloned()).for_each(|c| checker.visit(&c));
     let asked = checker.check_outputs();
     let problem = |(node, message): (usize, String)| Problem::node(&network.nodes[node].name, message);
     Problems(checker.found.into_iter().map(problem).chain(asked).collect()).unless_any(())

@@ -305,31 +305,43 @@ impl<'a> Simulation<'a> {
         Ok(wish)
     }
 
-    /// Makes the objects that begin at the clock's frame, and lets go of those that ended.
+    /// Makes the objects that begin at the clock's frame, and lets go of those that ended. Forces and solvers meet the
+    /// new ones when all of them are there.
     pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
         let frame = self.state.clock.frame;
+        let shot = self.network.settings.frames;
+        let mut begun = Vec::new();
         for object in self.plan.objects.clone() {
             let bound = &self.network.nodes[object];
-            let (start, end) = super::substep::span(bound, self.network.settings.frames);
+            let (start, end) = super::substep::span(bound, shot);
             let holder = Holder::Object(object);
             if frame > end {
                 self.state.holders.remove(&holder);
             } else if frame == start && !self.state.holders.contains_key(&holder) {
-                let made = Object::new(&bound.name, &bound.node_type.id);
-                self.state.holders.insert(holder, made);
+                self.state.holders.insert(holder, Object::new(&bound.name, &bound.node_type.id));
+                begun.push(object);
                 if contract(bound).implements(Stage::Init) {
                     let call = Call { node: object, stage: Stage::Init, object: Some(object), step: 0 };
-                    let timing = self.timing(0.0, None);
-                    if let Ran::Rejected(_) = self.run(&call, timing, gathering)? {
-                        return Err(Problem::node(
-                            &bound.name,
-                            "init cannot reject a substep: there is none",
-                        )
-                        .into());
-                    }
+                    self.init(&call, gathering)?;
                 }
             }
         }
+        for call in begun.into_iter().flat_map(|o| self.plan.meetings(self.network, o)).collect::<Vec<_>>() {
+            let (start, end) = super::substep::span(&self.network.nodes[call.node], shot);
+            if (start..=end).contains(&frame) {
+                self.init(&call, gathering)?;
+            }
+        }
         Ok(())
+    }
+
+    fn init(&mut self, call: &Call, gathering: &mut Gathering) -> Result<(), Stop> {
+        match self.run(call, self.timing(0.0, None), gathering)? {
+            Ran::Done => Ok(()),
+            Ran::Rejected(_) => {
+                let name = &self.network.nodes[call.node].name;
+                Err(Problem::node(name, "init cannot reject a substep: there is none").into())
+            }
+        }
     }
 }

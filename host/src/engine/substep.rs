@@ -28,7 +28,8 @@ impl Simulation<'_> {
 
     /// Makes the objects of the first frame.
     pub fn initialise(&mut self) -> Result<(), Stop> {
-        self.begin_and_end_objects(&mut Gathering::default())
+        let undone = self.state.clone();
+        self.begin_and_end_objects(&mut Gathering::default()).inspect_err(|_| self.state = undone)
     }
 
     /// Takes one substep. True when it ended its frame; the clock then stands at that frame with nothing
@@ -42,19 +43,13 @@ impl Simulation<'_> {
             self.state.clock.frame += 1;
         }
         self.stepping = true;
-        let result = self.step_through();
+        let mut result = self.step_through();
         self.stepping = false;
-        match result {
-            Ok((stats, true)) => {
-                self.begin_and_end_objects(&mut Gathering::default())?;
-                Ok((stats, true))
-            }
-            Ok(done) => Ok(done),
-            Err(stop) => {
-                self.state = undone;
-                Err(stop)
-            }
+        if matches!(result, Ok((_, true))) {
+            let begun = self.begin_and_end_objects(&mut Gathering::default());
+            result = begun.and(result);
         }
+        result.inspect_err(|_| self.state = undone)
     }
 
     fn step_through(&mut self) -> Result<(SubstepStats, bool), Stop> {

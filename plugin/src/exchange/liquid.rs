@@ -53,8 +53,6 @@ pub struct Held {
     pub followers: Followers,
     /// Distance between particles as they were seeded, m.
     pub particle_separation: f64,
-    /// False until a solver has met the liquid for the first time.
-    pub started: bool,
 }
 
 impl Exchange {
@@ -76,12 +74,12 @@ impl Exchange {
         (liquid.next_id, liquid.born_from) = (count("next_id")?, count("born_from")?);
         liquid.volume = VolumeBook { rest: number("rest_volume")?, drift: number("drift")? };
         (liquid.particles, liquid.surface, liquid.velocity) = (particles, surface, velocity);
-        Ok(Held {
-            liquid,
-            followers,
-            particle_separation: number("particle_separation")?,
-            started: count("started")? != 0,
-        })
+        Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
+    }
+
+    /// Distance between the particles of a liquid as they were seeded, m, where its table says so.
+    pub fn particle_separation(&self, call: &Call, port: u32) -> Option<f64> {
+        call.table(port, 0)?.first::<f64>("particle_separation").filter(|s| *s > 0.0 && s.is_finite())
     }
 
     /// Writes particles, level set, face velocity and table.
@@ -152,7 +150,6 @@ pub fn write_table(call: &mut Call, port: u32, held: &Held) -> Result<(), Failur
     call.shape_table(port, 0)?;
     call.write_array(port, 0, c"next_id", 1, &[liquid.next_id])?;
     call.write_array(port, 0, c"born_from", 1, &[liquid.born_from])?;
-    call.write_array(port, 0, c"started", 1, &[i64::from(held.started)])?;
     call.write_array(port, 0, c"rest_volume", 1, &[liquid.volume.rest])?;
     call.write_array(port, 0, c"drift", 1, &[liquid.volume.drift])?;
     call.write_array(port, 0, c"particle_separation", 1, &[held.particle_separation])?;

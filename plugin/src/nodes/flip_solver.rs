@@ -21,14 +21,29 @@ const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
 static PORTS: [Port; 18] = [
-    ports::particles(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::CORRECT, BOTH),
+    ports::particles(OBJECT)
+        .required()
+        .on(Stage::INIT, BOTH)
+        .on(Stage::PREDICT, BOTH)
+        .on(Stage::CORRECT, BOTH),
     ports::surface(OBJECT)
         .required()
+        .on(Stage::INIT, BOTH)
         .on(Stage::PREDICT, BOTH)
         .on(Stage::SOLVE, READ)
         .on(Stage::CORRECT, READ),
-    ports::vel(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, BOTH),
-    ports::liquid(OBJECT).required().on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, BOTH),
+    ports::vel(OBJECT)
+        .required()
+        .on(Stage::INIT, BOTH)
+        .on(Stage::PREDICT, BOTH)
+        .on(Stage::SOLVE, BOTH)
+        .on(Stage::CORRECT, BOTH),
+    ports::liquid(OBJECT)
+        .required()
+        .on(Stage::INIT, BOTH)
+        .on(Stage::PREDICT, BOTH)
+        .on(Stage::SOLVE, READ)
+        .on(Stage::CORRECT, BOTH),
     ports::vel_transferred(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
     ports::open(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
     ports::vel_solid(OBJECT)
@@ -43,9 +58,9 @@ static PORTS: [Port; 18] = [
     ports::pressure(OBJECT).on(Stage::SOLVE, BOTH),
     ports::region(OBJECT).on(Stage::SOLVE, WRITE),
     ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE),
-    collider_ports::collision(AFFECTOR).on(Stage::PREDICT, READ),
-    collider_ports::collision_vel(AFFECTOR).on(Stage::PREDICT, READ),
-    collider_ports::motion(AFFECTOR).on(Stage::PREDICT, READ),
+    collider_ports::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    collider_ports::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    collider_ports::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
 ];
 
@@ -82,7 +97,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FL
     .medium(c"liquid")
     .houdini(c"flipsolver")
     .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007")
-    .stages(&[Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
+    .stages(&[Stage::INIT, Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::ACCEPTS_SOURCES)
     .ports(&PORTS)
@@ -100,6 +115,7 @@ impl Instance for FlipSolver {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
         match call.stage() {
+            Stage::INIT => self.init(call),
             Stage::PREDICT => self.predict(call),
             Stage::SOLVE => {
                 let (exchange, caches) = (&mut self.exchange, &mut self.caches);
@@ -136,6 +152,21 @@ impl Instance for FlipSolver {
 }
 
 impl FlipSolver {
+    /// The liquid meets the solids: the first frame is the state from which the first substep starts.
+    fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let mut held = self.exchange.liquid(call, STATE)?;
+        let params = flip_params(call, held.particle_separation);
+        let domain = domain_limits(call)?;
+        let colliders = self.exchange.colliders(call, COLLIDERS)?;
+        let solids = Solids { colliders: &colliders, domain: &domain };
+        let Held { liquid, followers, .. } = &mut held;
+        let memory = &mut self.memory;
+        let selection = self.exchange.install(|| meet_solids(liquid, &solids, &params, memory));
+        followers.follow(&selection);
+        self.exchange.write_liquid(call, STATE, &held)?;
+        Ok(Outcome::Done)
+    }
+
     fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation);
@@ -143,14 +174,9 @@ impl FlipSolver {
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let (memory, dt) = (&mut self.memory, call.dt());
-        let Held { liquid, followers, started, .. } = &mut held;
-        let moved = self.exchange.install(|| {
-            let settled = (!*started).then(|| meet_solids(liquid, &solids, &params, memory));
-            let moved = flip::predict(liquid, &solids, dt, &params, memory);
-            settled.map_or(moved.clone(), |settled| settled.then(&moved))
-        });
+        let Held { liquid, followers, .. } = &mut held;
+        let moved = self.exchange.install(|| flip::predict(liquid, &solids, dt, &params, memory));
         followers.follow(&moved);
-        held.started = true;
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
         call.measure("rest_volume", &[held.liquid.volume.rest + 0.0]);
@@ -203,8 +229,8 @@ fn call_cfl(cfl: f64) -> f64 {
     if cfl > 0.0 { cfl } else { 1.0 }
 }
 
-/// The first time a liquid meets the solver's solids: particles that were filled into solids go, and the volume that
-/// the others have between the solids is the volume to keep. Returns how the particles continue.
+/// Particles that were filled into solids go, and the volume that the others have between the solids is the volume to
+/// keep. Returns how the particles continue.
 fn meet_solids(
     liquid: &mut Liquid,
     solids: &Solids,
@@ -214,8 +240,5 @@ fn meet_solids(
     let buried =
         |at: DVec3| solids.colliders.iter().any(|c| c.distance(at) < 0.0) || solids.domain.distance(at) < 0.0;
     let free = sources::drain(&mut liquid.particles, buried);
-    let mut settled = liquid.clone();
-    flip::start(&mut settled, solids, params, memory);
-    liquid.volume = settled.volume;
-    free
+    free.then(&flip::start(liquid, solids, params, memory))
 }

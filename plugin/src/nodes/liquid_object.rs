@@ -141,8 +141,7 @@ impl Instance for LiquidObject {
         params.particle_separation = separation as f32;
         let nothing = Solids { colliders: &[], domain: &DomainLimits::unbounded() };
         self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, &mut SolidMemory::default()));
-        let held =
-            Held { liquid, followers: Default::default(), particle_separation: separation, started: false };
+        let held = Held { liquid, followers: Default::default(), particle_separation: separation };
         self.exchange.write_liquid(call, STATE, &held)?;
         Ok(Outcome::Done)
     }

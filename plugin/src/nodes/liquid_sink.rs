@@ -1,7 +1,7 @@
 //! Where liquid leaves.
 
 use super::frames;
-use super::liquid_source::{PORTS, REGION, STATE};
+use super::liquid_source::{PORTS, REGION, STATE, look_at_region};
 use crate::exchange::{Exchange, write_table};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Node, NodeKind, Param, Stage, flags};
@@ -19,7 +19,7 @@ static PARAMS: [Param; 3] = [
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_sink", c"Liquid Sink")
     .help(c"Removes the liquid that comes into a region: a drain.")
-    .stages(&[Stage::PREDICT])
+    .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
     .ports(&PORTS)
@@ -37,6 +37,9 @@ impl Instance for LiquidSink {
             return Ok(Outcome::Done);
         }
         self.exchange.begin(call)?;
+        if call.stage() == Stage::INIT {
+            return look_at_region(&mut self.exchange, call);
+        }
         let mut held = self.exchange.liquid(call, STATE)?;
         let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
             return Ok(Outcome::Done);

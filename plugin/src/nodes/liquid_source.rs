@@ -13,10 +13,14 @@ pub(super) static PORTS: [Port; 5] = [
     ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     ports::surface(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
     ports::vel(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
-    ports::liquid(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
+    ports::liquid(Owner::OBJECT)
+        .required()
+        .on(Stage::INIT, Access::READ)
+        .on(Stage::PREDICT, Access::READ_WRITE),
     Port::geometry(Owner::INPUT, c"region")
         .required()
         .help(c"Closed meshes: the region where liquid enters or leaves.")
+        .on(Stage::INIT, Access::READ)
         .on(Stage::PREDICT, Access::READ),
 ];
 pub(super) const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -45,7 +49,7 @@ static PARAMS: [Param; 7] = [
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"Liquid Source")
     .help(c"Keeps a region filled with liquid, which leaves it at a velocity: a tap, a hose, a spring.")
     .houdini(c"particlefluidemitter")
-    .stages(&[Stage::PREDICT])
+    .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
     .ports(&PORTS)
@@ -62,15 +66,18 @@ impl Instance for LiquidSource {
         if !call.on(ACTIVE) {
             return Ok(Outcome::Done);
         }
-        self.exchange.begin(call)?;
-        let mut held = self.exchange.liquid(call, STATE)?;
-        let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
-            return Ok(Outcome::Done);
-        };
         let density = call.number(DENSITY);
         if !(density > 0.0 && density < f64::INFINITY) {
             return Err(Failure::parameter(format!("density must be above 0, not {density}")));
         }
+        self.exchange.begin(call)?;
+        if call.stage() == Stage::INIT {
+            return look_at_region(&mut self.exchange, call);
+        }
+        let mut held = self.exchange.liquid(call, STATE)?;
+        let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
+            return Ok(Outcome::Done);
+        };
         let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
         let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
@@ -106,4 +113,12 @@ impl Instance for LiquidSource {
     fn drop_caches(&mut self) {
         *self = Self::default();
     }
+}
+
+/// What init does for a source or a sink: a region that encloses nothing is refused before the shot begins.
+pub(super) fn look_at_region(exchange: &mut Exchange, call: &Call) -> Result<Outcome, Failure> {
+    if let Some(separation) = exchange.particle_separation(call, STATE.liquid) {
+        exchange.region(call, REGION, separation)?;
+    }
+    Ok(Outcome::Done)
 }

@@ -35,6 +35,16 @@ impl Default for VolumeControl {
 }
 
 impl VolumeBook {
+    /// Takes `gone` of `count` particles off the books, which share the volume evenly: with the last particle the last
+    /// of the volume goes, and what it drifted.
+    pub fn lose(&mut self, gone: usize, count: usize) {
+        if gone >= count {
+            *self = Self::default();
+        } else {
+            self.rest *= (count - gone) as f64 / count as f64;
+        }
+    }
+
     /// Enters the volume measured now, `dt` seconds after the last entry, and returns the divergence (1/s) that
     /// the next solve should give the liquid.
     ///
@@ -190,6 +200,15 @@ mod tests {
         let open = Grid::from_fn(topology, 0.0, |c| f32::from(c.min_element() >= 0 && c.x < 6 && c.z < 6));
         let volume = of_surface(&surface, &open, 1.0);
         assert!((volume - 36.0 * 4.7).abs() < 0.01, "{volume}");
+    }
+
+    #[test]
+    fn what_is_drained_takes_its_volume_along() {
+        let mut book = VolumeBook { rest: 2.1, drift: 0.1 };
+        book.lose(1, 4);
+        assert!((book.rest - 1.575).abs() < 1e-12 && book.drift == 0.1);
+        book.lose(3, 3);
+        assert_eq!(book, VolumeBook::default());
     }
 
     #[test]

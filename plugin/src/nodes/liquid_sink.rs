@@ -52,7 +52,7 @@ impl Instance for LiquidSink {
         if left == 0 {
             return Ok(Outcome::Done);
         }
-        liquid.volume.rest = (liquid.volume.rest - left as f64 * held.particle_separation.powi(3)).max(0.0);
+        liquid.volume.lose(left, before);
         held.followers.follow(&selection);
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         write_table(call, STATE.liquid, &held)?;

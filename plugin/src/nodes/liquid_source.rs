@@ -5,8 +5,9 @@ use crate::exchange::{Exchange, StatePorts};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
+use meniscus_core::fluid::flip::Liquid;
 use meniscus_core::fluid::seeding::{Material, Seeding};
-use meniscus_core::fluid::sources;
+use meniscus_core::fluid::sources::{self, Jet};
 
 /// The ports of a source or a sink: the liquid's state and the region.
 pub(super) static PORTS: [Port; 5] = [
@@ -79,29 +80,20 @@ impl Instance for LiquidSource {
             return Ok(Outcome::Done);
         };
         let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
-        let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
+        let velocity = DVec3::from_array(call.vector(VELOCITY));
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
-        let drive = call.on(DRIVE);
-        let liquid = &mut held.liquid;
-        let before = liquid.particles.len();
+        let travelled = call.on(DRIVE).then(|| velocity * call.time());
+        let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
+        let Liquid { particles, transform, next_id, .. } = &mut held.liquid;
+        let before = particles.len();
         let selection = self.exchange.install(|| {
             let inside = |at: DVec3| region.contains(at);
-            if drive {
-                sources::drive(&mut liquid.particles, inside, |_| velocity);
+            if jet.travelled.is_some() {
+                sources::drive(particles, inside, jet.velocity);
             }
-            let (particles, transform) = (&mut liquid.particles, &liquid.transform);
-            let next_id = &mut liquid.next_id;
-            sources::emit(
-                particles,
-                transform,
-                &seeding,
-                region.bounds(),
-                inside,
-                |_| velocity,
-                material,
-                next_id,
-            )
+            sources::emit(particles, transform, &seeding, region.bounds(), inside, &jet, next_id)
         });
+        let liquid = &mut held.liquid;
         let entered = liquid.particles.len() - before;
         liquid.volume.rest += entered as f64 * seeding.particle_volume();
         held.followers.follow(&selection);

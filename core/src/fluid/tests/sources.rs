@@ -2,7 +2,7 @@ use super::*;
 use crate::fluid::cells;
 use crate::fluid::reseeding::{Reseeding, reseed};
 use crate::fluid::seeding::{Material, Seeding};
-use crate::fluid::sources::{drain, emit};
+use crate::fluid::sources::{Jet, drain, emit};
 use crate::fluid::transfer::{VelocityTransfer, particles_to_faces};
 use crate::grid::{Grid, leaf};
 use proptest::prelude::*;
@@ -79,8 +79,9 @@ fn a_source_fills_up_what_is_missing_and_a_sink_takes_it_away() {
     let mut next_id = 0;
     let bounds = (DVec3::splat(0.0), DVec3::splat(0.8));
     let ball = |x: DVec3| (x - 0.4).length() < 0.35;
+    let jet = Jet { velocity: Vec3::NEG_Y, travelled: None, material: WATER };
     let mut pour = |particles: &mut Particles| {
-        emit(particles, &transform(), &seeding(), bounds, ball, |_| Vec3::NEG_Y, WATER, &mut next_id)
+        emit(particles, &transform(), &seeding(), bounds, ball, &jet, &mut next_id)
     };
     let first = pour(&mut particles);
     assert!(first.source.iter().all(|&s| s == super::super::Selection::NONE));
@@ -100,4 +101,42 @@ fn a_source_fills_up_what_is_missing_and_a_sink_takes_it_away() {
     assert!(particles.velocity.iter().all(|v| *v == Vec3::NEG_Y));
     let ids: BTreeSet<i64> = particles.id.iter().copied().collect();
     assert_eq!(ids.len(), particles.len());
+}
+
+/// Particles that leave a mouth at a constant velocity, and nothing else: what entered beyond the mouth's own
+/// volume, over what it is swept by: area × speed × time, less, aslant, what would enter and leave in one step.
+fn given(velocity: Vec3, size: DVec3, corner: DVec3, dt: f32, steps: usize) -> f64 {
+    let mut particles = Particles::new(DVec3::ZERO);
+    let mut next_id = 0;
+    let bounds = (corner, corner + size);
+    let inside = |x: DVec3| x.cmpge(bounds.0).all() && x.cmplt(bounds.1).all();
+    let mut pour = |particles: &mut Particles, time: f64| {
+        let jet = Jet { velocity, travelled: Some(velocity.as_dvec3() * time), material: WATER };
+        emit(particles, &transform(), &seeding(), bounds, inside, &jet, &mut next_id);
+        next_id as f64 * seeding().particle_volume()
+    };
+    let filled = pour(&mut particles, 0.0);
+    let mut entered = filled;
+    for step in 0..steps {
+        particles.position.iter_mut().for_each(|x| *x += velocity * dt);
+        entered = pour(&mut particles, f64::from(dt) * (step + 1) as f64);
+    }
+    let stays = (size - (velocity * dt).as_dvec3().abs()).element_product();
+    (entered - filled) / (steps as f64 * (size.element_product() - stays))
+}
+
+#[test]
+fn a_jet_gives_area_times_speed_times_time() {
+    for (name, velocity, size, corner) in [
+        ("along an axis", Vec3::NEG_Y, DVec3::new(0.8, 0.6, 0.8), DVec3::new(0.0, 1.0, 0.0)),
+        ("off the lattice", Vec3::NEG_Y, DVec3::new(0.77, 0.43, 0.81), DVec3::new(0.013, 1.024, -0.037)),
+        ("thin", Vec3::NEG_Y, DVec3::new(0.8, 0.11, 0.8), DVec3::new(0.0, 1.0, 0.0)),
+        ("aslant", Vec3::new(0.6, -0.8, 0.0), DVec3::new(0.8, 0.6, 0.8), DVec3::new(0.0, 1.0, 0.0)),
+    ] {
+        for voxels in [0.13, 0.37, 0.5, 0.9] {
+            let steps = (10.0 / voxels) as usize;
+            let share = given(velocity, size, corner, voxels * H as f32, steps);
+            assert!((share - 1.0).abs() < 0.01, "{name}, {voxels} voxels a step: {share:.4}");
+        }
+    }
 }

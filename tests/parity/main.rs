@@ -2,6 +2,7 @@
 
 mod attributes;
 mod coupling;
+mod painted;
 mod resume;
 mod threads;
 

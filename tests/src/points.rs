@@ -32,7 +32,19 @@ pub fn whole_numbers(file: &Path, name: &str) -> Vec<i64> {
 
 /// `P` of every point, metres.
 pub fn positions(file: &Path) -> Vec<[f64; 3]> {
-    let values = values(file, "P");
+    vectors(file, "P")
+}
+
+/// A vector of every point.
+pub fn vectors(file: &Path, name: &str) -> Vec<[f64; 3]> {
+    let values = values(file, name);
     let tuples = after(&values, "tuples").and_then(Value::as_array).expect("tuples");
     tuples.iter().map(|t| std::array::from_fn(|c| t[c].as_f64().expect("a number"))).collect()
+}
+
+/// A number of every point.
+pub fn numbers(file: &Path, name: &str) -> Vec<f64> {
+    let values = values(file, name);
+    let list = after(&values, "arrays").and_then(|a| a[0].as_array()).expect("arrays");
+    list.iter().map(|n| n.as_f64().expect("a number")).collect()
 }

@@ -5,6 +5,7 @@ mod collider;
 mod domain;
 mod intersection;
 mod mesh;
+mod nearest;
 mod occupancy;
 mod rasterise;
 #[cfg(test)]
@@ -15,5 +16,6 @@ pub(crate) use closest::{Feature, Normals, closest_point};
 pub use collider::{Collider, Motion, SolidProbe, Solids};
 pub use domain::{DomainLimits, Side};
 pub use mesh::{MeshError, TriMesh};
+pub use nearest::{NearestPlace, NearestTriangle};
 pub use occupancy::{Occupancy, cut_leaves, occupancy};
 pub use rasterise::{Rasteriser, SolidFields, rasterise};

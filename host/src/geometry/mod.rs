@@ -17,6 +17,7 @@ mod merge;
 mod motion;
 mod obj;
 mod ply;
+mod ply_attributes;
 mod ply_header;
 mod primitives;
 mod revolve;

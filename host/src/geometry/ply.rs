@@ -1,20 +1,21 @@
-//! Stanford PLY, ascii and binary: positions, velocities and faces.
+//! Stanford PLY, ascii and binary: positions, velocities, faces, and what else the vertices carry.
 
 use super::FAR;
 use super::obj::fan;
+use super::ply_attributes::{Column, columns};
 use super::ply_header::{self as header, Element, Format, Property, Scalar};
 use crate::data::{Array, Geometry, Owner};
 
-/// Reads the vertices (`x y z`, velocities `vx vy vz` when there) and faces of a PLY file; polygons become
-/// triangle fans, everything else is passed over.
+/// Reads the vertices (`x y z`, velocities `vx vy vz` when there, every other number as a point attribute) and faces of a
+/// PLY file; polygons become triangle fans, everything else is passed over.
 pub(super) fn read(bytes: &[u8]) -> Result<Geometry, String> {
     let header = header::read(bytes)?;
     let mut body = Body { rest: bytes.get(header.body..).unwrap_or(&[]), format: header.format };
-    let (mut points, mut velocities, mut faces) = (Vec::new(), None, Vec::new());
+    let (mut points, mut velocities, mut carried, mut faces) = (Vec::new(), None, Vec::new(), Vec::new());
     for element in &header.elements {
         body.check_room(element)?;
         match element.name.as_str() {
-            "vertex" => (points, velocities) = vertices(&mut body, element)?,
+            "vertex" => (points, velocities, carried) = vertices(&mut body, element)?,
             "face" => faces = polygons(&mut body, element)?,
             _ => skip(&mut body, element)?,
         }
@@ -34,10 +35,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Geometry, String> {
     if let Some(v) = velocities {
         g.set(Owner::Point, "v", 3, Array::F32(v));
     }
+    carried.into_iter().for_each(|column: Column| column.put(&mut g));
     Ok(g)
 }
 
-type Vertices = (Vec<[f32; 3]>, Option<Vec<f32>>);
+type Vertices = (Vec<[f32; 3]>, Option<Vec<f32>>, Vec<Column>);
 
 fn vertices(body: &mut Body, element: &Element) -> Result<Vertices, String> {
     let at = |name: &str| element.properties.iter().position(|p| p.name == name && p.length.is_none());
@@ -46,6 +48,7 @@ fn vertices(body: &mut Body, element: &Element) -> Result<Vertices, String> {
     };
     let moving = at("vx").zip(at("vy")).zip(at("vz"));
     let (mut points, mut velocities) = (Vec::new(), Vec::new());
+    let mut carried = columns(&element.properties);
     let mut row = vec![0.0; element.properties.len()];
     for i in 0..element.count {
         for (slot, property) in row.iter_mut().zip(&element.properties) {
@@ -66,8 +69,11 @@ fn vertices(body: &mut Body, element: &Element) -> Result<Vertices, String> {
             }
             velocities.extend(v);
         }
+        for column in &mut carried {
+            column.take(&row).map_err(|e| format!("vertex {}: {e}", i + 1))?;
+        }
     }
-    Ok((points, moving.map(|_| velocities)))
+    Ok((points, moving.map(|_| velocities), carried))
 }
 
 fn polygons(body: &mut Body, element: &Element) -> Result<Vec<Vec<i64>>, String> {

@@ -5,6 +5,7 @@
 //! calls.
 
 mod bubbles;
+mod carried;
 mod domain;
 mod grids;
 mod liquid;
@@ -17,6 +18,7 @@ mod solids;
 pub use bubbles::write as write_bubbles;
 pub use domain::read as read_domain;
 pub use liquid::{Held, StatePorts, SubstepPorts, write_table};
+pub use particles::Followers;
 pub use solid_shape::SolidShape;
 pub use solids::ColliderPorts;
 
@@ -31,6 +33,7 @@ pub struct Exchange {
     topologies: Topologies,
     level_sets: LevelSets,
     last_region: region::LastRegion,
+    last_carried: carried::LastCarried,
     /// Stamps of buffers whose numbers were found finite.
     finite: Vec<u64>,
 }

@@ -1,6 +1,7 @@
 //! A liquid's particles and the attributes users put on them.
 
 use super::Exchange;
+use super::carried::same_type;
 use super::grids::{incomplete, name};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape, GeometryView};
@@ -21,7 +22,7 @@ struct Follower {
 
 /// The solver's own attributes.
 const AFFINE: [&CStr; 3] = [c"C0", c"C1", c"C2"];
-const OWN: [&str; 8] = ["P", "v", "C0", "C1", "C2", "id", "density", "viscosity"];
+pub(super) const OWN: [&str; 8] = ["P", "v", "C0", "C1", "C2", "id", "density", "viscosity"];
 
 fn shapes() -> Vec<AttributeShape> {
     let vector = |name, meaning| AttributeShape::on_points(name, Element::F32, 3, meaning);
@@ -126,6 +127,32 @@ impl Follower {
 }
 
 impl Followers {
+    /// Sets an attribute of the last of `count` particles, from `first` on, to values packed one after the other; where
+    /// no particle has it yet it is zero for the others. One of another type is refused: one sentence.
+    pub(super) fn set(
+        &mut self,
+        shape: &AttributeShape,
+        count: usize,
+        first: usize,
+        values: impl Iterator<Item = u8>,
+    ) -> Result<(), String> {
+        if !self.0.iter().any(|f| f.shape.name == shape.name) {
+            self.0.push(Follower { shape: shape.clone(), bytes: Vec::new() });
+        }
+        let Some(follower) = self.0.iter_mut().find(|f| f.shape.name == shape.name) else { return Ok(()) };
+        if !same_type(&follower.shape, shape) {
+            let name = shape.name.to_string_lossy();
+            return Err(format!(
+                "the particles have an attribute `{name}` of another type than these meshes"
+            ));
+        }
+        let size = follower.value_bytes();
+        follower.bytes.resize(first * size, 0);
+        follower.bytes.extend(values);
+        follower.bytes.resize(count * size, 0);
+        Ok(())
+    }
+
     /// Follows a change of the particles; those without a source get zero.
     pub fn follow(&mut self, selection: &Selection) {
         for f in &mut self.0 {

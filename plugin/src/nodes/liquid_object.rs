@@ -1,7 +1,7 @@
 //! A liquid: the particles that fill a mesh, and the fields they make.
 
 use super::{frames, liquid_ports as ports, material};
-use crate::exchange::{Exchange, Held, StatePorts};
+use crate::exchange::{Exchange, Followers, Held, StatePorts};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, Status};
@@ -65,7 +65,9 @@ static PARAMS: [Param; 9] = [
         .unit(c"m/s")
         .not_animated()
         .help(c"Velocity the liquid starts with."),
-    material::density().not_animated().help(c"Mass per volume. Water has 1000."),
+    material::density()
+        .not_animated()
+        .help(c"Mass per volume. Water has 1000. A point attribute density of the meshes takes its place."),
     material::viscosity()
         .not_animated()
         .help(c"Dynamic viscosity, kept on the particles for solvers that use it. Water has 0.001, honey 10."),
@@ -75,7 +77,7 @@ static PARAMS: [Param; 9] = [
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.liquid_object", c"Liquid Object")
-    .help(c"A liquid that fills the closed meshes wired into it.")
+    .help(c"A liquid that fills the closed meshes wired into it. Point attributes of the meshes go to the particles (of the nearest triangle); density and viscosity among them take the place of the parameters.")
     .medium(c"liquid")
     .houdini(c"flipobject")
     .stages(&[Stage::INIT])
@@ -121,6 +123,7 @@ impl Instance for LiquidObject {
         }
         let fill = self.exchange.region(call, FILL, separation)?;
         let mut liquid = Liquid::new(transform, DVec3::ZERO);
+        let mut followers = Followers::default();
         if let Some(fill) = &fill {
             let (low, high) = fill.bounds();
             liquid = Liquid::new(transform, origin(0.5 * (low + high), h));
@@ -130,6 +133,9 @@ impl Instance for LiquidObject {
             self.exchange.install(|| {
                 seeding.fill(particles, &transform, (low, high), inside, still, material, next_id)
             });
+            if let Some(carried) = self.exchange.carried(call, FILL)? {
+                self.exchange.hand_over(&carried, particles, &mut followers, 0)?;
+            }
         }
         if fill.is_some() && liquid.particles.is_empty() {
             let sentence = format!(
@@ -140,8 +146,10 @@ impl Instance for LiquidObject {
         let mut params = FlipParams::for_voxel(h as f32);
         params.particle_separation = separation as f32;
         let nothing = Solids { colliders: &[], domain: &DomainLimits::unbounded() };
-        self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, &mut SolidMemory::default()));
-        let held = Held { liquid, followers: Default::default(), particle_separation: separation };
+        let memory = &mut SolidMemory::default();
+        let order = self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, memory));
+        followers.follow(&order);
+        let held = Held { liquid, followers, particle_separation: separation };
         self.exchange.write_liquid(call, STATE, &held)?;
         Ok(Outcome::Done)
     }

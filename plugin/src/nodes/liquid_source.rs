@@ -1,7 +1,7 @@
 //! Where liquid enters.
 
 use super::{frames, liquid_ports as ports, material};
-use crate::exchange::{Exchange, StatePorts};
+use crate::exchange::{Exchange, Held, StatePorts};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
@@ -48,7 +48,7 @@ static PARAMS: [Param; 7] = [
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"Liquid Source")
-    .help(c"Keeps a region filled with liquid, which leaves it at a velocity: a tap, a hose, a spring.")
+    .help(c"Keeps a region filled with liquid, which leaves it at a velocity: a tap, a hose, a spring. Point attributes of the meshes go to what enters; density and viscosity among them take the place of the parameters.")
     .houdini(c"particlefluidemitter")
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
@@ -97,6 +97,10 @@ impl Instance for LiquidSource {
         let entered = liquid.particles.len() - before;
         liquid.volume.rest += entered as f64 * seeding.particle_volume();
         held.followers.follow(&selection);
+        if let Some(carried) = self.exchange.carried(call, REGION)? {
+            let Held { liquid, followers, .. } = &mut held;
+            self.exchange.hand_over(&carried, &mut liquid.particles, followers, before)?;
+        }
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         crate::exchange::write_table(call, STATE.liquid, &held)?;
         Ok(Outcome::Done)
@@ -111,6 +115,7 @@ impl Instance for LiquidSource {
 pub(super) fn look_at_region(exchange: &mut Exchange, call: &Call) -> Result<Outcome, Failure> {
     if let Some(separation) = exchange.particle_separation(call, STATE.liquid) {
         exchange.region(call, REGION, separation)?;
+        exchange.carried(call, REGION)?;
     }
     Ok(Outcome::Done)
 }

@@ -24,6 +24,7 @@ pub mod sources;
 pub mod surface;
 pub mod swelling;
 pub mod transfer;
+pub mod viscosity;
 pub mod volume;
 
 pub use particles::{IndexFrame, Particle, Particles, Selection};

@@ -1,0 +1,202 @@
+//! Viscosity, implicit and variational: a viscous liquid gives up the velocity that minimises
+//!
+//! ½ ∫ ρ |u − u*|² + dt ∫ μ |ε(u)|²,  ε = ½ (∇u + ∇uᵀ)
+//!
+//! over the volume it fills [Batty and Bridson 2008]. Faces, cells and edges of the lattice enter with the
+//! part of their volume that is liquid ([`volumes`]), so that the traction-free condition of a free surface is the
+//! natural one: a spinning drop is left alone. Walls give their velocity (no slip), at the distance at which they lie.
+//! The step is unconditionally stable and symmetric positive definite; [`stencil`] builds it, [`operator`] applies it,
+//! [`solve`] runs conjugate gradients on it.
+//!
+//! Where it stands in a substep: between two projections of the pressure. What viscosity is given must be free of
+//! divergence already, or walls shear the fall that the pressure is about to cancel, and honey at rest in a jar
+//! circulates for ever; what it leaves is not free of divergence, and is projected again. (Both at once is the
+//! Stokes problem of [Larionov et al. 2017].) Without viscosity neither the solve nor the second projection takes place.
+
+mod operator;
+mod solve;
+mod stencil;
+#[cfg(test)]
+mod tests;
+mod volumes;
+
+use crate::coupling::Density;
+use crate::grid::{FaceGrid, Grid, Transform, leaf};
+use crate::pressure::Progress;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Dynamic viscosity of the liquid.
+#[derive(Clone, Copy, Debug)]
+pub enum Viscosity<'a> {
+    /// The same everywhere, Pa·s.
+    Uniform(f64),
+    /// Per cell, Pa·s; edges take the mean of the cells around.
+    PerCell(&'a Grid<f32>),
+}
+
+/// What the liquid does at walls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Walls {
+    /// It sticks to them.
+    #[default]
+    NoSlip,
+    /// It slides along them without friction.
+    Slip,
+}
+
+/// The fields of a viscous liquid. Grids need not share a topology.
+#[derive(Clone, Copy, Debug)]
+pub struct ViscousLiquid<'a> {
+    /// Index space to world space; uniform, axis-aligned voxels.
+    pub transform: Transform,
+    /// φ of the liquid at cell centres, m; negative inside, carried on into solids.
+    pub surface: &'a Grid<f32>,
+    /// φ of the solids at the cells' lower nodes, m; negative inside.
+    pub solid: &'a Grid<f32>,
+    /// Fraction α of each face that is not solid.
+    pub open: &'a FaceGrid<f32>,
+    /// Velocity of the solids on faces, m/s.
+    pub vel_solid: &'a FaceGrid<f32>,
+    /// Density.
+    pub density: Density<'a>,
+    /// Viscosity.
+    pub viscosity: Viscosity<'a>,
+    /// What happens at walls.
+    pub walls: Walls,
+}
+
+/// How far to solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Params {
+    /// Relative residual to reach: ‖b − A u‖₂ ≤ tolerance ‖b‖₂, b the momentum before and the walls' drag.
+    pub tolerance: f64,
+    /// Iterations after which the solve gives up (and says so in [`Info::converged`]).
+    pub max_iterations: usize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { tolerance: 1e-5, max_iterations: 1000 }
+    }
+}
+
+/// What a solve did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Info {
+    /// Faces whose velocity was solved for.
+    pub unknowns: usize,
+    /// Iterations spent.
+    pub iterations: usize,
+    /// Relative residual of the result.
+    pub residual: f64,
+    /// Whether `residual` reached the tolerance.
+    pub converged: bool,
+    /// Time spent, seconds.
+    pub seconds: f64,
+}
+
+/// Why a solve gave no result; nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The substep is not a positive time.
+    #[error("viscosity: a substep of {0} s")]
+    Step(f64),
+    /// The voxels have no size.
+    #[error("viscosity: a voxel size of {0} m")]
+    VoxelSize(f64),
+    /// A viscosity is negative or not a number.
+    #[error("viscosity: {0} Pa·s is not a viscosity (0 or more)")]
+    Viscosity(f64),
+    /// A density is not a positive number.
+    #[error("viscosity: {0} kg/m³ is not a density (more than 0)")]
+    Density(f64),
+    /// The velocity of the liquid or of a wall is not finite.
+    #[error("viscosity: the velocity it starts from is not finite")]
+    Velocity,
+    /// The progress callback asked to stop.
+    #[error("viscosity solve cancelled after {iterations} iterations")]
+    Cancelled {
+        /// Iterations done until then.
+        iterations: usize,
+    },
+}
+
+/// Lets viscosity act on `velocity` (m/s) for `dt` seconds: one step of backward Euler,
+/// (M + dt K) u = M u* [Batty and Bridson 2008]. Nothing happens where all viscosity is 0.
+pub fn diffuse(
+    liquid: &ViscousLiquid,
+    velocity: &mut FaceGrid<f32>,
+    dt: f64,
+    params: &Params,
+    progress: Progress,
+) -> Result<Info, Error> {
+    let start = Instant::now();
+    if !check(liquid, dt)? {
+        return Ok(Info { converged: true, ..Info::default() });
+    }
+    let system = stencil::System::assemble(liquid, dt);
+    let solved = solve::solve(&system, velocity, params, progress)?;
+    store(&system, &solved.velocity, velocity);
+    let outcome = solved.outcome;
+    Ok(Info {
+        unknowns: system.unknowns(),
+        iterations: outcome.iterations,
+        residual: outcome.residual,
+        converged: outcome.residual <= params.tolerance,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Whether there is any viscosity; an error where the numbers are none.
+fn check(liquid: &ViscousLiquid, dt: f64) -> Result<bool, Error> {
+    let h = liquid.transform.voxel_size();
+    if !(dt > 0.0 && dt < f64::INFINITY) {
+        return Err(Error::Step(dt));
+    }
+    if !(h > 0.0 && h < f64::INFINITY) {
+        return Err(Error::VoxelSize(h));
+    }
+    let is_viscosity = |mu: f64| mu >= 0.0 && mu < f64::INFINITY;
+    let is_density = |rho: f64| rho > 0.0 && rho < f64::INFINITY;
+    let density = match liquid.density {
+        Density::Uniform(rho) => Some(rho).filter(|&rho| !is_density(rho)),
+        Density::PerCell(rho) => first(rho, |rho| !is_density(rho)),
+    };
+    if let Some(rho) = density {
+        return Err(Error::Density(rho));
+    }
+    let refused = match liquid.viscosity {
+        Viscosity::Uniform(mu) => Some(mu).filter(|&mu| !is_viscosity(mu)),
+        Viscosity::PerCell(mu) => first(mu, |mu| !is_viscosity(mu)),
+    };
+    if let Some(mu) = refused {
+        return Err(Error::Viscosity(mu));
+    }
+    Ok(match liquid.viscosity {
+        Viscosity::Uniform(mu) => mu > 0.0,
+        Viscosity::PerCell(mu) => first(mu, |mu| mu > 0.0).is_some(),
+    })
+}
+
+fn first(grid: &Grid<f32>, is: impl Fn(f64) -> bool) -> Option<f64> {
+    grid.values.iter().chain([&grid.background]).map(|&v| f64::from(v)).find(|&v| is(v))
+}
+
+/// Writes the solved faces, and those that a wall's drag alone moved.
+fn store(system: &stencil::System, solved: &[f64], velocity: &mut FaceGrid<f32>) {
+    let topology = velocity.topology.clone();
+    for (axis, values) in velocity.values.iter_mut().enumerate() {
+        values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(values, &origin)| {
+            let Some(l) = system.topology.leaf_of(origin) else { return };
+            let here = (3 * l + axis) * leaf::SIZE..(3 * l + axis + 1) * leaf::SIZE;
+            for (n, slot) in here.enumerate() {
+                if system.inverse_diagonal[slot] > 0.0 {
+                    values[n] = solved[slot] as f32;
+                } else if let Some((keep, wall)) = system.dragged(slot) {
+                    values[n] = (keep * f64::from(values[n]) + (1.0 - keep) * wall) as f32;
+                }
+            }
+        });
+    }
+}

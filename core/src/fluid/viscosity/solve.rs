@@ -1,0 +1,166 @@
+//! Conjugate gradients on the viscous step, preconditioned by its diagonal [Shewchuk 1994, §B3].
+//!
+//! Sums are partial sums per leaf, added in the order of the leaves, so that threads change no bit.
+
+use super::stencil::{FACES, System};
+use super::{Error, Params};
+use crate::grid::{FaceGrid, leaf};
+use crate::pressure::{Iteration, Progress};
+use rayon::prelude::*;
+
+/// How the iteration ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) iterations: usize,
+    pub(super) residual: f64,
+}
+
+/// A solution, `[leaf][3][512]`, and how it was reached.
+pub(super) struct Solved {
+    pub(super) velocity: Vec<f64>,
+    pub(super) outcome: Outcome,
+}
+
+/// Vectors over the faces, `[leaf][3][512]`, 0 on faces that are no unknowns.
+struct Iterates<'a> {
+    system: &'a System,
+    x: Vec<f64>,
+    residual: Vec<f64>,
+    direction: Vec<f64>,
+    image: Vec<f64>,
+    /// One entry a leaf.
+    partials: Vec<[f64; 2]>,
+}
+
+/// Solves A u = M u* + walls from the velocity before.
+pub(super) fn solve(
+    system: &System,
+    velocity: &FaceGrid<f32>,
+    params: &Params,
+    progress: Progress,
+) -> Result<Solved, Error> {
+    let before = load(system, velocity);
+    let n = before.len();
+    let mut at = Iterates {
+        system,
+        x: before,
+        residual: vec![0.0; n],
+        direction: vec![0.0; n],
+        image: vec![0.0; n],
+        partials: vec![[0.0; 2]; system.topology.len()],
+    };
+    let norm = at.right_side();
+    if !norm.is_finite() {
+        return Err(Error::Velocity);
+    }
+    let outcome = at.iterate(norm, params, progress)?;
+    Ok(Solved { velocity: at.x, outcome })
+}
+
+/// The unknowns' velocity before, m/s.
+fn load(system: &System, velocity: &FaceGrid<f32>) -> Vec<f64> {
+    let mut out = vec![0.0; system.mass.len()];
+    out.par_chunks_mut(FACES).enumerate().for_each(|(l, out)| {
+        let from = velocity.topology.leaf_of(system.topology.origins()[l]);
+        let unknown = &system.inverse_diagonal[l * FACES..];
+        for (f, out) in out.iter_mut().enumerate().filter(|&(f, _)| unknown[f] > 0.0) {
+            let value = |l: usize| velocity.values[f / leaf::SIZE][l * leaf::SIZE + f % leaf::SIZE];
+            *out = f64::from(from.map_or(velocity.background, value));
+        }
+    });
+    out
+}
+
+fn add(sums: &[[f64; 2]]) -> [f64; 2] {
+    sums.iter().fold([0.0; 2], |[a, b], s| [a + s[0], b + s[1]])
+}
+
+impl Iterates<'_> {
+    /// r = M u* + walls; returns its length.
+    fn right_side(&mut self) -> f64 {
+        let (system, x) = (self.system, &self.x);
+        let leaves = self.residual.par_chunks_mut(FACES).zip(&mut self.partials);
+        leaves.enumerate().for_each(|(l, (r, sum))| {
+            let mut square = 0.0;
+            for (f, r) in r.iter_mut().enumerate() {
+                let slot = l * FACES + f;
+                if system.inverse_diagonal[slot] > 0.0 {
+                    *r = f64::from(system.mass[slot]) * x[slot]
+                        + system.walls.get(slot).copied().unwrap_or(0.0);
+                    square += *r * *r;
+                }
+            }
+            *sum = [square, 0.0];
+        });
+        add(&self.partials)[0].sqrt()
+    }
+
+    /// image = A v; returns vᵀ A v.
+    fn apply(system: &System, v: &[f64], image: &mut [f64], partials: &mut [[f64; 2]]) -> f64 {
+        image.par_chunks_mut(FACES).zip(&mut *partials).enumerate().for_each(|(l, (image, sum))| {
+            *sum = [system.apply(l, v, image), 0.0];
+        });
+        add(partials)[0]
+    }
+
+    /// x += step p, r −= step A p; returns rᵀ r and rᵀ D⁻¹ r.
+    fn update(&mut self, step: f64) -> [f64; 2] {
+        let Self { system, x, residual, direction, image, partials } = self;
+        let leaves = x.par_chunks_mut(FACES).zip(residual.par_chunks_mut(FACES)).zip(&mut *partials);
+        leaves.enumerate().for_each(|(l, ((x, r), sum))| {
+            let here = l * FACES..(l + 1) * FACES;
+            let (p, q) = (&direction[here.clone()], &image[here.clone()]);
+            let inverse = &system.inverse_diagonal[here];
+            *sum = [0.0; 2];
+            for f in 0..FACES {
+                x[f] += step * p[f];
+                r[f] -= step * q[f];
+                sum[0] += r[f] * r[f];
+                sum[1] += r[f] * r[f] * inverse[f];
+            }
+        });
+        add(partials)
+    }
+
+    /// p = D⁻¹ r + β p.
+    fn turn(&mut self, beta: f64) {
+        let Self { system, residual, direction, .. } = self;
+        direction.par_chunks_mut(FACES).enumerate().for_each(|(l, p)| {
+            let here = l * FACES..(l + 1) * FACES;
+            let (r, inverse) = (&residual[here.clone()], &system.inverse_diagonal[here]);
+            for f in 0..FACES {
+                p[f] = inverse[f] * r[f] + beta * p[f];
+            }
+        });
+    }
+
+    fn iterate(&mut self, norm: f64, params: &Params, progress: Progress) -> Result<Outcome, Error> {
+        let mut out = Outcome::default();
+        if norm == 0.0 {
+            self.x.fill(0.0);
+            return Ok(out);
+        }
+        // r = b − A x: a step of length 1 with no direction.
+        Self::apply(self.system, &self.x, &mut self.image, &mut self.partials);
+        let [mut square, mut energy] = self.update(1.0);
+        out.residual = square.sqrt() / norm;
+        self.turn(0.0);
+        while out.residual > params.tolerance && out.iterations < params.max_iterations {
+            let curvature = Self::apply(self.system, &self.direction, &mut self.image, &mut self.partials);
+            let step = energy / curvature;
+            if !step.is_finite() || step <= 0.0 {
+                break;
+            }
+            let before = energy;
+            [square, energy] = self.update(step);
+            out.iterations += 1;
+            out.residual = square.sqrt() / norm;
+            let told = Iteration { number: out.iterations, residual: out.residual };
+            if progress(told).is_break() {
+                return Err(Error::Cancelled { iterations: out.iterations });
+            }
+            self.turn(energy / before);
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,404 @@
+//! The coefficients of the viscous step: masses of faces, stiffness of cells and edges, per leaf.
+//!
+//! Divided by the volume of a voxel, the energy is
+//! ½ Σ_f m_f (u_f − u*_f)² + ½ Σ_c k_c Σ_a (Δ_a u_a)² + ½ Σ_e k_e (s Δ_b u_a + s' Δ_a u_b)² with
+//! m = ρ w, k_c = 2 dt μ w_c / h², k_e = dt μ w_e / h² [Batty and Bridson 2008]; w are the liquid fractions of
+//! [`volumes`](super::volumes). The factors s are 1 but at walls, where a difference reaches from the face beside the
+//! wall only to the wall, θ voxels away, and s = 1/θ.
+
+use super::volumes::{HALO, HalfSteps, leaves};
+use super::{ViscousLiquid, Viscosity, Walls};
+use crate::coupling::Density;
+use crate::fluid::halo::{self as blocks, SIZE, STRIDE};
+use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
+use crate::levelset::fractions::theta;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Faces of a leaf: `[axis][512]`.
+pub(super) const FACES: usize = 3 * leaf::SIZE;
+/// Channels of stiffness per voxel: cell, edges along x, y, z, and two factors per edge.
+const CHANNELS: usize = 10;
+const CELL: usize = 0;
+const EDGE: usize = 1;
+const FACTOR: usize = 4;
+
+/// The two axes across an edge along `c`; the first factor of the edge belongs to Δ_b u_a, the second to Δ_a u_b.
+#[inline(always)]
+pub(super) const fn across(c: usize) -> (usize, usize) {
+    ((c + 1) % 3, (c + 2) % 3)
+}
+
+/// Stiffness of a leaf and the voxels around it, blocks of [`SIZE`].
+pub(super) struct Stiffness {
+    pub(super) cell: [f32; SIZE],
+    pub(super) edge: [[f32; SIZE]; 3],
+    /// Factors at walls; `None` where all are 1.
+    pub(super) factor: Option<Box<[[[f32; SIZE]; 2]; 3]>>,
+}
+
+/// The viscous step of a liquid.
+pub(super) struct System {
+    pub(super) topology: Arc<Topology>,
+    /// Neighbour table for channels `[leaf][3][512]`.
+    pub(super) around: Vec<[u32; leaf::NEIGHBOURS]>,
+    /// m_f, kg/m³, `[leaf][3][512]`.
+    pub(super) mass: Vec<f32>,
+    /// Per leaf.
+    pub(super) stiffness: Vec<Stiffness>,
+    /// 1 / A_ff; 0 where a face is no unknown, `[leaf][3][512]`.
+    pub(super) inverse_diagonal: Vec<f64>,
+    /// What moving walls add to the right side, kg/m³ · m/s, `[leaf][3][512]`; empty where none moves.
+    pub(super) walls: Vec<f64>,
+    /// Drag of the wall on partly open faces whose centre is in a solid, kg/m³, and the wall's velocity, m/s.
+    drag: Vec<[f32; 2]>,
+}
+
+/// What one leaf contributes.
+struct Leaf<'a> {
+    mass: &'a mut [f32],
+    channels: &'a mut [f32],
+    /// −k times the walls' part of each strain: cell differences and edges, `[6][512]`; or nothing.
+    pull: &'a mut [f64],
+    drag: &'a mut [[f32; 2]],
+    closed: &'a mut [bool],
+}
+
+/// The fields of the liquid on leaves that reach around every leaf of the system.
+struct Fields<'a> {
+    topology: Arc<Topology>,
+    surface: Grid<f32>,
+    solid: Grid<f32>,
+    open: FaceGrid<f32>,
+    vel_solid: FaceGrid<f32>,
+    density: Result<f64, Grid<f32>>,
+    viscosity: Result<f64, Grid<f32>>,
+    liquid: &'a ViscousLiquid<'a>,
+    /// dt / h², s/m².
+    step: f64,
+}
+
+impl<'a> Fields<'a> {
+    fn new(liquid: &'a ViscousLiquid<'a>, topology: &Topology, dt: f64) -> Self {
+        let topology = Arc::new(topology.dilated(1));
+        Self {
+            surface: liquid.surface.on(&topology),
+            solid: liquid.solid.on(&topology),
+            open: liquid.open.on(&topology),
+            vel_solid: liquid.vel_solid.on(&topology),
+            density: match liquid.density {
+                Density::Uniform(rho) => Ok(rho),
+                Density::PerCell(rho) => Err(rho.on(&topology)),
+            },
+            viscosity: match liquid.viscosity {
+                Viscosity::Uniform(mu) => Ok(mu),
+                Viscosity::PerCell(mu) => Err(mu.on(&topology)),
+            },
+            topology,
+            liquid,
+            step: dt / liquid.transform.voxel_size().powi(2),
+        }
+    }
+
+    fn walls_move(&self) -> bool {
+        self.liquid.walls == Walls::NoSlip && self.vel_solid.values.iter().flatten().any(|&v| v != 0.0)
+    }
+}
+
+/// Scratch of one task: blocks around a leaf.
+#[derive(Default)]
+struct Around {
+    half_steps: HalfSteps,
+    surface: Vec<f32>,
+    solid: Vec<f32>,
+    open: [Vec<f32>; 3],
+    vel_solid: [Vec<f32>; 3],
+    density: Vec<f32>,
+    viscosity: Vec<f32>,
+}
+
+impl Around {
+    fn load(&mut self, fields: &Fields, l: usize) {
+        let gather = |grid: &Grid<f32>, block: &mut Vec<f32>| {
+            halo::gather(&fields.topology, &grid.values, l, HALO, grid.background, block);
+        };
+        gather(&fields.surface, &mut self.surface);
+        gather(&fields.solid, &mut self.solid);
+        self.half_steps.load(&self.surface, &self.solid);
+        for axis in 0..3 {
+            let faces = |grid: &FaceGrid<f32>, block: &mut Vec<f32>| {
+                halo::gather(&fields.topology, &grid.values[axis], l, HALO, grid.background, block);
+            };
+            faces(&fields.open, &mut self.open[axis]);
+            faces(&fields.vel_solid, &mut self.vel_solid[axis]);
+        }
+        if let Err(rho) = &fields.density {
+            gather(rho, &mut self.density);
+        }
+        if let Err(mu) = &fields.viscosity {
+            gather(mu, &mut self.viscosity);
+        }
+    }
+
+    /// Whether viscosity takes the lower face of a voxel for a wall: closed, or centred in a solid.
+    fn is_wall(&self, axis: usize, at: [i32; 3]) -> bool {
+        self.open[axis][halo::index(HALO, at)] <= 0.0 || self.solid_at(axis, at) <= 0.0
+    }
+
+    fn solid_at(&self, axis: usize, at: [i32; 3]) -> f32 {
+        self.half_steps.solid(centre(axis, at))
+    }
+
+    fn mean(block: &[f32], at: [i32; 3], steps: &[usize]) -> f64 {
+        let i = halo::index(HALO, at);
+        let sum: f64 = steps.iter().map(|step| f64::from(block[i - step])).sum();
+        sum / steps.len() as f64
+    }
+
+    /// The difference across `b` of the faces of axis `a` on either side of an edge, as (factor, walls' part);
+    /// `w` is the fraction of the edge that is liquid. `None` where slip lets go of the edge.
+    fn difference(&self, a: usize, b: usize, at: [i32; 3], w: f32, walls: Walls) -> Option<(f32, f64)> {
+        let mut below = at;
+        below[b] -= 1;
+        let (low_wall, high_wall) = (self.is_wall(a, below), self.is_wall(a, at));
+        if !low_wall && !high_wall {
+            return Some((1.0, 0.0));
+        }
+        if walls == Walls::Slip {
+            return None;
+        }
+        let velocity = |c: [i32; 3]| f64::from(self.vel_solid[a][halo::index(HALO, c)]);
+        let (low, high) = (velocity(below), velocity(at));
+        if low_wall && high_wall {
+            return Some((1.0, high - low));
+        }
+        let (inside, outside, sign) = if low_wall { (at, below, -1.0) } else { (below, at, 1.0) };
+        // Not nearer than the liquid is wide, so that a wall that grazes a face does not hold it like one across it.
+        let distance = theta(-self.solid_at(a, inside), -self.solid_at(a, outside)).max(w);
+        let (near, far) = (velocity(inside), velocity(outside));
+        let wall = near + f64::from(distance) * (far - near);
+        Some((1.0 / distance, sign * wall / f64::from(distance)))
+    }
+}
+
+/// Centre of the lower `axis` face of a voxel, half steps.
+fn centre(axis: usize, at: [i32; 3]) -> [i32; 3] {
+    let mut q = at.map(|c| 2 * c);
+    q[axis] -= 1;
+    q
+}
+
+impl Leaf<'_> {
+    fn assemble(&mut self, fields: &Fields, around: &Around, n: usize) {
+        let at = leaf::local(n);
+        let density = |step: usize| match fields.density {
+            Ok(rho) => rho,
+            Err(_) => Around::mean(&around.density, at, &[0, step]),
+        };
+        let viscosity = |steps: &[usize]| match fields.viscosity {
+            Ok(mu) => mu,
+            Err(_) => Around::mean(&around.viscosity, at, steps),
+        };
+        let cell = 2.0 * fields.step * viscosity(&[0]);
+        let w = around.half_steps.fraction(at.map(|c| 2 * c));
+        self.channels[CELL * leaf::SIZE + n] = (cell * f64::from(w)) as f32;
+        for a in 0..3 {
+            let slot = a * leaf::SIZE + n;
+            let w = around.half_steps.fraction(centre(a, at));
+            self.mass[slot] = (density(STRIDE[a]) * f64::from(w)) as f32;
+            self.closed[slot] = around.is_wall(a, at);
+            let i = halo::index(HALO, at);
+            let (alpha, wall) = (around.open[a][i], around.vel_solid[a][i]);
+            if self.closed[slot] && alpha > 0.0 && w > 0.0 && fields.liquid.walls == Walls::NoSlip {
+                // The open part is α wide: its middle drags on a wall α/2 away, over the area of a face.
+                let mu = viscosity(&[0, STRIDE[a]]);
+                self.drag[slot] = [(4.0 * fields.step * mu / f64::from(alpha)) as f32, wall];
+            }
+        }
+        for c in 0..3 {
+            let (a, b) = across(c);
+            let mut q = centre(a, at);
+            q[b] -= 1;
+            let w = around.half_steps.fraction(q);
+            let mu = viscosity(&[0, STRIDE[a], STRIDE[b], STRIDE[a] + STRIDE[b]]);
+            let differences = [(a, b), (b, a)].map(|(a, b)| around.difference(a, b, at, w, fields.liquid.walls));
+            let [Some((s, p)), Some((t, q))] = differences else { continue };
+            let k = fields.step * mu * f64::from(w);
+            self.channels[(EDGE + c) * leaf::SIZE + n] = k as f32;
+            self.channels[(FACTOR + 2 * c) * leaf::SIZE + n] = s;
+            self.channels[(FACTOR + 2 * c + 1) * leaf::SIZE + n] = t;
+            if !self.pull.is_empty() {
+                self.pull[(3 + c) * leaf::SIZE + n] = k * (p + q);
+            }
+        }
+        if !self.pull.is_empty() {
+            let k = f64::from(self.channels[CELL * leaf::SIZE + n]);
+            for a in 0..3 {
+                let mut above = at;
+                above[a] += 1;
+                let of = |c: [i32; 3]| match around.is_wall(a, c) {
+                    true => f64::from(around.vel_solid[a][halo::index(HALO, c)]),
+                    false => 0.0,
+                };
+                self.pull[a * leaf::SIZE + n] = k * (of(above) - of(at));
+            }
+        }
+    }
+}
+
+impl System {
+    /// Builds the step of `dt` seconds.
+    pub(super) fn assemble(liquid: &ViscousLiquid, dt: f64) -> Self {
+        let topology = Arc::new(leaves(liquid.surface, liquid.transform.voxel_size() as f32));
+        let fields = Fields::new(liquid, &topology, dt);
+        let n = topology.len();
+        let (mut mass, mut channels) = (vec![0f32; n * FACES], vec![0f32; n * CHANNELS * leaf::SIZE]);
+        let mut drag = vec![[0f32; 2]; n * FACES];
+        let mut closed = vec![true; n * FACES];
+        let per_leaf = if fields.walls_move() { 6 * leaf::SIZE } else { 0 };
+        let mut pull = vec![0f64; n * per_leaf];
+        let mut no_pull: Vec<&mut [f64]> = pull.chunks_mut(per_leaf.max(1)).collect();
+        no_pull.resize_with(n, Default::default);
+        let leaves = mass.par_chunks_mut(FACES).zip(channels.par_chunks_mut(CHANNELS * leaf::SIZE));
+        let leaves = leaves.zip(drag.par_chunks_mut(FACES)).zip(closed.par_chunks_mut(FACES)).zip(no_pull);
+        leaves.zip(topology.origins()).for_each_init(
+            Around::default,
+            |around, (((((mass, channels), drag), closed), pull), &origin)| {
+                let Some(l) = fields.topology.leaf_of(origin) else { return };
+                around.load(&fields, l);
+                channels[FACTOR * leaf::SIZE..].fill(1.0);
+                let mut out = Leaf { mass, channels, pull, drag, closed };
+                (0..leaf::SIZE).for_each(|n| out.assemble(&fields, around, n));
+            },
+        );
+        hold_rim(&topology, &mut channels);
+        let stiffness = (0..n).into_par_iter().map(|l| Stiffness::gather(&topology, &channels, l)).collect();
+        let times = |k: u32| move |m: u32| if m == leaf::ABSENT { m } else { k * m };
+        let around = topology.neighbours().iter().map(|row| row.map(times(3))).collect();
+        let mut system = Self {
+            topology,
+            around,
+            mass,
+            stiffness,
+            inverse_diagonal: Vec::new(),
+            walls: Vec::new(),
+            drag,
+        };
+        system.inverse_diagonal = system.diagonal(&closed);
+        system.walls = system.pull_of_walls(&channels, &pull);
+        system
+    }
+
+    /// Faces that are solved for.
+    pub(super) fn unknowns(&self) -> usize {
+        self.inverse_diagonal.par_iter().filter(|&&d| d > 0.0).count()
+    }
+
+    /// The share of its velocity that a face keeps which only its wall drags on, and that wall's velocity, m/s:
+    /// u = (m u* + k u_wall) / (m + k).
+    pub(super) fn dragged(&self, slot: usize) -> Option<(f64, f64)> {
+        let [k, wall] = self.drag[slot].map(f64::from);
+        let m = f64::from(self.mass[slot]);
+        (k > 0.0).then(|| (m / (m + k), wall))
+    }
+
+    /// 1 / A_ff of the faces that are unknowns: no walls, and with mass or stress.
+    fn diagonal(&self, closed: &[bool]) -> Vec<f64> {
+        let mut inverse = vec![0f64; self.mass.len()];
+        inverse.par_chunks_mut(FACES).enumerate().for_each(|(l, inverse)| {
+            let stiffness = &self.stiffness[l];
+            for (f, inverse) in inverse.iter_mut().enumerate() {
+                let slot = l * FACES + f;
+                let (a, [x, y, z]) = (f / leaf::SIZE, leaf::local(f % leaf::SIZE));
+                let i = blocks::index(x, y, z);
+                let mut sum = f64::from(self.mass[slot]);
+                sum += f64::from(stiffness.cell[i - STRIDE[a]]) + f64::from(stiffness.cell[i]);
+                for c in (0..3).filter(|&c| c != a) {
+                    let (first, second) = across(c);
+                    let (half, b) = if a == first { (0, second) } else { (1, first) };
+                    for i in [i, i + STRIDE[b]] {
+                        let s = stiffness.factor.as_ref().map_or(1.0, |f| f64::from(f[c][half][i]));
+                        sum += f64::from(stiffness.edge[c][i]) * s * s;
+                    }
+                }
+                *inverse = if !closed[slot] && sum > 0.0 { 1.0 / sum } else { 0.0 };
+            }
+        });
+        inverse
+    }
+
+    /// −Bᵀ k of the walls' part of the strains.
+    fn pull_of_walls(&self, channels: &[f32], pull: &[f64]) -> Vec<f64> {
+        if pull.is_empty() {
+            return Vec::new();
+        }
+        let mut walls = vec![0f64; self.mass.len()];
+        walls.par_chunks_mut(FACES).enumerate().for_each(|(l, walls)| {
+            for (f, out) in walls.iter_mut().enumerate() {
+                let (a, at) = (f / leaf::SIZE, leaf::local(f % leaf::SIZE));
+                let reach = |axis: usize, d: i32| {
+                    let mut at = at;
+                    at[axis] += d;
+                    self.topology.reach(l, at).map(|s| (s / leaf::SIZE, s % leaf::SIZE))
+                };
+                let of = |channel: usize, place: Option<(usize, usize)>| {
+                    place.map_or(0.0, |(l, n)| pull[(l * 6 + channel) * leaf::SIZE + n])
+                };
+                let mut sum = of(a, reach(a, -1)) - of(a, reach(a, 0));
+                for c in (0..3).filter(|&c| c != a) {
+                    let (first, second) = across(c);
+                    let (half, b) = if a == first { (0, second) } else { (1, first) };
+                    for (place, sign) in [(reach(b, 0), 1.0), (reach(b, 1), -1.0)] {
+                        let channel = FACTOR + 2 * c + half;
+                        let s = place.map_or(0.0, |(l, n)| channels[(l * CHANNELS + channel) * leaf::SIZE + n]);
+                        sum += sign * f64::from(s) * of(3 + c, place);
+                    }
+                }
+                *out = -sum;
+            }
+        });
+        walls
+    }
+}
+
+/// Edges and cells at the rim of the leaves, where a face is missing, carry nothing.
+fn hold_rim(topology: &Topology, channels: &mut [f32]) {
+    channels.par_chunks_mut(CHANNELS * leaf::SIZE).enumerate().for_each(|(l, channels)| {
+        for n in 0..leaf::SIZE {
+            let at = leaf::local(n);
+            let missing = |axis: usize, d: i32| {
+                let mut at = at;
+                at[axis] += d;
+                topology.reach(l, at).is_none()
+            };
+            if (0..3).any(|a| missing(a, 1)) {
+                channels[CELL * leaf::SIZE + n] = 0.0;
+            }
+            for c in 0..3 {
+                let (a, b) = across(c);
+                if missing(a, -1) || missing(b, -1) {
+                    channels[(EDGE + c) * leaf::SIZE + n] = 0.0;
+                }
+            }
+        }
+    });
+}
+
+impl Stiffness {
+    fn gather(topology: &Topology, channels: &[f32], l: usize) -> Self {
+        let neighbours =
+            topology.neighbours()[l].map(|m| if m == leaf::ABSENT { m } else { CHANNELS as u32 * m });
+        let load = |channel: usize, background: f32| {
+            let mut block = [0f32; SIZE];
+            blocks::load(&mut block, &channels[channel * leaf::SIZE..], &neighbours, background);
+            block
+        };
+        let factor = [0, 1, 2].map(|c| [0, 1].map(|half| load(FACTOR + 2 * c + half, 1.0)));
+        let plain = factor.as_flattened().as_flattened().iter().all(|&s| s == 1.0);
+        Self {
+            cell: load(CELL, 0.0),
+            edge: [0, 1, 2].map(|c| load(EDGE + c, 0.0)),
+            factor: (!plain).then(|| Box::new(factor)),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! How much of a cell, a face's cube or an edge's cube is liquid and not solid.
+//!
+//! All of them are cubes of the lattice of half steps: index q stands for q/2 voxels, so cell i is centred at 2i, its
+//! lower node at 2i − 1, and a cube centred at q has its corners at q ± 1.
+
+use crate::grid::{Grid, Topology, leaf};
+use crate::levelset::fractions::cell_inside;
+
+/// Voxels around a leaf that its blocks hold.
+pub(super) const HALO: usize = 1;
+/// First half step of a leaf that is a corner of one of its cubes.
+const FIRST: i32 = -2;
+/// Half steps along an axis: −2 ..= 15.
+const EDGE: usize = 18;
+/// Voxels along an axis of a block.
+const VOXELS: usize = leaf::DIM + 2 * HALO;
+
+/// φ at every half step of a leaf, linear in between.
+#[derive(Default)]
+pub(super) struct HalfSteps {
+    /// max(φ_liquid, −φ_solid).
+    phi: Vec<f32>,
+    /// φ_solid; only where `near_solid`.
+    solid: Vec<f32>,
+    near_solid: bool,
+    scratch: [Vec<f32>; 2],
+}
+
+/// The two lattice points, offset from voxel q/2, that a half step lies between (twice the same where it is one).
+#[inline(always)]
+fn between(q: i32, nodes: bool) -> [i32; 2] {
+    match (nodes, q & 1 == 0) {
+        (false, true) => [q >> 1; 2],
+        (false, false) => [(q - 1) >> 1, (q + 1) >> 1],
+        (true, true) => [q >> 1, (q >> 1) + 1],
+        (true, false) => [(q + 1) >> 1; 2],
+    }
+}
+
+/// Means at the half steps of one axis: values seen as `[rows][10][inner]` become `[rows][18][inner]`.
+fn refine(from: &[f32], inner: usize, nodes: bool, to: &mut Vec<f32>) {
+    to.clear();
+    for row in from.chunks_exact(VOXELS * inner) {
+        for q in 0..EDGE as i32 {
+            let [a, b] = between(q + FIRST, nodes).map(|i| &row[(i + HALO as i32) as usize * inner..][..inner]);
+            to.extend(a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)));
+        }
+    }
+}
+
+impl HalfSteps {
+    /// Reads the blocks of a leaf, gathered with [`HALO`] voxels around: φ of the liquid at cells, of solids at nodes.
+    pub(super) fn load(&mut self, liquid: &[f32], solid: &[f32]) {
+        let [a, b] = &mut self.scratch;
+        let mut at_half_steps = |block: &[f32], nodes: bool, out: &mut Vec<f32>| {
+            refine(block, VOXELS * VOXELS, nodes, a);
+            refine(a, VOXELS, nodes, b);
+            refine(b, 1, nodes, out);
+        };
+        at_half_steps(liquid, false, &mut self.phi);
+        self.near_solid = solid.iter().any(|&s| s <= 0.0);
+        if self.near_solid {
+            at_half_steps(solid, true, &mut self.solid);
+            self.phi.iter_mut().zip(&self.solid).for_each(|(l, &s)| *l = l.max(-s));
+        }
+    }
+
+    #[inline(always)]
+    fn index(q: [i32; 3]) -> usize {
+        let [x, y, z] = q.map(|q| (q - FIRST) as usize);
+        (x * EDGE + y) * EDGE + z
+    }
+
+    /// Fraction of the voxel-sized cube centred at a half step that is liquid and not solid.
+    #[inline]
+    pub(super) fn fraction(&self, q: [i32; 3]) -> f32 {
+        let first = Self::index(q.map(|q| q - 1));
+        cell_inside(std::array::from_fn(|n| {
+            self.phi[first + 2 * ((n & 1) * EDGE * EDGE + (n >> 1 & 1) * EDGE + (n >> 2))]
+        }))
+    }
+
+    /// φ of the solids at a half step; 1 far from them.
+    #[inline]
+    pub(super) fn solid(&self, q: [i32; 3]) -> f32 {
+        if self.near_solid { self.solid[Self::index(q)] } else { 1.0 }
+    }
+}
+
+/// Leaves with liquid, or within reach of it.
+pub(super) fn leaves(surface: &Grid<f32>, h: f32) -> Topology {
+    /// Distance, voxels, from which on no cube around a voxel can hold liquid.
+    const REACH: f32 = 2.0;
+    let wet = |l: &usize| surface.values[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&p| p < REACH * h);
+    let origins = surface.topology.origins();
+    Topology::new((0..origins.len()).filter(wet).map(|l| origins[l]).collect())
+}

@@ -6,8 +6,8 @@
 use super::advection::{AdvectionParams, advect};
 use super::cells::{self, Cells};
 use super::crowding::spread_out;
-use super::density;
 use super::extrapolation::extrapolate;
+use super::material;
 use super::particles::{Particles, Selection};
 use super::reseeding::{Reseeding, reseed};
 use super::solids::SolidMemory;
@@ -39,6 +39,8 @@ pub struct FlipParams {
     pub reseeding: Option<Reseeding>,
     /// Correction of the volume's drift.
     pub volume: VolumeControl,
+    /// Whether the particles' viscosity counts.
+    pub viscosity: bool,
 }
 
 impl FlipParams {
@@ -52,6 +54,7 @@ impl FlipParams {
             advection: AdvectionParams::default(),
             reseeding: Some(Reseeding::default()),
             volume: VolumeControl::default(),
+            viscosity: true,
         }
     }
 
@@ -96,6 +99,8 @@ pub struct Liquid {
     pub swelling: Option<Grid<f32>>,
     /// Density per cell, kg/m³, where liquids of several densities meet. Of this substep.
     pub density: Option<Grid<f32>>,
+    /// Dynamic viscosity per cell, Pa·s, where there is any and it counts. Of this substep.
+    pub viscosity: Option<Grid<f32>>,
     /// The volume it was found to have. Of this substep.
     pub measured: LiquidVolume,
     /// Divergence that the solve should give the liquid, 1/s, on the leaves of the surface. Of this substep.
@@ -118,6 +123,7 @@ impl Liquid {
             solid: SolidFields::open(&nowhere, &transform),
             swelling: None,
             density: None,
+            viscosity: None,
             measured: LiquidVolume::default(),
             divergence: Grid::new(nowhere.clone(), 0.0),
         }
@@ -164,6 +170,8 @@ pub fn predict(
     let (cells, order) = sort_into_cells(liquid, params);
     // Their momentum goes to the faces.
     take_velocity_from_particles(liquid, &cells, params);
+    // How much they stick to each other, the solve needs to know.
+    liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
     // Where they are is where the liquid is.
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     // What volume was lost or gained on the way is asked back from the solve.
@@ -211,7 +219,11 @@ fn take_velocity_from_particles(liquid: &mut Liquid, cells: &Cells, params: &Fli
     let carried = particles_to_faces(particles, cells, transform, params.transfer);
     liquid.velocity = carried.value;
     liquid.transferred = liquid.velocity.clone();
-    liquid.density = density::per_cell(particles, cells, transform);
+    liquid.density = material::density(particles, cells, transform);
+}
+
+fn viscosity_of_particles(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> Option<Grid<f32>> {
+    if params.viscosity { material::viscosity(&liquid.particles, cells, &liquid.transform) } else { None }
 }
 
 fn place_solids_and_surface(

@@ -36,6 +36,8 @@ pub struct SubstepPorts {
     pub solid: u32,
     /// Density, where liquids meet.
     pub density: u32,
+    /// Viscosity, where there is any.
+    pub viscosity: u32,
     /// Divergence asked of the solve.
     pub divergence: u32,
     /// Limits of the domain.
@@ -127,6 +129,9 @@ impl Exchange {
         }
         if let Some(density) = &liquid.density {
             self.write_grid(call, ports.density, Sampling::CENTER, density, transform)?;
+        }
+        if let Some(viscosity) = &liquid.viscosity {
+            self.write_grid(call, ports.viscosity, Sampling::CENTER, viscosity, transform)?;
         }
         self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
         domain::write(call, ports.domain, limits)

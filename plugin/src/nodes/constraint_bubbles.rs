@@ -14,7 +14,7 @@ static ROLES: [Role; 1] =
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
     .help(c"Solves a liquid's pressure so that every enclosed region of air keeps its volume, without simulating the air: bottles glug, levels behind walls stay apart, trapped bubbles do not collapse. Bypass it to see the same liquid with a free surface.")
-    .cites(c"GoldadeBatty2017 Batty2007 Gibou2002")
+    .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 BattyBridson2008")
     .stages(&[Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER], 1, 1)
     .ports(&PORTS)

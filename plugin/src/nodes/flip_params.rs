@@ -38,9 +38,11 @@ const BAND: usize = 15;
 const COLLISION_SEPARATION: usize = 16;
 /// Place of [`projection::param_list`].
 pub const PRESSURE_SOLVE: usize = 17;
+/// After the solver's two and the two of frames.
+const VISCOSITY: usize = 21;
 
 /// Every parameter, in the order of the constants above.
-pub static PARAMS: [Param; 21] = [
+pub static PARAMS: [Param; 22] = [
     Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
         .folder(c"Particle Motion")
         .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
@@ -113,6 +115,10 @@ pub static PARAMS: [Param; 21] = [
     projection::param_list()[1],
     super::frames::PARAMS[0],
     super::frames::PARAMS[1],
+    Param::toggle(c"viscosity", c"Enable Viscosity", true)
+        .folder(c"Viscosity")
+        .help(c"Lets the viscosity that the liquid was given act. It takes a solve and a second projection per substep where the liquid has any, and nothing where it has none.")
+        .houdini(c"enableviscosity"),
 ];
 
 /// How the core is to step the liquid.
@@ -127,6 +133,7 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
     };
     params.cfl = call.cfl() as f32;
     params.band = call.number(BAND) as f32;
+    params.viscosity = call.on(VISCOSITY);
     params.advection.separation = call.number(COLLISION_SEPARATION);
     let fewest = call.int(FEWEST).max(1) as usize;
     let most = (call.int(MOST).max(1) as usize).max(fewest);

@@ -20,7 +20,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 18] = [
+static PORTS: [Port; 19] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -51,7 +51,7 @@ static PORTS: [Port; 18] = [
         .on(Stage::PREDICT, WRITE)
         .on(Stage::SOLVE, READ)
         .on(Stage::CORRECT, READ),
-    ports::solid(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
+    ports::solid(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
     ports::density(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::divergence(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::domain(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
@@ -62,6 +62,7 @@ static PORTS: [Port; 18] = [
     collider_ports::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -71,6 +72,7 @@ const SUBSTEP: SubstepPorts = SubstepPorts {
     vel_solid: 6,
     solid: 7,
     density: 8,
+    viscosity: 18,
     divergence: 9,
     domain: 10,
     swelling: 17,
@@ -88,6 +90,8 @@ const SOLVE: Ports = Ports {
     region: 12,
     bubbles: 13,
     swelling: 17,
+    viscosity: 18,
+    solid: 7,
 };
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
 
@@ -96,7 +100,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FL
     .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
-    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007")
+    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::ACCEPTS_SOURCES)

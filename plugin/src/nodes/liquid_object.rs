@@ -70,7 +70,7 @@ static PARAMS: [Param; 9] = [
         .help(c"Mass per volume. Water has 1000. A point attribute density of the meshes takes its place."),
     material::viscosity()
         .not_animated()
-        .help(c"Dynamic viscosity, kept on the particles for solvers that use it. Water has 0.001, honey 10."),
+        .help(c"Dynamic viscosity. 0 costs nothing and leaves walls slippery; anything more makes the liquid stick to walls. Water has 0.001, honey 10."),
     frames::PARAMS[0],
     frames::PARAMS[1],
 ];

@@ -75,6 +75,14 @@ pub const fn density(owner: Owner) -> Port {
         .substep()
 }
 
+/// Viscosity where there is any.
+pub const fn viscosity(owner: Owner) -> Port {
+    Port::grid(owner, c"viscosity", Sampling::CENTER, Element::F32)
+        .unit(c"Pa*s")
+        .help(c"Dynamic viscosity per cell; absent where the liquid has none, or its solver does not count it.")
+        .substep()
+}
+
 /// Divergence asked of the solve.
 pub const fn divergence(owner: Owner) -> Port {
     Port::grid(owner, c"divergence", Sampling::CENTER, Element::F32)

@@ -5,7 +5,8 @@ use crate::exchange::{Exchange, read_domain, write_bubbles};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
 use meniscus_abi::{Access, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
-use meniscus_core::grid::FaceGrid;
+use meniscus_core::fluid::viscosity::{self, SplitError, Viscosity, Viscous, Walls, between_projections};
+use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Device, Iteration, Params, PressureSolver};
 use std::ops::ControlFlow;
 
@@ -20,7 +21,7 @@ pub type Project = fn(
 ) -> Result<Projection, Error>;
 
 /// Number of ports a projection needs.
-pub const PORT_COUNT: usize = 12;
+pub const PORT_COUNT: usize = 14;
 
 /// The ports of a projection, in their order from the first one on.
 pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
@@ -40,6 +41,8 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
         ports::region(owner).on(Stage::SOLVE, WRITE),
         ports::bubbles(owner).on(Stage::SOLVE, WRITE),
         ports::swelling(owner).on(Stage::SOLVE, READ),
+        ports::viscosity(owner).on(Stage::SOLVE, READ),
+        ports::solid(owner).on(Stage::SOLVE, READ),
     ]
 }
 
@@ -70,6 +73,10 @@ pub struct Ports {
     pub bubbles: u32,
     /// Swelling of deforming solids.
     pub swelling: u32,
+    /// Viscosity per cell.
+    pub viscosity: u32,
+    /// Level set of the solids.
+    pub solid: u32,
 }
 
 impl Ports {
@@ -87,6 +94,8 @@ impl Ports {
         region: 9,
         bubbles: 10,
         swelling: 11,
+        viscosity: 12,
+        solid: 13,
     };
 }
 
@@ -133,6 +142,11 @@ pub fn solve(
     let swelling = exchange.grid::<f32>(call, at.swelling, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
     let domain = read_domain(call, at.domain, 0)?;
+    let per_cell_viscosity = exchange.grid::<f32>(call, at.viscosity, 0)?.map(|g| g.0);
+    let solid = match per_cell_viscosity {
+        Some(_) => Some(exchange.required_grid(call, at.solid)?.0),
+        None => None,
+    };
     let fields = LiquidFields {
         transform,
         domain,
@@ -154,14 +168,28 @@ pub fn solve(
     };
     let (dt, progress) = (call.dt(), call.progress());
     let solver = caches.solver.get_or_insert_with(|| pressure::solver(Device::Auto));
-    let mut each = |_: Iteration| match progress.cancelled(-1.0) {
+    let go_on = |_: Iteration| match progress.cancelled(-1.0) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
-    let projected = exchange.install(|| project(&fields, &mut vel, dt, solver.as_mut(), &params, &mut each));
-    let projected = match projected {
-        Ok(projected) => projected,
-        Err(Error::Solve(pressure::Error::Cancelled { .. })) => return Ok(Outcome::Cancelled),
+    let mut projection = |fields: &LiquidFields, vel: &mut FaceGrid<f32>| {
+        project(fields, vel, dt, solver.as_mut(), &params, &mut { go_on })
+    };
+    let solved = exchange.install(|| match (&per_cell_viscosity, &solid) {
+        (Some(mu), Some(solid)) => {
+            let viscous = viscous(solid, mu);
+            let go_on = &mut { go_on };
+            let solved = between_projections(&fields, &viscous, &mut vel, dt, &mut projection, go_on);
+            solved.map(|(projected, info)| (projected, Some(info)))
+        }
+        _ => Ok((projection(&fields, &mut vel)?, None)),
+    });
+    let (projected, viscous) = match solved {
+        Ok(solved) => solved,
+        Err(SplitError::Projection(Error::Solve(pressure::Error::Cancelled { .. }))) => {
+            return Ok(Outcome::Cancelled);
+        }
+        Err(SplitError::Viscosity(viscosity::Error::Cancelled { .. })) => return Ok(Outcome::Cancelled),
         Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
     };
 
@@ -170,7 +198,10 @@ pub fn solve(
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.region, &transform)?;
     write_bubbles(call, at.bubbles, &projected.bubbles)?;
     report(call, name, &projected);
-    Ok(if projected.info.converged { Outcome::Done } else { Outcome::NotConverged })
+    if let Some(info) = &viscous {
+        report_viscosity(call, info);
+    }
+    Ok(if projected.info.converged && viscous.is_none_or(|info| info.converged) { Outcome::Done } else { Outcome::NotConverged })
 }
 
 fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {
@@ -180,6 +211,22 @@ fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {
         Some(d) => Ok(if d > 0.0 { d } else { 1000.0 }),
         None => Err(Failure::input(at.liquid, "the table `liquid` lacks a density")),
     }
+}
+
+fn viscous<'a>(solid: &'a Grid<f32>, viscosity: &'a Grid<f32>) -> Viscous<'a> {
+    let params = viscosity::Params::default();
+    Viscous { solid, viscosity: Viscosity::PerCell(viscosity), walls: Walls::NoSlip, params }
+}
+
+fn report_viscosity(call: &Call, info: &viscosity::Info) {
+    call.solved(&SolveReport {
+        name: "viscosity",
+        device: "cpu",
+        unknowns: info.unknowns as u64,
+        iterations: info.iterations as u32,
+        residual: info.residual,
+        seconds: info.seconds,
+    });
 }
 
 fn report(call: &Call, name: &str, projected: &Projection) {

@@ -4,6 +4,8 @@ use crate::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::transfer::VelocityTransfer;
+use crate::fluid::viscosity::{self, Viscosity, Viscous, Walls, between_projections};
+use crate::grid::FaceGrid;
 use crate::levelset::SignedDistance;
 use crate::pressure::{MultigridSolver, Params};
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
@@ -12,17 +14,17 @@ use std::ops::ControlFlow;
 const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };
 const GRAVITY: f64 = 9.81;
 
-struct Scene {
-    liquid: Liquid,
+pub(super) struct Scene {
+    pub(super) liquid: Liquid,
     domain: DomainLimits,
     colliders: Vec<Collider>,
-    params: FlipParams,
+    pub(super) params: FlipParams,
     memory: SolidMemory,
     solver: MultigridSolver,
 }
 
 impl Scene {
-    fn new(domain: DomainLimits, inside: impl Fn(DVec3) -> bool + Sync, velocity: Vec3) -> Self {
+    pub(super) fn new(domain: DomainLimits, inside: impl Fn(DVec3) -> bool + Sync, velocity: Vec3) -> Self {
         Self::among(Vec::new(), domain, inside, velocity)
     }
 
@@ -41,7 +43,7 @@ impl Scene {
             liquid,
             domain,
             colliders,
-            params: FlipParams::for_voxel(H as f32),
+            params: FlipParams { viscosity: false, ..FlipParams::for_voxel(H as f32) },
             memory: SolidMemory::default(),
             solver: MultigridSolver::default(),
         };
@@ -50,7 +52,7 @@ impl Scene {
         scene
     }
 
-    fn substep(&mut self, dt: f64, gravity: f64) {
+    pub(super) fn substep(&mut self, dt: f64, gravity: f64) {
         for v in &mut self.liquid.particles.velocity {
             v.y -= (gravity * dt) as f32;
         }
@@ -68,14 +70,31 @@ impl Scene {
             tension: None,
             previous_pressure: None,
         };
-        let mut keep_going = |_| ControlFlow::Continue(());
+        let keep_going = |_| ControlFlow::Continue(());
         let params = Params::default();
-        let vel = &mut self.liquid.velocity;
-        free_surface::project(&fields, vel, dt, &mut self.solver, &params, &mut keep_going).unwrap();
+        let (vel, solver) = (&mut self.liquid.velocity, &mut self.solver);
+        let mut project = |fields: &LiquidFields, vel: &mut FaceGrid<f32>| {
+            free_surface::project(fields, vel, dt, solver, &params, &mut { keep_going })
+        };
+        match &self.liquid.viscosity {
+            None => {
+                project(&fields, vel).unwrap();
+            }
+            Some(mu) => {
+                let viscous = Viscous {
+                    solid: &self.liquid.solid.nodes,
+                    viscosity: Viscosity::PerCell(mu),
+                    walls: Walls::NoSlip,
+                    params: viscosity::Params::default(),
+                };
+                let go_on = &mut { keep_going };
+                between_projections(&fields, &viscous, vel, dt, &mut project, go_on).unwrap();
+            }
+        }
         correct(&mut self.liquid, &self.params);
     }
 
-    fn rms_speed(&self) -> f64 {
+    pub(super) fn rms_speed(&self) -> f64 {
         let v = &self.liquid.particles.velocity;
         (v.iter().map(|v| v.as_dvec3().length_squared()).sum::<f64>() / v.len() as f64).sqrt()
     }

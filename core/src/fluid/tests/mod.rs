@@ -6,6 +6,7 @@ mod flip;
 mod sources;
 mod surface;
 mod transfer;
+mod viscous;
 
 use super::cells::{self, Cells};
 use super::particles::{Particle, Particles};

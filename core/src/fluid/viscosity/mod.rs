@@ -11,14 +11,19 @@
 //! Where it stands in a substep: between two projections of the pressure. What viscosity is given must be free of
 //! divergence already, or walls shear the fall that the pressure is about to cancel, and honey at rest in a jar
 //! circulates for ever; what it leaves is not free of divergence, and is projected again. (Both at once is the
-//! Stokes problem of [Larionov et al. 2017].) Without viscosity neither the solve nor the second projection takes place.
+//! Stokes problem of [Larionov et al. 2017].) [`between_projections`] does the three. Without viscosity neither the
+//! solve nor the second projection takes place.
 
+mod impulse;
 mod operator;
 mod solve;
+mod splitting;
 mod stencil;
 #[cfg(test)]
 mod tests;
 mod volumes;
+
+pub use splitting::{SplitError, Viscous, between_projections};
 
 use crate::coupling::Density;
 use crate::grid::{FaceGrid, Grid, Transform, leaf};

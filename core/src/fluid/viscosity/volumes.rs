@@ -1,5 +1,8 @@
 //! How much of a cell, a face's cube or an edge's cube is liquid and not solid.
 //!
+//! The liquid goes on into solids, so its part and the open part are measured each for itself and multiplied: exact
+//! where the surface meets a wall at a right angle, which the cut of both level sets in one is not.
+//!
 //! All of them are cubes of the lattice of half steps: index q stands for q/2 voxels, so cell i is centred at 2i, its
 //! lower node at 2i − 1, and a cube centred at q has its corners at q ± 1.
 
@@ -18,9 +21,9 @@ const VOXELS: usize = leaf::DIM + 2 * HALO;
 /// φ at every half step of a leaf, linear in between.
 #[derive(Default)]
 pub(super) struct HalfSteps {
-    /// max(φ_liquid, −φ_solid).
-    phi: Vec<f32>,
-    /// φ_solid; only where `near_solid`.
+    /// φ of the liquid.
+    liquid: Vec<f32>,
+    /// φ of the solids; only where `near_solid`.
     solid: Vec<f32>,
     near_solid: bool,
     scratch: [Vec<f32>; 2],
@@ -57,11 +60,10 @@ impl HalfSteps {
             refine(a, VOXELS, nodes, b);
             refine(b, 1, nodes, out);
         };
-        at_half_steps(liquid, false, &mut self.phi);
+        at_half_steps(liquid, false, &mut self.liquid);
         self.near_solid = solid.iter().any(|&s| s <= 0.0);
         if self.near_solid {
             at_half_steps(solid, true, &mut self.solid);
-            self.phi.iter_mut().zip(&self.solid).for_each(|(l, &s)| *l = l.max(-s));
         }
     }
 
@@ -75,9 +77,12 @@ impl HalfSteps {
     #[inline]
     pub(super) fn fraction(&self, q: [i32; 3]) -> f32 {
         let first = Self::index(q.map(|q| q - 1));
-        cell_inside(std::array::from_fn(|n| {
-            self.phi[first + 2 * ((n & 1) * EDGE * EDGE + (n >> 1 & 1) * EDGE + (n >> 2))]
-        }))
+        let inside = |phi: &[f32]| {
+            let corner = |n: usize| 2 * ((n & 1) * EDGE * EDGE + (n >> 1 & 1) * EDGE + (n >> 2));
+            cell_inside(std::array::from_fn(|n| phi[first + corner(n)]))
+        };
+        let liquid = inside(&self.liquid);
+        if liquid > 0.0 && self.near_solid { liquid * (1.0 - inside(&self.solid)) } else { liquid }
     }
 
     /// φ of the solids at a half step; 1 far from them.

@@ -1,0 +1,80 @@
+//! Viscosity between two projections of the pressure.
+
+use super::{Error, Info, Params, Viscosity, ViscousLiquid, Walls, diffuse, impulse};
+use crate::coupling::{self, LiquidFields, Projection};
+use crate::grid::{FaceGrid, Grid};
+use crate::pressure::Progress;
+
+/// What a viscous solve reads beside the fields of the pressure's.
+#[derive(Clone, Copy, Debug)]
+pub struct Viscous<'a> {
+    /// φ of the solids at the cells' lower nodes, m; negative inside.
+    pub solid: &'a Grid<f32>,
+    /// Viscosity.
+    pub viscosity: Viscosity<'a>,
+    /// What happens at walls.
+    pub walls: Walls,
+    /// How far to solve.
+    pub params: Params,
+}
+
+/// Which solve of a viscous substep gave no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SplitError {
+    /// A projection.
+    #[error(transparent)]
+    Projection(#[from] coupling::Error),
+    /// The viscous solve.
+    #[error(transparent)]
+    Viscosity(#[from] Error),
+}
+
+/// Projects `vel`, lets viscosity act on it for `dt` seconds, and projects it again.
+///
+/// `project` is the coupling's projection. Surface tension acts in the first, its result in the second is the
+/// substep's; the pressure is the sum of both. On an error nothing is changed.
+pub fn between_projections(
+    fields: &LiquidFields,
+    viscous: &Viscous,
+    vel: &mut FaceGrid<f32>,
+    dt: f64,
+    project: &mut dyn FnMut(&LiquidFields, &mut FaceGrid<f32>) -> Result<Projection, coupling::Error>,
+    progress: Progress,
+) -> Result<(Projection, Info), SplitError> {
+    let mut u = vel.clone();
+    let first = project(fields, &mut u)?;
+    let projected = u.clone();
+    impulse::continue_outward(fields.surface, fields.open, vel, &mut u);
+    let liquid = ViscousLiquid {
+        transform: fields.transform,
+        surface: fields.surface,
+        solid: viscous.solid,
+        open: fields.open,
+        vel_solid: fields.vel_solid,
+        density: fields.density,
+        viscosity: viscous.viscosity,
+        walls: viscous.walls,
+    };
+    let info = diffuse(&liquid, &mut u, dt, &viscous.params, progress)?;
+    if info.unknowns == 0 {
+        *vel = projected;
+        return Ok((first, info));
+    }
+    let left = LiquidFields { tension: None, previous_pressure: None, ..*fields };
+    let second = project(&left, &mut u)?;
+    *vel = u;
+    Ok((sum(first, second), info))
+}
+
+/// The second projection with the pressure of both, and what both cost.
+fn sum(first: Projection, mut second: Projection) -> Projection {
+    second.pressure.values.iter_mut().zip(&first.pressure.values).for_each(|(p, q)| *p += q);
+    for (bubble, before) in second.bubbles.iter_mut().zip(&first.bubbles) {
+        bubble.pressure += before.pressure;
+    }
+    second.info.iterations += first.info.iterations;
+    second.info.setup_seconds += first.info.setup_seconds;
+    second.info.solve_seconds += first.info.solve_seconds;
+    second.info.converged &= first.info.converged;
+    second
+}

@@ -79,7 +79,9 @@ pub const fn density(owner: Owner) -> Port {
 pub const fn viscosity(owner: Owner) -> Port {
     Port::grid(owner, c"viscosity", Sampling::CENTER, Element::F32)
         .unit(c"Pa*s")
-        .help(c"Dynamic viscosity per cell; absent where the liquid has none, or its solver does not count it.")
+        .help(
+            c"Dynamic viscosity per cell; absent where the liquid has none, or its solver does not count it.",
+        )
         .substep()
 }
 

@@ -201,7 +201,11 @@ pub fn solve(
     if let Some(info) = &viscous {
         report_viscosity(call, info);
     }
-    Ok(if projected.info.converged && viscous.is_none_or(|info| info.converged) { Outcome::Done } else { Outcome::NotConverged })
+    Ok(if projected.info.converged && viscous.is_none_or(|info| info.converged) {
+        Outcome::Done
+    } else {
+        Outcome::NotConverged
+    })
 }
 
 fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fluid::density;
+use crate::fluid::material;
 use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, leaf};
 use glam::{DVec3, Mat3};
@@ -94,10 +94,10 @@ fn heavier_particles_weigh_more() {
     let carried = particles_to_faces(&particles, &cells, &transform(), APIC);
     let (linear, _) = face_momentum(&carried.value, &carried.weight);
     assert!((linear - momentum).length() < 1e-5 * momentum.length());
-    let density = density::per_cell(&particles, &cells, &transform()).unwrap();
+    let density = material::density(&particles, &cells, &transform()).unwrap();
     assert!(density.values.iter().all(|d| (799.9..1000.1).contains(d)));
     particles.density.fill(900.0);
-    assert!(density::per_cell(&particles, &cells, &transform()).is_none());
+    assert!(material::density(&particles, &cells, &transform()).is_none());
 }
 
 #[test]

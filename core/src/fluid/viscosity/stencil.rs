@@ -7,7 +7,7 @@
 //! wall only to the wall, θ voxels away, and s = 1/θ.
 
 use super::volumes::{HALO, HalfSteps, leaves};
-use super::{ViscousLiquid, Viscosity, Walls};
+use super::{Viscosity, ViscousLiquid, Walls};
 use crate::coupling::Density;
 use crate::fluid::halo::{self as blocks, SIZE, STRIDE};
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
@@ -221,7 +221,8 @@ impl Leaf<'_> {
             q[b] -= 1;
             let w = around.half_steps.fraction(q);
             let mu = viscosity(&[0, STRIDE[a], STRIDE[b], STRIDE[a] + STRIDE[b]]);
-            let differences = [(a, b), (b, a)].map(|(a, b)| around.difference(a, b, at, w, fields.liquid.walls));
+            let differences =
+                [(a, b), (b, a)].map(|(a, b)| around.difference(a, b, at, w, fields.liquid.walls));
             let [Some((s, p)), Some((t, q))] = differences else { continue };
             let k = fields.step * mu * f64::from(w);
             self.channels[(EDGE + c) * leaf::SIZE + n] = k as f32;
@@ -275,15 +276,8 @@ impl System {
         let stiffness = (0..n).into_par_iter().map(|l| Stiffness::gather(&topology, &channels, l)).collect();
         let times = |k: u32| move |m: u32| if m == leaf::ABSENT { m } else { k * m };
         let around = topology.neighbours().iter().map(|row| row.map(times(3))).collect();
-        let mut system = Self {
-            topology,
-            around,
-            mass,
-            stiffness,
-            inverse_diagonal: Vec::new(),
-            walls: Vec::new(),
-            drag,
-        };
+        let mut system =
+            Self { topology, around, mass, stiffness, inverse_diagonal: Vec::new(), walls: Vec::new(), drag };
         system.inverse_diagonal = system.diagonal(&closed);
         system.walls = system.pull_of_walls(&channels, &pull);
         system
@@ -350,7 +344,8 @@ impl System {
                     let (half, b) = if a == first { (0, second) } else { (1, first) };
                     for (place, sign) in [(reach(b, 0), 1.0), (reach(b, 1), -1.0)] {
                         let channel = FACTOR + 2 * c + half;
-                        let s = place.map_or(0.0, |(l, n)| channels[(l * CHANNELS + channel) * leaf::SIZE + n]);
+                        let s =
+                            place.map_or(0.0, |(l, n)| channels[(l * CHANNELS + channel) * leaf::SIZE + n]);
                         sum += sign * f64::from(s) * of(3 + c, place);
                     }
                 }

@@ -45,7 +45,8 @@ fn refine(from: &[f32], inner: usize, nodes: bool, to: &mut Vec<f32>) {
     to.clear();
     for row in from.chunks_exact(VOXELS * inner) {
         for q in 0..EDGE as i32 {
-            let [a, b] = between(q + FIRST, nodes).map(|i| &row[(i + HALO as i32) as usize * inner..][..inner]);
+            let [a, b] =
+                between(q + FIRST, nodes).map(|i| &row[(i + HALO as i32) as usize * inner..][..inner]);
             to.extend(a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)));
         }
     }

@@ -53,7 +53,9 @@ impl Scene {
         Self {
             h,
             transform,
-            surface: Grid::from_fn(topology.clone(), far, |c| liquid(transform.to_world(c.as_dvec3())) as f32),
+            surface: Grid::from_fn(topology.clone(), far, |c| {
+                liquid(transform.to_world(c.as_dvec3())) as f32
+            }),
             solid: Grid::from_fn(topology.clone(), far, |c| node(c.as_dvec3())),
             open: FaceGrid::from_fn(topology.clone(), 1.0, |axis, c| {
                 let (s, t) = (DVec3::AXES[(axis + 1) % 3], DVec3::AXES[(axis + 2) % 3]);

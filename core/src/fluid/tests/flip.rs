@@ -4,7 +4,7 @@ use crate::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::transfer::VelocityTransfer;
-use crate::fluid::viscosity::{self, Viscosity, Viscous, Walls, between_projections};
+use crate::fluid::viscosity::{self, Viscosity, Viscous, ViscousLiquid, Walls, between_projections};
 use crate::grid::FaceGrid;
 use crate::levelset::SignedDistance;
 use crate::pressure::{MultigridSolver, Params};
@@ -21,6 +21,8 @@ pub(super) struct Scene {
     pub(super) params: FlipParams,
     memory: SolidMemory,
     solver: MultigridSolver,
+    /// Viscosity acts before the only projection, not between two.
+    pub(super) viscous_first: bool,
 }
 
 impl Scene {
@@ -46,6 +48,7 @@ impl Scene {
             params: FlipParams { viscosity: false, ..FlipParams::for_voxel(H as f32) },
             memory: SolidMemory::default(),
             solver: MultigridSolver::default(),
+            viscous_first: false,
         };
         let solids = Solids { colliders: &scene.colliders, domain: &scene.domain };
         start(&mut scene.liquid, &solids, &scene.params, &mut scene.memory);
@@ -78,6 +81,21 @@ impl Scene {
         };
         match &self.liquid.viscosity {
             None => {
+                project(&fields, vel).unwrap();
+            }
+            Some(mu) if self.viscous_first => {
+                let liquid = ViscousLiquid {
+                    transform: fields.transform,
+                    surface: fields.surface,
+                    solid: &self.liquid.solid.nodes,
+                    open: fields.open,
+                    vel_solid: fields.vel_solid,
+                    density: fields.density,
+                    viscosity: Viscosity::PerCell(mu),
+                    walls: Walls::NoSlip,
+                };
+                viscosity::diffuse(&liquid, vel, dt, &viscosity::Params::default(), &mut { keep_going })
+                    .unwrap();
                 project(&fields, vel).unwrap();
             }
             Some(mu) => {

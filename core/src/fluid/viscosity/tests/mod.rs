@@ -3,6 +3,7 @@
 mod flows;
 mod laws;
 mod operator;
+mod timing;
 
 use super::*;
 use crate::grid::{Coord, Topology};

@@ -3,10 +3,10 @@
 //! ½ ∫ ρ |u − u*|² + dt ∫ μ |ε(u)|²,  ε = ½ (∇u + ∇uᵀ)
 //!
 //! over the volume it fills [Batty and Bridson 2008]. Faces, cells and edges of the lattice enter with the
-//! part of their volume that is liquid ([`volumes`]), so that the traction-free condition of a free surface is the
+//! part of their volume that is liquid (`volumes`), so that the traction-free condition of a free surface is the
 //! natural one: a spinning drop is left alone. Walls give their velocity (no slip), at the distance at which they lie.
-//! The step is unconditionally stable and symmetric positive definite; [`stencil`] builds it, [`operator`] applies it,
-//! [`solve`] runs conjugate gradients on it.
+//! The step is unconditionally stable and symmetric positive definite; `stencil` builds it, `operator` applies it,
+//! `solve` runs conjugate gradients on it.
 //!
 //! Where it stands in a substep: between two projections of the pressure. What viscosity is given must be free of
 //! divergence already, or walls shear the fall that the pressure is about to cancel, and honey at rest in a jar
@@ -23,7 +23,7 @@ mod stencil;
 mod tests;
 mod volumes;
 
-pub use splitting::{SplitError, Viscous, between_projections};
+pub use splitting::{Project, SplitError, Viscous, between_projections};
 
 use crate::coupling::Density;
 use crate::grid::{FaceGrid, Grid, Transform, leaf};
@@ -162,7 +162,7 @@ fn check(liquid: &ViscousLiquid, dt: f64) -> Result<bool, Error> {
     if !(h > 0.0 && h < f64::INFINITY) {
         return Err(Error::VoxelSize(h));
     }
-    let is_viscosity = |mu: f64| mu >= 0.0 && mu < f64::INFINITY;
+    let is_viscosity = |mu: f64| (0.0..f64::INFINITY).contains(&mu);
     let is_density = |rho: f64| rho > 0.0 && rho < f64::INFINITY;
     let density = match liquid.density {
         Density::Uniform(rho) => Some(rho).filter(|&rho| !is_density(rho)),

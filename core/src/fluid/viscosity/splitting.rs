@@ -29,6 +29,10 @@ pub enum SplitError {
     Viscosity(#[from] Error),
 }
 
+/// A coupling's projection of a velocity, m/s.
+pub type Project<'a> =
+    &'a mut dyn FnMut(&LiquidFields, &mut FaceGrid<f32>) -> Result<Projection, coupling::Error>;
+
 /// Projects `vel`, lets viscosity act on it for `dt` seconds, and projects it again.
 ///
 /// `project` is the coupling's projection. Surface tension acts in the first, its result in the second is the
@@ -38,7 +42,7 @@ pub fn between_projections(
     viscous: &Viscous,
     vel: &mut FaceGrid<f32>,
     dt: f64,
-    project: &mut dyn FnMut(&LiquidFields, &mut FaceGrid<f32>) -> Result<Projection, coupling::Error>,
+    project: Project,
     progress: Progress,
 ) -> Result<(Projection, Info), SplitError> {
     let mut u = vel.clone();

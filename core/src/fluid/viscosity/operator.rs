@@ -10,10 +10,17 @@ type Blocks = [[f64; SIZE]; 3];
 /// Voxels of a block from which every neighbour one step down, and then up, lies in the block too.
 const SWEEP: std::ops::Range<usize> = STRIDE[0] + STRIDE[1]..SIZE - STRIDE[0] - STRIDE[1];
 
+/// Voxels of a block from which every neighbour one step down lies in it.
+const SHEAR: std::ops::Range<usize> = STRIDE[0]..SIZE;
+
 impl System {
     /// Writes A u of leaf `l` to `out`, 0 on faces that are no unknowns; returns the leaf's part of uᵀ A u.
     /// `u`, `[leaf][3][512]`, is 0 on those faces.
     pub(super) fn apply(&self, l: usize, u: &[f64], out: &mut [f64]) -> f64 {
+        if !self.inverse_diagonal[l * FACES..][..FACES].iter().any(|&d| d > 0.0) {
+            out.fill(0.0);
+            return 0.0;
+        }
         let mut velocity: Blocks = [[0.0; SIZE]; 3];
         for (axis, block) in velocity.iter_mut().enumerate() {
             blocks::load(block, &u[axis * leaf::SIZE..], &self.around[l], 0.0);
@@ -45,41 +52,44 @@ fn stress_force<const WALLS: bool>(stiffness: &Stiffness, u: &Blocks) -> Blocks 
     let mut force: Blocks = [[0.0; SIZE]; 3];
     let mut stress = [0.0; SIZE];
     for a in 0..3 {
-        let (k, u, force) = (&stiffness.cell, &u[a], &mut force[a]);
         let s = STRIDE[a];
-        for i in 0..SIZE - s {
-            stress[i] = f64::from(k[i]) * (u[i + s] - u[i]);
+        let differences = u[a].iter().zip(&u[a][s..]).map(|(low, high)| high - low);
+        for ((stress, k), difference) in stress.iter_mut().zip(&stiffness.cell).zip(differences) {
+            *stress = f64::from(*k) * difference;
         }
-        for i in SWEEP {
-            force[i] += stress[i - s] - stress[i];
+        let (below, own) = (&stress[SWEEP.start - s..], &stress[SWEEP]);
+        for ((force, below), own) in force[a][SWEEP].iter_mut().zip(below).zip(own) {
+            *force += below - own;
         }
     }
     for c in 0..3 {
         let (a, b) = across(c);
-        let (k, sa, sb) = (&stiffness.edge[c], STRIDE[a], STRIDE[b]);
+        let (k, sa, sb) = (&stiffness.edge[c][SHEAR], STRIDE[a], STRIDE[b]);
         let factors = stiffness.factor.as_ref().filter(|_| WALLS).map(|f| &f[c]);
-        for i in sa.max(sb)..SIZE {
-            let (across_b, across_a) = (u[a][i] - u[a][i - sb], u[b][i] - u[b][i - sa]);
-            let strain = match factors {
-                Some([s, t]) => f64::from(s[i]) * across_b + f64::from(t[i]) * across_a,
-                None => across_b + across_a,
-            };
-            stress[i] = f64::from(k[i]) * strain;
+        let difference = |axis: usize, step: usize| {
+            u[axis][SHEAR].iter().zip(&u[axis][SHEAR.start - step..]).map(|(high, low)| high - low)
+        };
+        let strains = difference(a, sb).zip(difference(b, sa));
+        let out = stress[SHEAR].iter_mut().zip(k).zip(strains);
+        match factors {
+            Some([s, t]) => {
+                for (((stress, k), (p, q)), (s, t)) in out.zip(s[SHEAR].iter().zip(&t[SHEAR])) {
+                    *stress = f64::from(*k) * (f64::from(*s) * p + f64::from(*t) * q);
+                }
+            }
+            None => out.for_each(|((stress, k), (p, q))| *stress = f64::from(*k) * (p + q)),
         }
         for (axis, step, half) in [(a, sb, 0), (b, sa, 1)] {
-            let force = &mut force[axis];
+            let (own, above) = (&stress[SWEEP], &stress[SWEEP.start + step..]);
+            let out = force[axis][SWEEP].iter_mut().zip(own.iter().zip(above));
             match factors {
                 Some(f) => {
-                    let s = &f[half];
-                    for i in SWEEP {
-                        force[i] += f64::from(s[i]) * stress[i] - f64::from(s[i + step]) * stress[i + step];
+                    let (s, t) = (&f[half][SWEEP], &f[half][SWEEP.start + step..]);
+                    for ((force, (own, above)), (s, t)) in out.zip(s.iter().zip(t)) {
+                        *force += f64::from(*s) * own - f64::from(*t) * above;
                     }
                 }
-                None => {
-                    for i in SWEEP {
-                        force[i] += stress[i] - stress[i + step];
-                    }
-                }
+                None => out.for_each(|(force, (own, above))| *force += own - above),
             }
         }
     }

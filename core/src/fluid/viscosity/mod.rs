@@ -14,13 +14,16 @@
 //! Stokes problem of [Larionov et al. 2017].) [`between_projections`] does the three. Without viscosity neither the
 //! solve nor the second projection takes place.
 
+mod coarsen;
 mod impulse;
+mod multigrid;
 mod operator;
 mod solve;
 mod splitting;
 mod stencil;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod volumes;
 
 pub use splitting::{Project, SplitError, Viscous, between_projections};
@@ -30,6 +33,10 @@ use crate::grid::{FaceGrid, Grid, Transform, leaf};
 use crate::pressure::Progress;
 use rayon::prelude::*;
 use std::time::Instant;
+
+/// The largest dynamic viscosity that is taken, Pa·s: some times that of pitch, 2.3e8 [Edgeworth et al. 1984]. A flow so
+/// stiff is rigid within a substep, and rounding begins to outweigh its inertia.
+pub const MAX_VISCOSITY: f64 = 1e9;
 
 /// Dynamic viscosity of the liquid.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +78,18 @@ pub struct ViscousLiquid<'a> {
     pub walls: Walls,
 }
 
+/// What the iteration is preconditioned by. The result is the same to the tolerance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preconditioner {
+    /// What is faster for the viscosity at hand.
+    #[default]
+    Auto,
+    /// The operator's diagonal.
+    Diagonal,
+    /// A multigrid cycle.
+    Multigrid,
+}
+
 /// How far to solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Params {
@@ -78,11 +97,13 @@ pub struct Params {
     pub tolerance: f64,
     /// Iterations after which the solve gives up (and says so in [`Info::converged`]).
     pub max_iterations: usize,
+    /// What helps it along.
+    pub preconditioner: Preconditioner,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { tolerance: 1e-5, max_iterations: 1000 }
+        Self { tolerance: 1e-5, max_iterations: 1000, preconditioner: Preconditioner::Auto }
     }
 }
 
@@ -110,8 +131,8 @@ pub enum Error {
     /// The voxels have no size.
     #[error("viscosity: a voxel size of {0} m")]
     VoxelSize(f64),
-    /// A viscosity is negative or not a number.
-    #[error("viscosity: {0} Pa·s is not a viscosity (0 or more)")]
+    /// A viscosity is negative, not a number, or more than can be counted with.
+    #[error("viscosity: {0} Pa·s is not a viscosity (from 0 to {MAX_VISCOSITY:e}; pitch has 2e8)")]
     Viscosity(f64),
     /// A density is not a positive number.
     #[error("viscosity: {0} kg/m³ is not a density (more than 0)")]
@@ -137,11 +158,13 @@ pub fn diffuse(
     progress: Progress,
 ) -> Result<Info, Error> {
     let start = Instant::now();
-    if !check(liquid, dt)? {
+    let most = check(liquid, dt)?;
+    if most == 0.0 {
         return Ok(Info { converged: true, ..Info::default() });
     }
+    let stiffness = most / lightest(liquid.density) * dt / liquid.transform.voxel_size().powi(2);
     let system = stencil::System::assemble(liquid, dt);
-    let solved = solve::solve(&system, velocity, params, progress)?;
+    let solved = solve::solve(&system, velocity, stiffness, params, progress)?;
     store(&system, &solved.velocity, velocity);
     let outcome = solved.outcome;
     Ok(Info {
@@ -153,8 +176,8 @@ pub fn diffuse(
     })
 }
 
-/// Whether there is any viscosity; an error where the numbers are none.
-fn check(liquid: &ViscousLiquid, dt: f64) -> Result<bool, Error> {
+/// The largest viscosity, Pa·s; an error where the numbers are none.
+fn check(liquid: &ViscousLiquid, dt: f64) -> Result<f64, Error> {
     let h = liquid.transform.voxel_size();
     if !(dt > 0.0 && dt < f64::INFINITY) {
         return Err(Error::Step(dt));
@@ -162,30 +185,44 @@ fn check(liquid: &ViscousLiquid, dt: f64) -> Result<bool, Error> {
     if !(h > 0.0 && h < f64::INFINITY) {
         return Err(Error::VoxelSize(h));
     }
-    let is_viscosity = |mu: f64| (0.0..f64::INFINITY).contains(&mu);
-    let is_density = |rho: f64| rho > 0.0 && rho < f64::INFINITY;
     let density = match liquid.density {
         Density::Uniform(rho) => Some(rho).filter(|&rho| !is_density(rho)),
-        Density::PerCell(rho) => first(rho, |rho| !is_density(rho)),
+        Density::PerCell(rho) => values(rho).find(|&rho| !is_density(rho)),
     };
     if let Some(rho) = density {
         return Err(Error::Density(rho));
     }
     let refused = match liquid.viscosity {
         Viscosity::Uniform(mu) => Some(mu).filter(|&mu| !is_viscosity(mu)),
-        Viscosity::PerCell(mu) => first(mu, |mu| !is_viscosity(mu)),
+        Viscosity::PerCell(mu) => values(mu).find(|&mu| !is_viscosity(mu)),
     };
     if let Some(mu) = refused {
         return Err(Error::Viscosity(mu));
     }
     Ok(match liquid.viscosity {
-        Viscosity::Uniform(mu) => mu > 0.0,
-        Viscosity::PerCell(mu) => first(mu, |mu| mu > 0.0).is_some(),
+        Viscosity::Uniform(mu) => mu,
+        Viscosity::PerCell(mu) => values(mu).fold(0.0, f64::max),
     })
 }
 
-fn first(grid: &Grid<f32>, is: impl Fn(f64) -> bool) -> Option<f64> {
-    grid.values.iter().chain([&grid.background]).map(|&v| f64::from(v)).find(|&v| is(v))
+fn is_viscosity(mu: f64) -> bool {
+    (0.0..=MAX_VISCOSITY).contains(&mu)
+}
+
+fn is_density(rho: f64) -> bool {
+    rho > 0.0 && rho < f64::INFINITY
+}
+
+/// The smallest density, kg/m³.
+fn lightest(density: Density) -> f64 {
+    match density {
+        Density::Uniform(rho) => rho,
+        Density::PerCell(rho) => values(rho).fold(f64::INFINITY, f64::min),
+    }
+}
+
+fn values(grid: &Grid<f32>) -> impl Iterator<Item = f64> + '_ {
+    grid.values.iter().chain([&grid.background]).map(|&v| f64::from(v))
 }
 
 /// Writes the solved faces, and those that a wall's drag alone moved.
@@ -193,10 +230,10 @@ fn store(system: &stencil::System, solved: &[f64], velocity: &mut FaceGrid<f32>)
     let topology = velocity.topology.clone();
     for (axis, values) in velocity.values.iter_mut().enumerate() {
         values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(values, &origin)| {
-            let Some(l) = system.topology.leaf_of(origin) else { return };
+            let Some(l) = system.operator.topology.leaf_of(origin) else { return };
             let here = (3 * l + axis) * leaf::SIZE..(3 * l + axis + 1) * leaf::SIZE;
             for (n, slot) in here.enumerate() {
-                if system.inverse_diagonal[slot] > 0.0 {
+                if system.operator.inverse_diagonal[slot] > 0.0 {
                     values[n] = solved[slot] as f32;
                 } else if let Some((keep, wall)) = system.dragged(slot) {
                     values[n] = (keep * f64::from(values[n]) + (1.0 - keep) * wall) as f32;

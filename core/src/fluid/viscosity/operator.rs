@@ -1,8 +1,44 @@
 //! A u = M u + Bᵀ k B u, leaf by leaf and without a matrix: B takes velocity to strain.
 
-use super::stencil::{FACES, Stiffness, System, across};
 use crate::fluid::halo::{self as blocks, SIZE, STRIDE};
-use crate::grid::leaf;
+use crate::grid::{Topology, leaf};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Faces of a leaf: `[axis][512]`.
+pub(super) const FACES: usize = 3 * leaf::SIZE;
+/// First channels of stiffness per voxel: its cell, then its lower edges along x, y, z.
+pub(super) const CELL: usize = 0;
+pub(super) const EDGE: usize = 1;
+/// Channels of a lattice without walls; two factors an edge follow where there are some.
+pub(super) const FACTOR: usize = 4;
+
+/// The two axes across an edge along `c`; the first factor of the edge belongs to Δ_b u_a, the second to Δ_a u_b.
+#[inline(always)]
+pub(super) const fn across(c: usize) -> (usize, usize) {
+    ((c + 1) % 3, (c + 2) % 3)
+}
+
+/// Stiffness of a leaf and the voxels around it, blocks of [`SIZE`].
+pub(super) struct Stiffness {
+    pub(super) cell: [f32; SIZE],
+    pub(super) edge: [[f32; SIZE]; 3],
+    /// Factors at walls; `None` where all are 1.
+    pub(super) factor: Option<Box<[[[f32; SIZE]; 2]; 3]>>,
+}
+
+/// A on leaves.
+pub(super) struct Operator {
+    pub(super) topology: Arc<Topology>,
+    /// Neighbour table for channels `[leaf][3][512]`.
+    pub(super) around: Vec<[u32; leaf::NEIGHBOURS]>,
+    /// m_f, kg/m³, `[leaf][3][512]`.
+    pub(super) mass: Vec<f32>,
+    /// Per leaf.
+    pub(super) stiffness: Vec<Stiffness>,
+    /// 1 / A_ff; 0 where a face is no unknown, `[leaf][3][512]`.
+    pub(super) inverse_diagonal: Vec<f64>,
+}
 
 /// Values on a leaf and its shell, one block a component.
 type Blocks = [[f64; SIZE]; 3];
@@ -13,7 +49,43 @@ const SWEEP: std::ops::Range<usize> = STRIDE[0] + STRIDE[1]..SIZE - STRIDE[0] - 
 /// Voxels of a block from which every neighbour one step down lies in it.
 const SHEAR: std::ops::Range<usize> = STRIDE[0]..SIZE;
 
-impl System {
+impl Operator {
+    /// From the masses of faces and `per_leaf` channels of stiffness a leaf, `[leaf][per_leaf][512]`: cells, edges,
+    /// and perhaps factors. Closed faces are no unknowns.
+    pub(super) fn new(
+        topology: Arc<Topology>,
+        mass: Vec<f32>,
+        channels: &[f32],
+        per_leaf: usize,
+        closed: &[bool],
+    ) -> Self {
+        let leaves = (0..topology.len()).into_par_iter();
+        let stiffness = leaves.map(|l| Stiffness::gather(&topology, channels, per_leaf, l)).collect();
+        let around = topology.neighbours().iter().map(|row| times(row, 3)).collect();
+        let mut operator = Self { topology, around, mass, stiffness, inverse_diagonal: Vec::new() };
+        operator.inverse_diagonal = operator.diagonal(closed);
+        operator
+    }
+
+    /// Faces that are solved for.
+    pub(super) fn unknowns(&self) -> usize {
+        self.inverse_diagonal.par_iter().filter(|&&d| d > 0.0).count()
+    }
+
+    /// 1 / A_ff of the faces that are unknowns: no walls, and with mass or stress.
+    fn diagonal(&self, closed: &[bool]) -> Vec<f64> {
+        let mut inverse = vec![0f64; self.mass.len()];
+        inverse.par_chunks_mut(FACES).enumerate().for_each(|(l, inverse)| {
+            let stiffness = &self.stiffness[l];
+            for (f, inverse) in inverse.iter_mut().enumerate() {
+                let slot = l * FACES + f;
+                let sum = f64::from(self.mass[slot]) + stiffness.of_face(f, |_, k| k);
+                *inverse = if !closed[slot] && sum > 0.0 { 1.0 / sum } else { 0.0 };
+            }
+        });
+        inverse
+    }
+
     /// Writes A u of leaf `l` to `out`, 0 on faces that are no unknowns; returns the leaf's part of uᵀ A u.
     /// `u`, `[leaf][3][512]`, is 0 on those faces.
     pub(super) fn apply(&self, l: usize, u: &[f64], out: &mut [f64]) -> f64 {
@@ -94,4 +166,51 @@ fn stress_force<const WALLS: bool>(stiffness: &Stiffness, u: &Blocks) -> Blocks 
         }
     }
     force
+}
+
+/// A row of the neighbour table for `channels` channels a leaf.
+pub(super) fn times(row: &[u32; leaf::NEIGHBOURS], channels: u32) -> [u32; leaf::NEIGHBOURS] {
+    row.map(|m| if m == leaf::ABSENT { m } else { channels * m })
+}
+
+/// Which stiffness: of the cell (0) or of the edge along an axis (1 + axis).
+pub(super) type Channel = usize;
+
+impl Stiffness {
+    fn gather(topology: &Topology, channels: &[f32], per_leaf: usize, l: usize) -> Self {
+        let neighbours = times(&topology.neighbours()[l], per_leaf as u32);
+        let load = |channel: usize, background: f32| {
+            let mut block = [0f32; SIZE];
+            blocks::load(&mut block, &channels[channel * leaf::SIZE..], &neighbours, background);
+            block
+        };
+        let with_factors = || [0, 1, 2].map(|c| [0, 1].map(|half| load(FACTOR + 2 * c + half, 1.0)));
+        let factor = (per_leaf > FACTOR).then(with_factors);
+        let walls = |f: &[[[f32; SIZE]; 2]; 3]| f.as_flattened().as_flattened().iter().any(|&s| s != 1.0);
+        Self {
+            cell: load(CELL, 0.0),
+            edge: [0, 1, 2].map(|c| load(EDGE + c, 0.0)),
+            factor: factor.filter(walls).map(Box::new),
+        }
+    }
+
+    /// Σ k s² of the cells and edges on whose strain face `f` of the leaf acts; `part` says how much of each counts,
+    /// given its channel, its place in the block and k.
+    pub(super) fn of_face(&self, f: usize, part: impl Fn((Channel, usize), f32) -> f32) -> f64 {
+        let (a, [x, y, z]) = (f / leaf::SIZE, leaf::local(f % leaf::SIZE));
+        let i = blocks::index(x, y, z);
+        let mut sum = 0.0;
+        for i in [i - STRIDE[a], i] {
+            sum += f64::from(part((CELL, i), self.cell[i]));
+        }
+        for c in (0..3).filter(|&c| c != a) {
+            let (first, second) = across(c);
+            let (half, b) = if a == first { (0, second) } else { (1, first) };
+            for i in [i, i + STRIDE[b]] {
+                let s = self.factor.as_ref().map_or(1.0, |f| f64::from(f[c][half][i]));
+                sum += f64::from(part((EDGE + c, i), self.edge[c][i])) * s * s;
+            }
+        }
+        sum
+    }
 }

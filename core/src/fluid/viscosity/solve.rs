@@ -1,12 +1,17 @@
-//! Conjugate gradients on the viscous step, preconditioned by its diagonal [Shewchuk 1994, §B3].
+//! Conjugate gradients on the viscous step, preconditioned by its diagonal or a multigrid cycle [Shewchuk 1994, §B3].
 //!
 //! Sums are partial sums per leaf, added in the order of the leaves, so that threads change no bit.
 
-use super::stencil::{FACES, System};
-use super::{Error, Params};
+use super::multigrid::Multigrid;
+use super::operator::{FACES, Operator};
+use super::stencil::System;
+use super::{Error, Params, Preconditioner};
 use crate::grid::{FaceGrid, leaf};
 use crate::pressure::{Iteration, Progress};
 use rayon::prelude::*;
+
+/// ν dt / h² above which multigrid pays for its cycles.
+const MULTIGRID_FROM: f64 = 10.0;
 
 /// How the iteration ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +29,9 @@ pub(super) struct Solved {
 /// Vectors over the faces, `[leaf][3][512]`, 0 on faces that are no unknowns.
 struct Iterates<'a> {
     system: &'a System,
+    operator: &'a Operator,
+    /// `None`: the diagonal.
+    multigrid: Option<Multigrid>,
     x: Vec<f64>,
     residual: Vec<f64>,
     direction: Vec<f64>,
@@ -32,10 +40,11 @@ struct Iterates<'a> {
     partials: Vec<[f64; 2]>,
 }
 
-/// Solves A u = M u* + walls from the velocity before.
+/// Solves A u = M u* + walls from the velocity before; `stiffness` is ν dt / h² at its largest.
 pub(super) fn solve(
     system: &System,
     velocity: &FaceGrid<f32>,
+    stiffness: f64,
     params: &Params,
     progress: Progress,
 ) -> Result<Solved, Error> {
@@ -43,26 +52,34 @@ pub(super) fn solve(
     let n = before.len();
     let mut at = Iterates {
         system,
+        operator: &system.operator,
+        multigrid: None,
         x: before,
         residual: vec![0.0; n],
         direction: vec![0.0; n],
         image: vec![0.0; n],
-        partials: vec![[0.0; 2]; system.topology.len()],
+        partials: vec![[0.0; 2]; system.operator.topology.len()],
     };
     let norm = at.right_side();
     if !norm.is_finite() {
         return Err(Error::Velocity);
     }
+    let multigrid = match params.preconditioner {
+        Preconditioner::Auto => stiffness > MULTIGRID_FROM,
+        Preconditioner::Diagonal => false,
+        Preconditioner::Multigrid => true,
+    };
+    at.multigrid = multigrid.then(|| Multigrid::new(&system.operator));
     let outcome = at.iterate(norm, params, progress)?;
     Ok(Solved { velocity: at.x, outcome })
 }
 
 /// The unknowns' velocity before, m/s.
 fn load(system: &System, velocity: &FaceGrid<f32>) -> Vec<f64> {
-    let mut out = vec![0.0; system.mass.len()];
+    let mut out = vec![0.0; system.operator.mass.len()];
     out.par_chunks_mut(FACES).enumerate().for_each(|(l, out)| {
-        let from = velocity.topology.leaf_of(system.topology.origins()[l]);
-        let unknown = &system.inverse_diagonal[l * FACES..];
+        let from = velocity.topology.leaf_of(system.operator.topology.origins()[l]);
+        let unknown = &system.operator.inverse_diagonal[l * FACES..];
         for (f, out) in out.iter_mut().enumerate().filter(|&(f, _)| unknown[f] > 0.0) {
             let value = |l: usize| velocity.values[f / leaf::SIZE][l * leaf::SIZE + f % leaf::SIZE];
             *out = f64::from(from.map_or(velocity.background, value));
@@ -84,8 +101,8 @@ impl Iterates<'_> {
             let mut square = 0.0;
             for (f, r) in r.iter_mut().enumerate() {
                 let slot = l * FACES + f;
-                if system.inverse_diagonal[slot] > 0.0 {
-                    *r = f64::from(system.mass[slot]) * x[slot]
+                if system.operator.inverse_diagonal[slot] > 0.0 {
+                    *r = f64::from(system.operator.mass[slot]) * x[slot]
                         + system.walls.get(slot).copied().unwrap_or(0.0);
                     square += *r * *r;
                 }
@@ -96,21 +113,21 @@ impl Iterates<'_> {
     }
 
     /// image = A v; returns vᵀ A v.
-    fn apply(system: &System, v: &[f64], image: &mut [f64], partials: &mut [[f64; 2]]) -> f64 {
+    fn apply(operator: &Operator, v: &[f64], image: &mut [f64], partials: &mut [[f64; 2]]) -> f64 {
         image.par_chunks_mut(FACES).zip(&mut *partials).enumerate().for_each(|(l, (image, sum))| {
-            *sum = [system.apply(l, v, image), 0.0];
+            *sum = [operator.apply(l, v, image), 0.0];
         });
         add(partials)[0]
     }
 
     /// x += step p, r −= step A p; returns rᵀ r and rᵀ D⁻¹ r.
     fn update(&mut self, step: f64) -> [f64; 2] {
-        let Self { system, x, residual, direction, image, partials } = self;
+        let Self { operator, x, residual, direction, image, partials, .. } = self;
         let leaves = x.par_chunks_mut(FACES).zip(residual.par_chunks_mut(FACES)).zip(&mut *partials);
         leaves.enumerate().for_each(|(l, ((x, r), sum))| {
             let here = l * FACES..(l + 1) * FACES;
             let (p, q) = (&direction[here.clone()], &image[here.clone()]);
-            let inverse = &system.inverse_diagonal[here];
+            let inverse = &operator.inverse_diagonal[here];
             *sum = [0.0; 2];
             for f in 0..FACES {
                 x[f] += step * p[f];
@@ -122,16 +139,30 @@ impl Iterates<'_> {
         add(partials)
     }
 
-    /// p = D⁻¹ r + β p.
-    fn turn(&mut self, beta: f64) {
-        let Self { system, residual, direction, .. } = self;
-        direction.par_chunks_mut(FACES).enumerate().for_each(|(l, p)| {
-            let here = l * FACES..(l + 1) * FACES;
-            let (r, inverse) = (&residual[here.clone()], &system.inverse_diagonal[here]);
-            for f in 0..FACES {
-                p[f] = inverse[f] * r[f] + beta * p[f];
-            }
+    /// p = z + (rᵀ z / `before`) p for the preconditioned residual z, `before` the last rᵀ z; returns rᵀ z.
+    /// The diagonal's rᵀ z is known.
+    fn turn(&mut self, of_diagonal: f64, before: f64) -> f64 {
+        let Self { operator, multigrid, residual, direction, partials, .. } = self;
+        let Some(multigrid) = multigrid else {
+            let beta = of_diagonal / before;
+            direction.par_chunks_mut(FACES).enumerate().for_each(|(l, p)| {
+                let here = l * FACES..(l + 1) * FACES;
+                let (r, inverse) = (&residual[here.clone()], &operator.inverse_diagonal[here]);
+                for f in 0..FACES {
+                    p[f] = inverse[f] * r[f] + beta * p[f];
+                }
+            });
+            return of_diagonal;
+        };
+        let z = multigrid.cycle(operator, residual);
+        let leaves = residual.par_chunks(FACES).zip(z.par_chunks(FACES)).zip(&mut *partials);
+        leaves.for_each(|((r, z), sum)| *sum = [r.iter().zip(z).map(|(r, z)| r * z).sum(), 0.0]);
+        let energy = add(partials)[0];
+        let beta = energy / before;
+        direction.par_chunks_mut(FACES).zip(z.par_chunks(FACES)).for_each(|(p, z)| {
+            p.iter_mut().zip(z).for_each(|(p, z)| *p = z + beta * *p);
         });
+        energy
     }
 
     fn iterate(&mut self, norm: f64, params: &Params, progress: Progress) -> Result<Outcome, Error> {
@@ -141,25 +172,27 @@ impl Iterates<'_> {
             return Ok(out);
         }
         // r = b − A x: a step of length 1 with no direction.
-        Self::apply(self.system, &self.x, &mut self.image, &mut self.partials);
-        let [mut square, mut energy] = self.update(1.0);
+        Self::apply(self.operator, &self.x, &mut self.image, &mut self.partials);
+        let [mut square, mut of_diagonal] = self.update(1.0);
         out.residual = square.sqrt() / norm;
-        self.turn(0.0);
+        if out.residual <= params.tolerance {
+            return Ok(out);
+        }
+        let mut energy = self.turn(of_diagonal, f64::INFINITY);
         while out.residual > params.tolerance && out.iterations < params.max_iterations {
-            let curvature = Self::apply(self.system, &self.direction, &mut self.image, &mut self.partials);
+            let curvature = Self::apply(self.operator, &self.direction, &mut self.image, &mut self.partials);
             let step = energy / curvature;
             if !step.is_finite() || step <= 0.0 {
                 break;
             }
-            let before = energy;
-            [square, energy] = self.update(step);
+            [square, of_diagonal] = self.update(step);
             out.iterations += 1;
             out.residual = square.sqrt() / norm;
             let told = Iteration { number: out.iterations, residual: out.residual };
             if progress(told).is_break() {
                 return Err(Error::Cancelled { iterations: out.iterations });
             }
-            self.turn(energy / before);
+            energy = self.turn(of_diagonal, energy);
         }
         Ok(out)
     }

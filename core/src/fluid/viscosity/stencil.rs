@@ -6,48 +6,23 @@
 //! [`volumes`](super::volumes). The factors s are 1 but at walls, where a difference reaches from the face beside the
 //! wall only to the wall, θ voxels away, and s = 1/θ.
 
+use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across};
 use super::volumes::{HALO, HalfSteps, leaves};
 use super::{Viscosity, ViscousLiquid, Walls};
 use crate::coupling::Density;
-use crate::fluid::halo::{self as blocks, SIZE, STRIDE};
+use crate::fluid::halo::STRIDE;
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
 use crate::levelset::fractions::theta;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Faces of a leaf: `[axis][512]`.
-pub(super) const FACES: usize = 3 * leaf::SIZE;
-/// Channels of stiffness per voxel: cell, edges along x, y, z, and two factors per edge.
+/// Channels of stiffness per voxel: those of [`Operator::new`], and two factors per edge.
 const CHANNELS: usize = 10;
-const CELL: usize = 0;
-const EDGE: usize = 1;
-const FACTOR: usize = 4;
-
-/// The two axes across an edge along `c`; the first factor of the edge belongs to Δ_b u_a, the second to Δ_a u_b.
-#[inline(always)]
-pub(super) const fn across(c: usize) -> (usize, usize) {
-    ((c + 1) % 3, (c + 2) % 3)
-}
-
-/// Stiffness of a leaf and the voxels around it, blocks of [`SIZE`].
-pub(super) struct Stiffness {
-    pub(super) cell: [f32; SIZE],
-    pub(super) edge: [[f32; SIZE]; 3],
-    /// Factors at walls; `None` where all are 1.
-    pub(super) factor: Option<Box<[[[f32; SIZE]; 2]; 3]>>,
-}
 
 /// The viscous step of a liquid.
 pub(super) struct System {
-    pub(super) topology: Arc<Topology>,
-    /// Neighbour table for channels `[leaf][3][512]`.
-    pub(super) around: Vec<[u32; leaf::NEIGHBOURS]>,
-    /// m_f, kg/m³, `[leaf][3][512]`.
-    pub(super) mass: Vec<f32>,
-    /// Per leaf.
-    pub(super) stiffness: Vec<Stiffness>,
-    /// 1 / A_ff; 0 where a face is no unknown, `[leaf][3][512]`.
-    pub(super) inverse_diagonal: Vec<f64>,
+    /// A = M + dt K.
+    pub(super) operator: Operator,
     /// What moving walls add to the right side, kg/m³ · m/s, `[leaf][3][512]`; empty where none moves.
     pub(super) walls: Vec<f64>,
     /// Drag of the wall on partly open faces whose centre is in a solid, kg/m³, and the wall's velocity, m/s.
@@ -273,52 +248,23 @@ impl System {
             },
         );
         hold_rim(&topology, &mut channels);
-        let stiffness = (0..n).into_par_iter().map(|l| Stiffness::gather(&topology, &channels, l)).collect();
-        let times = |k: u32| move |m: u32| if m == leaf::ABSENT { m } else { k * m };
-        let around = topology.neighbours().iter().map(|row| row.map(times(3))).collect();
-        let mut system =
-            Self { topology, around, mass, stiffness, inverse_diagonal: Vec::new(), walls: Vec::new(), drag };
-        system.inverse_diagonal = system.diagonal(&closed);
+        let operator = Operator::new(topology, mass, &channels, CHANNELS, &closed);
+        let mut system = Self { operator, walls: Vec::new(), drag };
         system.walls = system.pull_of_walls(&channels, &pull);
         system
     }
 
     /// Faces that are solved for.
     pub(super) fn unknowns(&self) -> usize {
-        self.inverse_diagonal.par_iter().filter(|&&d| d > 0.0).count()
+        self.operator.unknowns()
     }
 
     /// The share of its velocity that a face keeps which only its wall drags on, and that wall's velocity, m/s:
     /// u = (m u* + k u_wall) / (m + k).
     pub(super) fn dragged(&self, slot: usize) -> Option<(f64, f64)> {
         let [k, wall] = self.drag[slot].map(f64::from);
-        let m = f64::from(self.mass[slot]);
+        let m = f64::from(self.operator.mass[slot]);
         (k > 0.0).then(|| (m / (m + k), wall))
-    }
-
-    /// 1 / A_ff of the faces that are unknowns: no walls, and with mass or stress.
-    fn diagonal(&self, closed: &[bool]) -> Vec<f64> {
-        let mut inverse = vec![0f64; self.mass.len()];
-        inverse.par_chunks_mut(FACES).enumerate().for_each(|(l, inverse)| {
-            let stiffness = &self.stiffness[l];
-            for (f, inverse) in inverse.iter_mut().enumerate() {
-                let slot = l * FACES + f;
-                let (a, [x, y, z]) = (f / leaf::SIZE, leaf::local(f % leaf::SIZE));
-                let i = blocks::index(x, y, z);
-                let mut sum = f64::from(self.mass[slot]);
-                sum += f64::from(stiffness.cell[i - STRIDE[a]]) + f64::from(stiffness.cell[i]);
-                for c in (0..3).filter(|&c| c != a) {
-                    let (first, second) = across(c);
-                    let (half, b) = if a == first { (0, second) } else { (1, first) };
-                    for i in [i, i + STRIDE[b]] {
-                        let s = stiffness.factor.as_ref().map_or(1.0, |f| f64::from(f[c][half][i]));
-                        sum += f64::from(stiffness.edge[c][i]) * s * s;
-                    }
-                }
-                *inverse = if !closed[slot] && sum > 0.0 { 1.0 / sum } else { 0.0 };
-            }
-        });
-        inverse
     }
 
     /// −Bᵀ k of the walls' part of the strains.
@@ -326,14 +272,14 @@ impl System {
         if pull.is_empty() {
             return Vec::new();
         }
-        let mut walls = vec![0f64; self.mass.len()];
+        let mut walls = vec![0f64; self.operator.mass.len()];
         walls.par_chunks_mut(FACES).enumerate().for_each(|(l, walls)| {
             for (f, out) in walls.iter_mut().enumerate() {
                 let (a, at) = (f / leaf::SIZE, leaf::local(f % leaf::SIZE));
                 let reach = |axis: usize, d: i32| {
                     let mut at = at;
                     at[axis] += d;
-                    self.topology.reach(l, at).map(|s| (s / leaf::SIZE, s % leaf::SIZE))
+                    self.operator.topology.reach(l, at).map(|s| (s / leaf::SIZE, s % leaf::SIZE))
                 };
                 let of = |channel: usize, place: Option<(usize, usize)>| {
                     place.map_or(0.0, |(l, n)| pull[(l * 6 + channel) * leaf::SIZE + n])
@@ -377,23 +323,4 @@ fn hold_rim(topology: &Topology, channels: &mut [f32]) {
             }
         }
     });
-}
-
-impl Stiffness {
-    fn gather(topology: &Topology, channels: &[f32], l: usize) -> Self {
-        let neighbours =
-            topology.neighbours()[l].map(|m| if m == leaf::ABSENT { m } else { CHANNELS as u32 * m });
-        let load = |channel: usize, background: f32| {
-            let mut block = [0f32; SIZE];
-            blocks::load(&mut block, &channels[channel * leaf::SIZE..], &neighbours, background);
-            block
-        };
-        let factor = [0, 1, 2].map(|c| [0, 1].map(|half| load(FACTOR + 2 * c + half, 1.0)));
-        let plain = factor.as_flattened().as_flattened().iter().all(|&s| s == 1.0);
-        Self {
-            cell: load(CELL, 0.0),
-            edge: [0, 1, 2].map(|c| load(EDGE + c, 0.0)),
-            factor: (!plain).then(|| Box::new(factor)),
-        }
-    }
 }

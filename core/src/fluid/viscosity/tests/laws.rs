@@ -93,8 +93,8 @@ fn the_whole_turned_by_a_quarter_gives_the_result_turned() {
     let ((u, a), (v, b)) = (straight.solve(0.05), turned.solve(0.05));
     assert!(a.unknowns.abs_diff(b.unknowns) < 4, "{a:?} {b:?}");
     let system = straight.system(0.05);
-    for slot in (0..system.mass.len()).filter(|&s| system.mass[s] > 10.0) {
-        let (axis, c) = (slot / 512 % 3, system.topology.coord(slot / 1536 * 512 + slot % 512));
+    for slot in (0..system.operator.mass.len()).filter(|&s| system.operator.mass[s] > 10.0) {
+        let (axis, c) = (slot / 512 % 3, system.operator.topology.coord(slot / 1536 * 512 + slot % 512));
         let expected = u.get(axis, c);
         let found = match axis {
             0 => v.get(1, IVec3::new(15 - c.y, c.x, c.z)),
@@ -163,8 +163,8 @@ fn nonsense_is_refused_in_a_sentence_and_changes_nothing() {
         assert_eq!(u.values, scene.velocity.values);
         error.to_string()
     };
-    assert_eq!(attempt(-1.0, RHO, 0.1), "viscosity: -1 Pa·s is not a viscosity (0 or more)");
-    assert_eq!(attempt(f64::NAN, RHO, 0.1), "viscosity: NaN Pa·s is not a viscosity (0 or more)");
+    assert_eq!(attempt(-1.0, RHO, 0.1), "viscosity: -1 Pa·s is not a viscosity (from 0 to 1e9; pitch has 2e8)");
+    assert_eq!(attempt(f64::NAN, RHO, 0.1), "viscosity: NaN Pa·s is not a viscosity (from 0 to 1e9; pitch has 2e8)");
     assert!(attempt(f64::INFINITY, RHO, 0.1).contains("not a viscosity"));
     assert!(attempt(1.0, 0.0, 0.1).contains("not a density"));
     assert!(attempt(1.0, RHO, 0.0).contains("substep"));

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const RHO: f64 = 1000.0;
-const TIGHT: Params = Params { tolerance: 1e-11, max_iterations: 20_000 };
+const TIGHT: Params = Params { tolerance: 1e-11, max_iterations: 20_000, preconditioner: Preconditioner::Auto };
 
 fn run_on(_: crate::pressure::Iteration) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -127,10 +127,10 @@ impl Scene {
     ) -> T {
         let system = self.system(1.0);
         let mut sum = T::default();
-        for slot in (0..system.mass.len()).filter(|&s| system.inverse_diagonal[s] > 0.0) {
+        for slot in (0..system.operator.mass.len()).filter(|&s| system.operator.inverse_diagonal[s] > 0.0) {
             let axis = slot / 512 % 3;
-            let c = system.topology.coord(slot / 1536 * 512 + slot % 512);
-            let mass = f64::from(system.mass[slot]) * self.h.powi(3);
+            let c = system.operator.topology.coord(slot / 1536 * 512 + slot % 512);
+            let mass = f64::from(system.operator.mass[slot]) * self.h.powi(3);
             sum = sum + f(axis, face_centre(&self.transform, axis, c), f64::from(u.get(axis, c))) * mass;
         }
         sum

@@ -54,7 +54,7 @@ fn time(n: i32) {
         flow(axis, transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis])) as f32
     });
     println!("box of {n}³ cells, half full, {} threads", rayon::current_num_threads());
-    for stiffness in [1.0, 100.0, 1e4, 1e6] {
+    for stiffness in [1.0, 10.0, 100.0, 1e4, 1e6] {
         let liquid = ViscousLiquid {
             transform,
             surface: &surface,

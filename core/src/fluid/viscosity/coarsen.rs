@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Springs to walls where they are carried over to twice the distance.
-const AT_TWICE_THE_DISTANCE: f64 = 0.5;
+const AT_TWICE_THE_DISTANCE: f32 = 0.5;
 /// Stiffness of a strain over twice the distance.
-const OVER_TWICE_THE_DISTANCE: f64 = 0.25;
+const OVER_TWICE_THE_DISTANCE: f32 = 0.25;
 
 /// A level under another.
 pub(super) struct Coarse {
@@ -31,7 +31,7 @@ struct Parts {
     /// Stiffness of cells and edges away from walls, `[leaf][4][512]`.
     inner: Vec<f32>,
     /// Springs to walls, kg/m³, `[leaf][3][512]`: handed down already, and of the strains at walls.
-    springs: Vec<f64>,
+    springs: Vec<f32>,
 }
 
 impl Operator {
@@ -46,7 +46,7 @@ impl Operator {
 
     fn parts(&self, springs: &[f32]) -> Parts {
         let mut inner = vec![0f32; self.topology.len() * FACTOR * leaf::SIZE];
-        let mut all = vec![0f64; self.mass.len()];
+        let mut all = vec![0f32; self.mass.len()];
         let leaves = inner.par_chunks_mut(FACTOR * leaf::SIZE).zip(all.par_chunks_mut(FACES));
         leaves.enumerate().for_each(|(l, (inner, all))| {
             let (stiffness, unknown) = (&self.stiffness[l], self.unknown_around(l));
@@ -62,15 +62,16 @@ impl Operator {
                 let [x, y, z] = leaf::local(n);
                 let i = blocks::index(x, y, z);
                 for channel in 0..FACTOR {
-                    let k = if channel == CELL { stiffness.cell[i] } else { stiffness.edge[channel - EDGE][i] };
+                    let k =
+                        if channel == CELL { stiffness.cell[i] } else { stiffness.edge[channel - EDGE][i] };
                     inner[channel * leaf::SIZE + n] = if at_wall(channel, i) { 0.0 } else { k };
                 }
             }
             for (f, out) in all.iter_mut().enumerate() {
                 let slot = l * FACES + f;
                 if self.inverse_diagonal[slot] > 0.0 {
-                    let held = springs.get(slot).map_or(0.0, |&s| f64::from(s));
-                    *out = held + stiffness.of_face(f, |(c, i), k| if at_wall(c, i) { k } else { 0.0 });
+                    let here = stiffness.of_face(f, |(c, i), k| if at_wall(c, i) { k } else { 0.0 });
+                    *out = springs.get(slot).copied().unwrap_or_default() + here as f32;
                 }
             }
         });
@@ -95,15 +96,14 @@ impl Operator {
                     for (n, [mass, springs, unknowns]) in of_octant.into_iter().enumerate() {
                         let to = axis * leaf::SIZE + offset(octant, n);
                         let springs = AT_TWICE_THE_DISTANCE * springs;
-                        (coarse_mass[to], coarse_springs[to]) = (mass as f32, springs as f32);
-                        (sum[to], closed[to]) = ((mass + springs) as f32, unknowns == 0.0);
+                        (coarse_mass[to], coarse_springs[to]) = (mass, springs);
+                        (sum[to], closed[to]) = (mass + springs, unknowns == 0.0);
                     }
                 }
                 for channel in 0..FACTOR {
                     let of_octant = self.stiffness_sums(&parts.inner, child as usize, channel);
                     for (n, k) in of_octant.into_iter().enumerate() {
-                        channels[channel * leaf::SIZE + offset(octant, n)] =
-                            (OVER_TWICE_THE_DISTANCE * k) as f32;
+                        channels[channel * leaf::SIZE + offset(octant, n)] = OVER_TWICE_THE_DISTANCE * k;
                     }
                 }
             }
@@ -113,21 +113,19 @@ impl Operator {
     }
 
     /// Mass, springs and share of unknowns of the coarse faces in leaf `l`.
-    fn face_sums(&self, mass: &[f32], springs: &[f64], l: usize, axis: usize) -> [[f64; 3]; OCTANT] {
+    fn face_sums(&self, mass: &[f32], springs: &[f32], l: usize, axis: usize) -> [[f32; 3]; OCTANT] {
         let first = axis * leaf::SIZE;
-        let mut light = [0f32; SIZE];
-        let (mut stiff, mut inverse) = ([0.0; SIZE], [0.0; SIZE]);
-        blocks::load(&mut light, &mass[first..], &self.around[l], 0.0);
-        blocks::load(&mut stiff, &springs[first..], &self.around[l], 0.0);
+        let [mut liquid, mut held, mut inverse] = [[0f32; SIZE]; 3];
+        blocks::load(&mut liquid, &mass[first..], &self.around[l], 0.0);
+        blocks::load(&mut held, &springs[first..], &self.around[l], 0.0);
         blocks::load(&mut inverse, &self.inverse_diagonal[first..], &self.around[l], 0.0);
         let unknown = inverse.map(|d| if d > 0.0 { 1.0 } else { 0.0 });
-        let of = |block: &[f64; SIZE]| gather(block, of_faces(axis));
-        let (mass, springs, unknowns) = (of(&light.map(f64::from)), of(&stiff), of(&unknown));
+        let [mass, springs, unknowns] = [liquid, held, unknown].map(|block| gather(&block, of_faces(axis)));
         std::array::from_fn(|n| [mass[n], springs[n], unknowns[n]])
     }
 
     /// Mean stiffness of the fine cells, or edges, that make up the coarse ones in leaf `l`.
-    fn stiffness_sums(&self, inner: &[f32], l: usize, channel: usize) -> [f64; OCTANT] {
+    fn stiffness_sums(&self, inner: &[f32], l: usize, channel: usize) -> [f32; OCTANT] {
         let mut block = [0f32; SIZE];
         let around = times(&self.topology.neighbours()[l], FACTOR as u32);
         blocks::load(&mut block, &inner[channel * leaf::SIZE..], &around, 0.0);
@@ -135,6 +133,6 @@ impl Operator {
             CELL => [MEAN; 3],
             edge => std::array::from_fn(|a| if a == edge - EDGE { MEAN } else { ON_SIDE }),
         };
-        gather(&block.map(f64::from), weights)
+        gather(&block, weights)
     }
 }

@@ -17,15 +17,15 @@ const DIRECT: usize = 400;
 const DEGREE: usize = 2;
 /// The eigenvalues of D⁻¹A that a smoothing damps. None is above 4: the strain of an edge depends on four faces, that
 /// of a cell on two, and k b bᵀ ≤ 4 k diag(b²). Below the lower bound the coarser level takes over.
-const DAMPED: [f64; 2] = [0.35, 4.0];
+const DAMPED: [f32; 2] = [0.35, 4.0];
 
 /// The vectors of a level, `[leaf][3][512]`.
 #[derive(Default)]
 struct Work {
-    x: Vec<f64>,
-    residual: Vec<f64>,
-    direction: Vec<f64>,
-    image: Vec<f64>,
+    x: Vec<f32>,
+    residual: Vec<f32>,
+    direction: Vec<f32>,
+    image: Vec<f32>,
 }
 
 /// The levels under the finest, and the vectors of all.
@@ -48,8 +48,7 @@ impl Bottom {
         let slots: Vec<usize> = (0..operator.mass.len()).filter(unknown).collect();
         let n = slots.len();
         let mut matrix = vec![0.0; n * n];
-        let (mut unit, mut image) =
-            (vec![0.0; operator.mass.len()], vec![0.0; operator.mass.len()]);
+        let (mut unit, mut image) = (vec![0.0; operator.mass.len()], vec![0.0; operator.mass.len()]);
         for (row, &slot) in matrix.chunks_exact_mut(n.max(1)).zip(&slots) {
             unit[slot] = 1.0;
             image.chunks_exact_mut(FACES).enumerate().for_each(|(l, image)| {
@@ -62,9 +61,9 @@ impl Bottom {
     }
 
     fn solve(&self, work: &mut Work) {
-        let mut values: Vec<f64> = self.slots.iter().map(|&s| work.residual[s]).collect();
+        let mut values: Vec<f64> = self.slots.iter().map(|&s| f64::from(work.residual[s])).collect();
         self.factor.solve(&mut values);
-        self.slots.iter().zip(values).for_each(|(&s, x)| work.x[s] = x);
+        self.slots.iter().zip(values).for_each(|(&s, x)| work.x[s] = x as f32);
     }
 }
 
@@ -100,9 +99,9 @@ impl Multigrid {
     }
 
     /// One cycle for A z = r; returns z.
-    pub(super) fn cycle(&mut self, finest: &Operator, r: &[f64]) -> &[f64] {
+    pub(super) fn cycle(&mut self, finest: &Operator, r: &[f64]) -> &[f32] {
         let Self { coarse, work, bottom } = self;
-        work[0].residual.copy_from_slice(r);
+        work[0].residual.par_iter_mut().zip(r).for_each(|(to, &r)| *to = r as f32);
         let level = |l: usize| if l == 0 { finest } else { &coarse[l - 1].operator };
         let links = |l: usize| -> &Links { &coarse[l].links };
         for l in 0..coarse.len() {
@@ -128,6 +127,9 @@ fn advance(a: &Operator, work: &mut Work) {
     let Work { x, residual, direction, image } = work;
     let leaves = x.par_chunks_mut(FACES).zip(residual.par_chunks_mut(FACES)).zip(image.par_chunks_mut(FACES));
     leaves.enumerate().for_each(|(l, ((x, r), image))| {
+        if !a.active[l] {
+            return;
+        }
         let d = &direction[l * FACES..][..FACES];
         a.apply(l, direction, image);
         for f in 0..FACES {
@@ -161,9 +163,12 @@ fn smooth(a: &Operator, work: &mut Work, residual: bool) {
 }
 
 /// d = keep d + step D⁻¹ r.
-fn turn(a: &Operator, work: &mut Work, keep: f64, step: f64) {
+fn turn(a: &Operator, work: &mut Work, keep: f32, step: f32) {
     let Work { residual, direction, .. } = work;
     direction.par_chunks_mut(FACES).enumerate().for_each(|(l, d)| {
+        if !a.active[l] {
+            return;
+        }
         let here = l * FACES..(l + 1) * FACES;
         let (r, inverse) = (&residual[here.clone()], &a.inverse_diagonal[here]);
         for f in 0..FACES {

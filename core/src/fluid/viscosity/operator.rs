@@ -13,6 +13,9 @@ pub(super) const EDGE: usize = 1;
 /// Channels of a lattice without walls; two factors an edge follow where there are some.
 pub(super) const FACTOR: usize = 4;
 
+/// A mass, kg/m³, that is no liquid's: a face with less is no unknown.
+const NOTHING: f64 = 1e-30;
+
 /// The two axes across an edge along `c`; the first factor of the edge belongs to Δ_b u_a, the second to Δ_a u_b.
 #[inline(always)]
 pub(super) const fn across(c: usize) -> (usize, usize) {
@@ -37,11 +40,31 @@ pub(super) struct Operator {
     /// Per leaf.
     pub(super) stiffness: Vec<Stiffness>,
     /// 1 / A_ff; 0 where a face is no unknown, `[leaf][3][512]`.
-    pub(super) inverse_diagonal: Vec<f64>,
+    pub(super) inverse_diagonal: Vec<f32>,
+    /// Leaves with unknowns.
+    pub(super) active: Vec<bool>,
 }
 
+/// What velocities are counted in: f64, or f32 where a preconditioner needs no more.
+pub(super) trait Real:
+    Copy
+    + Default
+    + Send
+    + Sync
+    + From<f32>
+    + Into<f64>
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::AddAssign
+{
+}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
 /// Values on a leaf and its shell, one block a component.
-type Blocks = [[f64; SIZE]; 3];
+type Blocks<T> = [[T; SIZE]; 3];
 
 /// Voxels of a block from which every neighbour one step down, and then up, lies in the block too.
 const SWEEP: std::ops::Range<usize> = STRIDE[0] + STRIDE[1]..SIZE - STRIDE[0] - STRIDE[1];
@@ -62,8 +85,11 @@ impl Operator {
         let leaves = (0..topology.len()).into_par_iter();
         let stiffness = leaves.map(|l| Stiffness::gather(&topology, channels, per_leaf, l)).collect();
         let around = topology.neighbours().iter().map(|row| times(row, 3)).collect();
-        let mut operator = Self { topology, around, mass, stiffness, inverse_diagonal: Vec::new() };
+        let mut operator =
+            Self { topology, around, mass, stiffness, inverse_diagonal: Vec::new(), active: Vec::new() };
         operator.inverse_diagonal = operator.diagonal(closed);
+        let unknowns = operator.inverse_diagonal.chunks_exact(FACES);
+        operator.active = unknowns.map(|leaf| leaf.iter().any(|&d| d > 0.0)).collect();
         operator
     }
 
@@ -73,14 +99,14 @@ impl Operator {
     }
 
     /// 1 / A_ff of the faces that are unknowns: no walls, and with mass or stress.
-    fn diagonal(&self, closed: &[bool]) -> Vec<f64> {
-        let mut inverse = vec![0f64; self.mass.len()];
+    fn diagonal(&self, closed: &[bool]) -> Vec<f32> {
+        let mut inverse = vec![0f32; self.mass.len()];
         inverse.par_chunks_mut(FACES).enumerate().for_each(|(l, inverse)| {
             let stiffness = &self.stiffness[l];
             for (f, inverse) in inverse.iter_mut().enumerate() {
                 let slot = l * FACES + f;
                 let sum = f64::from(self.mass[slot]) + stiffness.of_face(f, |_, k| k);
-                *inverse = if !closed[slot] && sum > 0.0 { 1.0 / sum } else { 0.0 };
+                *inverse = if !closed[slot] && sum > NOTHING { (1.0 / sum) as f32 } else { 0.0 };
             }
         });
         inverse
@@ -88,18 +114,18 @@ impl Operator {
 
     /// Writes A u of leaf `l` to `out`, 0 on faces that are no unknowns; returns the leaf's part of uᵀ A u.
     /// `u`, `[leaf][3][512]`, is 0 on those faces.
-    pub(super) fn apply(&self, l: usize, u: &[f64], out: &mut [f64]) -> f64 {
-        if !self.inverse_diagonal[l * FACES..][..FACES].iter().any(|&d| d > 0.0) {
-            out.fill(0.0);
+    pub(super) fn apply<T: Real>(&self, l: usize, u: &[T], out: &mut [T]) -> f64 {
+        if !self.active[l] {
+            out.fill(T::default());
             return 0.0;
         }
-        let mut velocity: Blocks = [[0.0; SIZE]; 3];
+        let mut velocity: Blocks<T> = [[T::default(); SIZE]; 3];
         for (axis, block) in velocity.iter_mut().enumerate() {
-            blocks::load(block, &u[axis * leaf::SIZE..], &self.around[l], 0.0);
+            blocks::load(block, &u[axis * leaf::SIZE..], &self.around[l], T::default());
         }
         let force = match &self.stiffness[l] {
-            plain @ Stiffness { factor: None, .. } => stress_force::<false>(plain, &velocity),
-            at_walls => stress_force::<true>(at_walls, &velocity),
+            plain @ Stiffness { factor: None, .. } => stress_force::<false, T>(plain, &velocity),
+            at_walls => stress_force::<true, T>(at_walls, &velocity),
         };
         let here = l * FACES..(l + 1) * FACES;
         let (mass, inverse, u) =
@@ -111,8 +137,8 @@ impl Operator {
             let force = &force[row * leaf::DIM / leaf::SIZE][first..first + leaf::DIM];
             for z in 0..leaf::DIM {
                 let n = row * leaf::DIM + z;
-                out[n] = if inverse[n] > 0.0 { f64::from(mass[n]) * u[n] + force[z] } else { 0.0 };
-                sum += u[n] * out[n];
+                out[n] = if inverse[n] > 0.0 { T::from(mass[n]) * u[n] + force[z] } else { T::default() };
+                sum += u[n].into() * out[n].into();
             }
         }
         sum
@@ -120,18 +146,18 @@ impl Operator {
 }
 
 /// Bᵀ k B u of a block; right on the leaf itself, anything on its shell.
-fn stress_force<const WALLS: bool>(stiffness: &Stiffness, u: &Blocks) -> Blocks {
-    let mut force: Blocks = [[0.0; SIZE]; 3];
-    let mut stress = [0.0; SIZE];
+fn stress_force<const WALLS: bool, T: Real>(stiffness: &Stiffness, u: &Blocks<T>) -> Blocks<T> {
+    let mut force: Blocks<T> = [[T::default(); SIZE]; 3];
+    let mut stress = [T::default(); SIZE];
     for a in 0..3 {
         let s = STRIDE[a];
-        let differences = u[a].iter().zip(&u[a][s..]).map(|(low, high)| high - low);
+        let differences = u[a].iter().zip(&u[a][s..]).map(|(&low, &high)| high - low);
         for ((stress, k), difference) in stress.iter_mut().zip(&stiffness.cell).zip(differences) {
-            *stress = f64::from(*k) * difference;
+            *stress = T::from(*k) * difference;
         }
         let (below, own) = (&stress[SWEEP.start - s..], &stress[SWEEP]);
         for ((force, below), own) in force[a][SWEEP].iter_mut().zip(below).zip(own) {
-            *force += below - own;
+            *force += *below - *own;
         }
     }
     for c in 0..3 {
@@ -139,17 +165,17 @@ fn stress_force<const WALLS: bool>(stiffness: &Stiffness, u: &Blocks) -> Blocks 
         let (k, sa, sb) = (&stiffness.edge[c][SHEAR], STRIDE[a], STRIDE[b]);
         let factors = stiffness.factor.as_ref().filter(|_| WALLS).map(|f| &f[c]);
         let difference = |axis: usize, step: usize| {
-            u[axis][SHEAR].iter().zip(&u[axis][SHEAR.start - step..]).map(|(high, low)| high - low)
+            u[axis][SHEAR].iter().zip(&u[axis][SHEAR.start - step..]).map(|(&high, &low)| high - low)
         };
         let strains = difference(a, sb).zip(difference(b, sa));
         let out = stress[SHEAR].iter_mut().zip(k).zip(strains);
         match factors {
             Some([s, t]) => {
                 for (((stress, k), (p, q)), (s, t)) in out.zip(s[SHEAR].iter().zip(&t[SHEAR])) {
-                    *stress = f64::from(*k) * (f64::from(*s) * p + f64::from(*t) * q);
+                    *stress = T::from(*k) * (T::from(*s) * p + T::from(*t) * q);
                 }
             }
-            None => out.for_each(|((stress, k), (p, q))| *stress = f64::from(*k) * (p + q)),
+            None => out.for_each(|((stress, k), (p, q))| *stress = T::from(*k) * (p + q)),
         }
         for (axis, step, half) in [(a, sb, 0), (b, sa, 1)] {
             let (own, above) = (&stress[SWEEP], &stress[SWEEP.start + step..]);
@@ -158,10 +184,10 @@ fn stress_force<const WALLS: bool>(stiffness: &Stiffness, u: &Blocks) -> Blocks 
                 Some(f) => {
                     let (s, t) = (&f[half][SWEEP], &f[half][SWEEP.start + step..]);
                     for ((force, (own, above)), (s, t)) in out.zip(s.iter().zip(t)) {
-                        *force += f64::from(*s) * own - f64::from(*t) * above;
+                        *force += T::from(*s) * *own - T::from(*t) * *above;
                     }
                 }
-                None => out.for_each(|(force, (own, above))| *force += own - above),
+                None => out.for_each(|(force, (own, above))| *force += *own - *above),
             }
         }
     }

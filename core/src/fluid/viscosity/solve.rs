@@ -133,7 +133,7 @@ impl Iterates<'_> {
                 x[f] += step * p[f];
                 r[f] -= step * q[f];
                 sum[0] += r[f] * r[f];
-                sum[1] += r[f] * r[f] * inverse[f];
+                sum[1] += r[f] * r[f] * f64::from(inverse[f]);
             }
         });
         add(partials)
@@ -149,18 +149,18 @@ impl Iterates<'_> {
                 let here = l * FACES..(l + 1) * FACES;
                 let (r, inverse) = (&residual[here.clone()], &operator.inverse_diagonal[here]);
                 for f in 0..FACES {
-                    p[f] = inverse[f] * r[f] + beta * p[f];
+                    p[f] = f64::from(inverse[f]) * r[f] + beta * p[f];
                 }
             });
             return of_diagonal;
         };
         let z = multigrid.cycle(operator, residual);
         let leaves = residual.par_chunks(FACES).zip(z.par_chunks(FACES)).zip(&mut *partials);
-        leaves.for_each(|((r, z), sum)| *sum = [r.iter().zip(z).map(|(r, z)| r * z).sum(), 0.0]);
+        leaves.for_each(|((r, z), sum)| *sum = [r.iter().zip(z).map(|(r, &z)| r * f64::from(z)).sum(), 0.0]);
         let energy = add(partials)[0];
         let beta = energy / before;
         direction.par_chunks_mut(FACES).zip(z.par_chunks(FACES)).for_each(|(p, z)| {
-            p.iter_mut().zip(z).for_each(|(p, z)| *p = z + beta * *p);
+            p.iter_mut().zip(z).for_each(|(p, &z)| *p = f64::from(z) + beta * *p);
         });
         energy
     }

@@ -15,7 +15,7 @@ pub(super) const HALF: usize = leaf::DIM / 2;
 pub(super) const OCTANT: usize = HALF * HALF * HALF;
 
 /// Weights of the fine voxels 2I − 1, 2I, 2I + 1, 2I + 2 in coarse voxel I along one axis; they add up to 1.
-pub(super) type Weights = [f64; 4];
+pub(super) type Weights = [f32; 4];
 /// Of what lies in the middle of coarse voxels, without interpolation.
 pub(super) const MEAN: Weights = [0.0, 0.5, 0.5, 0.0];
 /// Of what lies on their lower sides.
@@ -59,7 +59,7 @@ pub(super) fn offset(octant: usize, n: usize) -> usize {
 }
 
 /// Weighted sums over the block of a fine leaf: the coarse voxels of its octant.
-pub(super) fn gather(block: &[f64; SIZE], weights: [Weights; 3]) -> [f64; OCTANT] {
+pub(super) fn gather(block: &[f32; SIZE], weights: [Weights; 3]) -> [f32; OCTANT] {
     let mut x = [0.0; HALF * DIM * DIM];
     let mut y = [0.0; HALF * HALF * DIM];
     let mut z = [0.0; OCTANT];
@@ -70,13 +70,14 @@ pub(super) fn gather(block: &[f64; SIZE], weights: [Weights; 3]) -> [f64; OCTANT
 }
 
 /// Values seen as `[rows][10][inner]` become `[rows][4][inner]`.
-fn sum_rows(from: &[f64], inner: usize, w: &Weights, to: &mut [f64]) {
+fn sum_rows(from: &[f32], inner: usize, w: &Weights, to: &mut [f32]) {
     for (from, to) in from.chunks_exact(DIM * inner).zip(to.chunks_exact_mut(HALF * inner)) {
         for (i, to) in to.chunks_exact_mut(inner).enumerate() {
             // Fine voxel −1 stands first in a block.
             let at = &from[2 * i * inner..][..4 * inner];
             for (n, to) in to.iter_mut().enumerate() {
-                *to = w[0] * at[n] + w[1] * at[inner + n] + w[2] * at[2 * inner + n] + w[3] * at[3 * inner + n];
+                *to =
+                    w[0] * at[n] + w[1] * at[inner + n] + w[2] * at[2 * inner + n] + w[3] * at[3 * inner + n];
             }
         }
     }
@@ -88,7 +89,7 @@ pub(super) fn of_faces(axis: usize) -> [Weights; 3] {
 }
 
 /// `coarse` = Pᵀ `fine` / 8, for values `[leaf][3][512]` that are 0 on faces that are no unknowns.
-pub(super) fn restrict(links: &Links, fine: &Operator, values: &[f64], coarse: &Operator, out: &mut [f64]) {
+pub(super) fn restrict(links: &Links, fine: &Operator, values: &[f32], coarse: &Operator, out: &mut [f32]) {
     out.par_chunks_mut(FACES).enumerate().for_each(|(l, out)| {
         out.fill(0.0);
         let mut block = [0.0; SIZE];
@@ -107,7 +108,7 @@ pub(super) fn restrict(links: &Links, fine: &Operator, values: &[f64], coarse: &
 }
 
 /// `fine` = P `coarse` on the unknowns, 0 elsewhere.
-pub(super) fn prolong(links: &Links, coarse: &Operator, values: &[f64], fine: &Operator, out: &mut [f64]) {
+pub(super) fn prolong(links: &Links, coarse: &Operator, values: &[f32], fine: &Operator, out: &mut [f32]) {
     /// Coarse voxels around an octant, itself included, along an axis.
     const WIDE: usize = HALF + 2;
     out.par_chunks_mut(FACES).enumerate().for_each(|(l, out)| {
@@ -133,7 +134,7 @@ pub(super) fn prolong(links: &Links, coarse: &Operator, values: &[f64], fine: &O
 }
 
 /// Values seen as `[rows][6][inner]` become `[rows][8][inner]`; `along` for faces of this axis.
-fn spread_rows(from: &[f64], inner: usize, along: bool, to: &mut [f64]) {
+fn spread_rows(from: &[f32], inner: usize, along: bool, to: &mut [f32]) {
     // Coarse voxels I − 1, I, I + 1 in fine voxels 2I and 2I + 1.
     let weights =
         if along { [[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]] } else { [[0.25, 0.75, 0.0], [0.0, 0.75, 0.25]] };

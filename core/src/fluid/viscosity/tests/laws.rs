@@ -163,8 +163,14 @@ fn nonsense_is_refused_in_a_sentence_and_changes_nothing() {
         assert_eq!(u.values, scene.velocity.values);
         error.to_string()
     };
-    assert_eq!(attempt(-1.0, RHO, 0.1), "viscosity: -1 Pa·s is not a viscosity (from 0 to 1e9; pitch has 2e8)");
-    assert_eq!(attempt(f64::NAN, RHO, 0.1), "viscosity: NaN Pa·s is not a viscosity (from 0 to 1e9; pitch has 2e8)");
+    assert_eq!(
+        attempt(-1.0, RHO, 0.1),
+        "viscosity: -1 Pa·s is not a viscosity (from 0 to 1e9; pitch has 2e8)"
+    );
+    assert_eq!(
+        attempt(f64::NAN, RHO, 0.1),
+        "viscosity: NaN Pa·s is not a viscosity (from 0 to 1e9; pitch has 2e8)"
+    );
     assert!(attempt(f64::INFINITY, RHO, 0.1).contains("not a viscosity"));
     assert!(attempt(1.0, 0.0, 0.1).contains("not a density"));
     assert!(attempt(1.0, RHO, 0.0).contains("substep"));

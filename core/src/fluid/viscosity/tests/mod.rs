@@ -13,7 +13,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const RHO: f64 = 1000.0;
-const TIGHT: Params = Params { tolerance: 1e-11, max_iterations: 20_000, preconditioner: Preconditioner::Auto };
+const TIGHT: Params =
+    Params { tolerance: 1e-11, max_iterations: 20_000, preconditioner: Preconditioner::Auto };
 
 fn run_on(_: crate::pressure::Iteration) -> ControlFlow<()> {
     ControlFlow::Continue(())

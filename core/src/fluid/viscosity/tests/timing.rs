@@ -16,6 +16,9 @@ fn a_ball_of_honey() {
         let system = scene.system(dt);
         let assembly = start.elapsed().as_secs_f64();
         let info = diffuse(&scene.liquid(), &mut u, dt, &Params::default(), &mut run_on).unwrap();
-        println!("ν dt/h² = {stiffness}: {info:?}, {} leaves, assembly {assembly} s", system.operator.topology.len());
+        println!(
+            "ν dt/h² = {stiffness}: {info:?}, {} leaves, assembly {assembly} s",
+            system.operator.topology.len()
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::cells::Cells;
 use super::particles::Particles;
+use super::viscosity::MAX_VISCOSITY;
 use crate::grid::{Grid, Transform, leaf};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -21,6 +22,11 @@ pub fn viscosity(particles: &Particles, cells: &Cells, transform: &Transform) ->
         return Some(per_cell(particles, &particles.viscosity, cells, transform));
     }
     (first != 0.0).then(|| Grid::new(cells.topology.clone(), first))
+}
+
+/// The first particle whose viscosity is none that can be counted with.
+pub fn find_impossible_viscosity(particles: &Particles) -> Option<usize> {
+    particles.viscosity.par_iter().position_first(|&mu| !(0.0..=MAX_VISCOSITY as f32).contains(&mu))
 }
 
 /// A quantity of the particles at cell centres: the mean of those around, weighted trilinearly. Cells without

@@ -13,7 +13,7 @@ pub mod flip;
 mod flow;
 mod fraction;
 mod halo;
-mod material;
+pub mod material;
 pub mod particles;
 mod random;
 pub mod reseeding;

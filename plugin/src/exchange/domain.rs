@@ -1,11 +1,13 @@
-//! The box a solver works in, handed from its predict to whoever solves: table `domain`.
+//! The box a solver works in and how its walls hold the liquid, handed from its predict to whoever solves: table
+//! `domain`.
 
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::solid::{DomainLimits, Side};
 
-/// Writes the limits.
-pub fn write(call: &mut Call, port: u32, limits: &DomainLimits) -> Result<(), Failure> {
+/// Writes the limits, and whether viscous liquid slips along walls.
+pub fn write(call: &mut Call, port: u32, limits: &DomainLimits, walls: Walls) -> Result<(), Failure> {
     let code = |side: Side| match side {
         Side::Closed => 0i32,
         Side::Open => 1,
@@ -14,7 +16,16 @@ pub fn write(call: &mut Call, port: u32, limits: &DomainLimits) -> Result<(), Fa
     call.shape_table(port, 0)?;
     call.write_array(port, 0, c"min", 3, &limits.min.to_array())?;
     call.write_array(port, 0, c"max", 3, &limits.max.to_array())?;
-    call.write_array(port, 0, c"sides", 1, &limits.sides.map(code))
+    call.write_array(port, 0, c"sides", 1, &limits.sides.map(code))?;
+    call.write_array(port, 0, c"slip", 1, &[i32::from(walls == Walls::Slip)])
+}
+
+/// Reads whether viscous liquid slips along walls; a solver that does not say lets it stick.
+pub fn read_walls(call: &Call, port: u32, item: u32) -> Walls {
+    match call.table(port, item).and_then(|t| t.first::<i32>("slip")) {
+        Some(1) => Walls::Slip,
+        _ => Walls::NoSlip,
+    }
 }
 
 /// Reads the limits.

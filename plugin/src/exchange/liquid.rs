@@ -5,6 +5,7 @@ use super::{Exchange, domain};
 use meniscus_abi::Sampling;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::fluid::flip::Liquid;
+use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::fluid::volume::VolumeBook;
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::solid::{DomainLimits, SolidFields};
@@ -118,6 +119,7 @@ impl Exchange {
         ports: SubstepPorts,
         liquid: &Liquid,
         limits: &DomainLimits,
+        walls: Walls,
     ) -> Result<(), Failure> {
         let (solid, transform) = (&liquid.solid, &liquid.transform);
         self.write_faces(call, ports.vel_transferred, &liquid.transferred, transform)?;
@@ -134,7 +136,7 @@ impl Exchange {
             self.write_grid(call, ports.viscosity, Sampling::CENTER, viscosity, transform)?;
         }
         self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
-        domain::write(call, ports.domain, limits)
+        domain::write(call, ports.domain, limits, walls)
     }
 
     /// A grid that must be there.

@@ -16,7 +16,7 @@ mod solid_shape;
 mod solids;
 
 pub use bubbles::write as write_bubbles;
-pub use domain::read as read_domain;
+pub use domain::{read as read_domain, read_walls};
 pub use liquid::{Held, StatePorts, SubstepPorts, write_table};
 pub use particles::Followers;
 pub use solid_shape::SolidShape;

@@ -7,6 +7,7 @@ use meniscus_abi::{MenuItem, Param};
 use meniscus_core::fluid::flip::FlipParams;
 use meniscus_core::fluid::reseeding::Reseeding;
 use meniscus_core::fluid::transfer::VelocityTransfer;
+use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::fluid::volume::VolumeControl;
 use meniscus_core::solid::{DomainLimits, Side};
 
@@ -40,9 +41,10 @@ const COLLISION_SEPARATION: usize = 16;
 pub const PRESSURE_SOLVE: usize = 17;
 /// After the solver's two and the two of frames.
 const VISCOSITY: usize = 21;
+const WALL_SLIP: usize = 22;
 
 /// Every parameter, in the order of the constants above.
-pub static PARAMS: [Param; 22] = [
+pub static PARAMS: [Param; 23] = [
     Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
         .folder(c"Particle Motion")
         .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
@@ -119,6 +121,10 @@ pub static PARAMS: [Param; 22] = [
         .folder(c"Viscosity")
         .help(c"Lets the viscosity that the liquid was given act. It takes a solve and a second projection per substep where the liquid has any, and nothing where it has none.")
         .houdini(c"enableviscosity"),
+    Param::toggle(c"wall_slip", c"Slip at Walls", false)
+        .folder(c"Viscosity")
+        .help(c"Off: a viscous liquid sticks to solids and closed sides, and moving ones drag it along. On: it slides along them without friction.")
+        .disable_when(c"{ viscosity == 0 }"),
 ];
 
 /// How the core is to step the liquid.
@@ -144,6 +150,11 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
         false => VolumeControl { gain: 0.0, spreading: 0.0 },
     };
     params
+}
+
+/// What a viscous liquid does at walls.
+pub fn walls(call: &Call) -> Walls {
+    if call.on(WALL_SLIP) { Walls::Slip } else { Walls::NoSlip }
 }
 
 /// The box the simulation happens in.

@@ -1,6 +1,6 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
-use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params};
+use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, walls};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
 use crate::exchange::{ColliderPorts, Exchange, Held, StatePorts, SubstepPorts, write_table};
@@ -10,7 +10,8 @@ use meniscus_abi::{Access, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
-use meniscus_core::fluid::{Particles, Selection, sources};
+use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
+use meniscus_core::fluid::{Particles, Selection, material, sources};
 use meniscus_core::grid::Transform;
 use meniscus_core::solid::Solids;
 
@@ -175,6 +176,9 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation);
         let domain = domain_limits(call)?;
+        if params.viscosity {
+            check_viscosity(&held.liquid.particles)?;
+        }
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let (memory, dt) = (&mut self.memory, call.dt());
@@ -186,7 +190,7 @@ impl FlipSolver {
         call.measure("rest_volume", &[held.liquid.volume.rest + 0.0]);
         call.measure("spray_volume", &[held.liquid.measured.spray + 0.0]);
         self.exchange.write_liquid(call, STATE, &held)?;
-        self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain)?;
+        self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain, walls(call))?;
         Ok(Outcome::Done)
     }
 
@@ -226,6 +230,16 @@ impl FlipSolver {
         call.measure("momentum", &momentum.to_array());
         call.measure("kinetic_energy", &[energy]);
     }
+}
+
+/// A viscosity that users put on a particle and that is none gets a sentence.
+fn check_viscosity(particles: &Particles) -> Result<(), Failure> {
+    let Some(p) = material::find_impossible_viscosity(particles) else { return Ok(()) };
+    let (id, viscosity) = (particles.id[p], particles.viscosity[p]);
+    let sentence = format!(
+        "`particles`: the particle with id {id} has a viscosity of {viscosity} Pa s, which must be from 0 to {MAX_VISCOSITY:e}"
+    );
+    Err(Failure::input(STATE.particles, sentence))
 }
 
 /// Voxels per substep that a step may cross; a host that gives none gets one.

@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, Status};
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
-use meniscus_core::fluid::seeding::{Material, Seeding};
+use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::grid::Transform;
 use meniscus_core::solid::{DomainLimits, Solids};
@@ -70,7 +70,7 @@ static PARAMS: [Param; 9] = [
         .help(c"Mass per volume. Water has 1000. A point attribute density of the meshes takes its place."),
     material::viscosity()
         .not_animated()
-        .help(c"Dynamic viscosity. 0 costs nothing and leaves walls slippery; anything more makes the liquid stick to walls. Water has 0.001, honey 10."),
+        .help(c"Dynamic viscosity. 0 costs nothing; anything more acts at once, and the liquid sticks to walls unless the solver says that it slips. Water has 0.001 (give it 0), oil 0.1, honey 10, tar 1000. A coarse grid adds some of its own: what is thinner than speed x voxel x density looks alike."),
     frames::PARAMS[0],
     frames::PARAMS[1],
 ];
@@ -99,17 +99,15 @@ impl Instance for LiquidObject {
         self.exchange.begin(call)?;
         let separation = call.number(PARTICLE_SEPARATION);
         let h = separation * call.number(GRID_SCALE);
-        let density = call.number(DENSITY);
         positive("particle_separation", separation)?;
         positive("grid_scale", h)?;
-        positive("density", density)?;
         let transform = Transform::uniform(h, DVec3::ZERO);
         let seeding = Seeding {
             separation: separation as f32,
             jitter: call.number(JITTER) as f32,
             seed: call.int(SEED) as u64,
         };
-        let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
+        let material = material::read(call, DENSITY, VISCOSITY)?;
         let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
 
         if let Some((low, high)) = self.exchange.bounds(call, FILL)? {

@@ -6,7 +6,7 @@ use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
 use meniscus_core::fluid::flip::Liquid;
-use meniscus_core::fluid::seeding::{Material, Seeding};
+use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::sources::{self, Jet};
 
 /// The ports of a source or a sink: the liquid's state and the region.
@@ -41,7 +41,7 @@ static PARAMS: [Param; 7] = [
     Param::toggle(c"drive", c"Drive Velocity", true)
         .help(c"Gives the velocity to all liquid in the region, not only to what enters: a jet that keeps its speed."),
     material::density().help(c"Mass per volume of what enters."),
-    material::viscosity().help(c"Dynamic viscosity of what enters."),
+    material::viscosity().help(c"Dynamic viscosity of what enters; give it what the liquid has. Water has 0.001 (give it 0), honey 10."),
     frames::PARAMS[0],
     frames::PARAMS[1],
 ];
@@ -67,10 +67,7 @@ impl Instance for LiquidSource {
         if !call.on(ACTIVE) {
             return Ok(Outcome::Done);
         }
-        let density = call.number(DENSITY);
-        if !(density > 0.0 && density < f64::INFINITY) {
-            return Err(Failure::parameter(format!("density must be above 0, not {density}")));
-        }
+        let material = material::read(call, DENSITY, VISCOSITY)?;
         self.exchange.begin(call)?;
         if call.stage() == Stage::INIT {
             return look_at_region(&mut self.exchange, call);
@@ -79,7 +76,6 @@ impl Instance for LiquidSource {
         let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
             return Ok(Outcome::Done);
         };
-        let material = Material { density: density as f32, viscosity: call.number(VISCOSITY) as f32 };
         let velocity = DVec3::from_array(call.vector(VELOCITY));
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
         let travelled = call.on(DRIVE).then(|| velocity * call.time());

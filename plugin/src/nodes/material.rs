@@ -1,6 +1,9 @@
 //! What a liquid is made of: the parameters of every node that makes particles.
 
 use meniscus_abi::Param;
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::fluid::seeding::Material;
+use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 
 /// Mass per volume.
 pub const fn density() -> Param {
@@ -19,4 +22,18 @@ pub const fn viscosity() -> Param {
         .range(0.0, 100.0)
         .hard_min()
         .houdini(c"viscosity")
+}
+
+/// The material of a node whose [`density`] and [`viscosity`] stand at these places of its list.
+pub fn read(call: &Call, density: usize, viscosity: usize) -> Result<Material, Failure> {
+    let (density, viscosity) = (call.number(density), call.number(viscosity));
+    if !(density > 0.0 && density < f64::INFINITY) {
+        return Err(Failure::parameter(format!("density must be above 0, not {density}")));
+    }
+    if !(0.0..=MAX_VISCOSITY).contains(&viscosity) {
+        let sentence =
+            format!("viscosity must be from 0 to {MAX_VISCOSITY:e} Pa s (pitch has 2e8), not {viscosity}");
+        return Err(Failure::parameter(sentence));
+    }
+    Ok(Material { density: density as f32, viscosity: viscosity as f32 })
 }

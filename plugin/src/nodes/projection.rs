@@ -1,7 +1,7 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
 use super::liquid_ports as ports;
-use crate::exchange::{Exchange, read_domain, write_bubbles};
+use crate::exchange::{Exchange, read_domain, read_walls, write_bubbles};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
 use meniscus_abi::{Access, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
@@ -142,6 +142,7 @@ pub fn solve(
     let swelling = exchange.grid::<f32>(call, at.swelling, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
     let domain = read_domain(call, at.domain, 0)?;
+    let walls = read_walls(call, at.domain, 0);
     let per_cell_viscosity = exchange.grid::<f32>(call, at.viscosity, 0)?.map(|g| g.0);
     let solid = match per_cell_viscosity {
         Some(_) => Some(exchange.required_grid(call, at.solid)?.0),
@@ -177,7 +178,7 @@ pub fn solve(
     };
     let solved = exchange.install(|| match (&per_cell_viscosity, &solid) {
         (Some(mu), Some(solid)) => {
-            let viscous = viscous(solid, mu);
+            let viscous = viscous(solid, mu, walls);
             let go_on = &mut { go_on };
             let solved = between_projections(&fields, &viscous, &mut vel, dt, &mut projection, go_on);
             solved.map(|(projected, info)| (projected, Some(info)))
@@ -217,9 +218,9 @@ fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {
     }
 }
 
-fn viscous<'a>(solid: &'a Grid<f32>, viscosity: &'a Grid<f32>) -> Viscous<'a> {
+fn viscous<'a>(solid: &'a Grid<f32>, viscosity: &'a Grid<f32>, walls: Walls) -> Viscous<'a> {
     let params = viscosity::Params::default();
-    Viscous { solid, viscosity: Viscosity::PerCell(viscosity), walls: Walls::NoSlip, params }
+    Viscous { solid, viscosity: Viscosity::PerCell(viscosity), walls, params }
 }
 
 fn report_viscosity(call: &Call, info: &viscosity::Info) {

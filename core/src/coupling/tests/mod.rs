@@ -6,6 +6,7 @@ mod hydrostatics;
 mod invariance;
 mod pistons;
 mod regions;
+mod viscous;
 
 use super::{Density, Error, LiquidFields, Projection, constraint_bubbles, free_surface};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform};

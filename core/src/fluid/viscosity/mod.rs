@@ -43,7 +43,8 @@ pub const MAX_VISCOSITY: f64 = 1e9;
 pub enum Viscosity<'a> {
     /// The same everywhere, Pa·s.
     Uniform(f64),
-    /// Per cell, Pa·s; edges take the mean of the cells around.
+    /// Per cell, Pa·s. Edges take the harmonic mean of the cells around, so that the shear stress goes through where
+    /// two liquids meet [Deubelbeiss and Kaus 2008].
     PerCell(&'a Grid<f32>),
 }
 

@@ -130,6 +130,12 @@ impl Around {
         sum / steps.len() as f64
     }
 
+    fn harmonic_mean(block: &[f32], at: [i32; 3], steps: &[usize]) -> f64 {
+        let i = halo::index(HALO, at);
+        let sum: f64 = steps.iter().map(|step| 1.0 / f64::from(block[i - step])).sum();
+        steps.len() as f64 / sum
+    }
+
     /// The difference across `b` of the faces of axis `a` on either side of an edge, as (factor, walls' part);
     /// `w` is the fraction of the edge that is liquid. `None` where slip lets go of the edge.
     fn difference(&self, a: usize, b: usize, at: [i32; 3], w: f32, walls: Walls) -> Option<(f32, f64)> {
@@ -172,7 +178,7 @@ impl Leaf<'_> {
         };
         let viscosity = |steps: &[usize]| match fields.viscosity {
             Ok(mu) => mu,
-            Err(_) => Around::mean(&around.viscosity, at, steps),
+            Err(_) => Around::harmonic_mean(&around.viscosity, at, steps),
         };
         let cell = 2.0 * fields.step * viscosity(&[0]);
         let w = around.half_steps.fraction(at.map(|c| 2 * c));

@@ -117,3 +117,25 @@ fn shear_waves_decay_as_they_should() {
         assert!((found - 1.0).abs() < 0.02 && (found / expected - 1.0).abs() < 0.02, "{found}");
     }
 }
+
+/// Two liquids between walls, the lower a tenth as viscous: the stress is the same in both, so that the lower shears
+/// ten times as fast.
+#[test]
+fn couette_flow_of_two_viscosities() {
+    let n = 16;
+    let scene = slab(n, 6, 0.0, true).walls_move(|p| if p.y > 0.5 { DVec3::X } else { DVec3::ZERO });
+    let (thin, thick) = (0.2, 2.0);
+    let of_cell = |c: Coord| if scene.transform.to_world(c.as_dvec3()).y < 0.5 { thin } else { thick };
+    let mu = Grid::from_fn(scene.surface.topology.clone(), thick as f32, |c| of_cell(c) as f32);
+    let liquid = ViscousLiquid { viscosity: Viscosity::PerCell(&mu), ..scene.liquid() };
+    let mut u = scene.velocity.clone();
+    let info = diffuse(&liquid, &mut u, 1e6, &Params { tolerance: 1e-9, ..TIGHT }, &mut run_on).unwrap();
+    assert!(info.converged, "{info:?}");
+    let between = thick / (thin + thick);
+    let off = error(&scene, &u, n, 6, |y| match y < 0.5 {
+        true => 2.0 * y * between,
+        false => between + (2.0 * y - 1.0) * (1.0 - between),
+    });
+    println!("Couette flow of two liquids: {off}");
+    assert!(off < 0.02, "{off}");
+}

@@ -2,6 +2,7 @@
 
 mod flows;
 mod laws;
+mod multigrid;
 mod operator;
 mod timing;
 

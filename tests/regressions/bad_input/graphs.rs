@@ -92,6 +92,8 @@ fn values_that_cannot_be_meant_are_refused() {
         ),
         (with(WATER, "grid_scale", json!(0)), ["node `water`", "grid_scale", "0"]),
         (with(WATER, "density", json!(-1000)), ["node `water`", "density", "-1000"]),
+        (with(WATER, "viscosity", json!(-1)), ["node `water`", "viscosity", "-1"]),
+        (with(WATER, "viscosity", json!(1e12)), ["node `water`", "viscosity", "from 0 to 1e9"]),
         (with(WATER, "velocity", json!([0, 1e300, 0])), ["node `water`", "velocity", "too large"]),
         (with(FLIP, "limit_size", json!([0.2, 0, 0.2])), ["node `flip`", "limit_size", "holds nothing"]),
         (tank_with(tap(json!(0))), ["node `tap`", "density", "above 0"]),

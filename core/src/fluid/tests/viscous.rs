@@ -1,5 +1,6 @@
 use super::flip::Scene;
 use super::*;
+use crate::fluid::material::find_impossible_viscosity;
 use crate::solid::{DomainLimits, Side};
 
 const GRAVITY: f64 = 9.81;
@@ -46,4 +47,31 @@ fn a_column_of_honey_falls_more_slowly_the_thicker_it_is() {
     println!("mean height {heights:?} of 0.4 m");
     assert!(heights[0] < heights[1] && heights[1] < heights[2] && heights[2] < heights[3]);
     assert!(heights[3] > 0.385, "{heights:?}");
+}
+
+#[test]
+fn without_viscosity_the_substep_is_the_one_without_the_feature() {
+    let run = |counts: bool| {
+        let mut scene = pool(0.0, |x| x.x < 0.4 && x.y < 0.5);
+        scene.params.viscosity = counts;
+        for _ in 0..3 {
+            scene.substep(1.0 / 48.0, GRAVITY);
+            assert!(scene.liquid.viscosity.is_none());
+        }
+        scene.liquid
+    };
+    let (with, without) = (run(true), run(false));
+    assert_eq!(with.particles, without.particles);
+    assert_eq!(with.velocity.values, without.velocity.values);
+    assert_eq!(with.surface.values, without.surface.values);
+}
+
+#[test]
+fn a_viscosity_that_is_none_is_found() {
+    let mut particles = pool(10.0, |x| x.y < 0.3).liquid.particles;
+    assert_eq!(find_impossible_viscosity(&particles), None);
+    for bad in [-1e-3, f32::NAN, f32::INFINITY, 2e9] {
+        particles.viscosity[17] = bad;
+        assert_eq!(find_impossible_viscosity(&particles), Some(17), "{bad}");
+    }
 }

@@ -19,7 +19,7 @@ const MULTIGRID_FROM: f64 = 10.0;
 /// move freely, which a coarser level cannot tell. Interiors and walls take about half off per cycle.
 fn falls_short(cycles: usize, reduction: f64) -> bool {
     /// Cycles before which nothing is said.
-    const TRIAL: usize = 8;
+    const TRIAL: usize = 5;
     /// What a cycle should leave of the residual, on average.
     const LEFT: f64 = 0.63;
     cycles >= TRIAL && reduction > LEFT.powi(cycles as i32)

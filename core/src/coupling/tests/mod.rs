@@ -3,6 +3,7 @@
 mod bubbles;
 mod conservation;
 mod hydrostatics;
+mod identity;
 mod invariance;
 mod pistons;
 mod regions;

@@ -3,7 +3,7 @@ use super::*;
 use glam::ivec3;
 
 /// Regions of liquid cells given one by one, among closed faces given one by one, on given leaves.
-fn regions(
+pub(super) fn regions(
     topology: Arc<Topology>,
     domain: DomainLimits,
     liquid: impl Fn(Coord) -> bool + Sync,
@@ -27,13 +27,13 @@ fn regions(
 }
 
 /// Limits of the cells `low..high` (voxels of 1 m, cell 0 from 0 to 1).
-fn limits(low: IVec3, high: IVec3, walled: bool) -> DomainLimits {
+pub(super) fn limits(low: IVec3, high: IVec3, walled: bool) -> DomainLimits {
     let side = if walled { Side::Closed } else { Side::Kill };
     DomainLimits::uniform(low.as_dvec3(), high.as_dvec3(), side)
 }
 
 /// Closed faces around the cells `low..high`.
-fn walls(low: IVec3, high: IVec3) -> impl Fn(usize, Coord) -> bool {
+pub(super) fn walls(low: IVec3, high: IVec3) -> impl Fn(usize, Coord) -> bool {
     move |axis, c| {
         let inside = |c: IVec3| c.cmpge(low).all() && c.cmplt(high).all();
         !(inside(c) && inside(c - IVec3::AXES[axis]))

@@ -1,0 +1,117 @@
+use super::super::identity::{BubbleMemory, OUTSIDE, identify};
+use super::super::regions::Regions;
+use super::regions::{limits, regions, walls};
+use super::*;
+use glam::ivec3;
+
+const SIZE: IVec3 = IVec3::splat(24);
+
+/// A full box with air where `air` says so; its lid is open when `open`.
+fn tank(air: impl Fn(Coord) -> bool + Sync, open: bool) -> Regions {
+    let mut domain = limits(IVec3::ZERO, SIZE, true);
+    let closed = walls(IVec3::ZERO, SIZE);
+    if open {
+        domain.sides[3] = Side::Open;
+    }
+    let lid = move |axis: usize, c: Coord| open && axis == 1 && c.y == SIZE.y;
+    let inside = |c: Coord| c.cmpge(IVec3::ZERO).all() && c.cmplt(SIZE).all();
+    regions(
+        leaves(IVec3::splat(-8), SIZE + 8),
+        domain,
+        |c| inside(c) && !air(c),
+        |axis, c| closed(axis, c) && !lid(axis, c),
+    )
+}
+
+fn block(low: IVec3, high: IVec3) -> impl Fn(Coord) -> bool + Sync {
+    move |c| c.cmpge(low).all() && c.cmplt(high).all()
+}
+
+/// The region at a cell.
+fn at(regions: &Regions, c: Coord) -> usize {
+    usize::try_from(regions.cells.get(c)).expect("there is air")
+}
+
+fn remembered(memory: &BubbleMemory) -> f64 {
+    memory.bubbles.iter().map(|b| b.rest_volume).sum()
+}
+
+#[test]
+fn a_bubble_that_moves_stays_itself() {
+    let first = tank(block(ivec3(4, 4, 4), ivec3(8, 8, 8)), false);
+    let before = identify(&first, None);
+    let rest = first.air[at(&first, ivec3(5, 5, 5))].volume;
+    let mut memory = before.memory(&first);
+    for step in 1..6 {
+        let shift = IVec3::Y * step;
+        let now = tank(block(ivec3(4, 4, 4) + shift, ivec3(8, 8, 8) + shift), false);
+        let found = identify(&now, Some(&memory));
+        let bubble = found.regions[at(&now, ivec3(5, 5, 5) + shift)];
+        assert_eq!((bubble.id, bubble.rest_volume, bubble.void), (1, rest, false));
+        memory = found.memory(&now);
+    }
+}
+
+#[test]
+fn a_single_cell_that_jumps_past_itself_is_found_again() {
+    let first = tank(|c| c == ivec3(5, 5, 5), false);
+    let memory = identify(&first, None).memory(&first);
+    let now = tank(|c| c == ivec3(5, 8, 4), false);
+    let found = identify(&now, Some(&memory));
+    assert_eq!((found.regions[0].id, found.regions[0].void), (1, false));
+    assert_eq!(found.regions[0].rest_volume, memory.bubbles[0].rest_volume);
+    let far = tank(|c| c == ivec3(5, 15, 4), false);
+    let found = identify(&far, Some(&memory));
+    assert_eq!((found.regions[0].id, found.regions[0].rest_volume, found.regions[0].void), (2, 0.0, true));
+}
+
+#[test]
+fn merges_add_and_splits_divide_what_should_be_there() {
+    let (low, high) = (block(ivec3(4, 4, 4), ivec3(8, 8, 8)), block(ivec3(4, 12, 4), ivec3(12, 20, 12)));
+    let apart = tank(|c| low(c) || high(c), false);
+    let memory = identify(&apart, None).memory(&apart);
+    let sum = remembered(&memory);
+    let [small, large] = [ivec3(5, 5, 5), ivec3(5, 13, 5)].map(|c| apart.air[at(&apart, c)].volume);
+    assert!((sum - small - large).abs() < 1e-12);
+    let (id_small, id_large) = {
+        let found = identify(&apart, None);
+        (found.regions[at(&apart, ivec3(5, 5, 5))].id, found.regions[at(&apart, ivec3(5, 13, 5))].id)
+    };
+
+    let channel = block(ivec3(5, 8, 5), ivec3(6, 12, 6));
+    let joined = tank(|c| low(c) || high(c) || channel(c), false);
+    let found = identify(&joined, Some(&memory));
+    let whole = found.regions[at(&joined, ivec3(5, 5, 5))];
+    assert_eq!(whole.id, id_large, "the larger one lends its name");
+    assert!((whole.rest_volume - sum).abs() < 1e-12);
+
+    let memory = found.memory(&joined);
+    let found = identify(&apart, Some(&memory));
+    let [a, b] = [ivec3(5, 5, 5), ivec3(5, 13, 5)].map(|c| found.regions[at(&apart, c)]);
+    assert_eq!(b.id, id_large);
+    assert!(a.id > id_small.max(id_large), "the smaller part is new");
+    assert!((a.rest_volume + b.rest_volume - sum).abs() < 1e-12);
+    assert!((a.rest_volume / b.rest_volume - 64.0 / 512.0).abs() < 1e-12, "by the cells they share");
+}
+
+#[test]
+fn air_that_opens_gives_its_volume_up_and_air_that_is_sealed_starts_with_what_it_holds() {
+    let pocket = block(ivec3(4, 12, 4), ivec3(12, 20, 12));
+    let chimney = block(ivec3(6, 20, 6), ivec3(8, 24, 8));
+    let sealed = tank(&pocket, true);
+    let memory = identify(&sealed, None).memory(&sealed);
+    assert_eq!(memory.bubbles.len(), 1);
+
+    let opened = tank(|c| pocket(c) || chimney(c), true);
+    let found = identify(&opened, Some(&memory));
+    assert_eq!(found.regions[at(&opened, ivec3(5, 13, 5))].id, OUTSIDE);
+    let memory = found.memory(&opened);
+    assert!(memory.bubbles.is_empty());
+
+    let smaller = block(ivec3(4, 12, 4), ivec3(12, 18, 12));
+    let again = tank(&smaller, true);
+    let found = identify(&again, Some(&memory));
+    let r = at(&again, ivec3(5, 13, 5));
+    assert!(found.regions[r].id > 1, "it is not who it was");
+    assert_eq!((found.regions[r].rest_volume, found.regions[r].void), (again.air[r].volume, false));
+}

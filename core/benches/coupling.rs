@@ -59,6 +59,8 @@ fn time(n: i32) {
         source: None,
         tension: None,
         previous_pressure: None,
+        previous_bubbles: None,
+        volume_gain: 0.0,
     };
     println!("{n}³ domain: {} leaves", topology.len());
     let dt = 0.005;

@@ -1,5 +1,6 @@
 //! What a pressure projection reads.
 
+use super::identity::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
 use crate::solid::{DomainLimits, Side};
 use glam::DVec3;
@@ -71,6 +72,10 @@ pub struct LiquidFields<'a> {
     pub tension: Option<SurfaceTension<'a>>,
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pub previous_pressure: Option<&'a Grid<f32>>,
+    /// The bubbles of the previous substep.
+    pub previous_bubbles: Option<&'a BubbleMemory>,
+    /// Rate at which a constrained bubble returns to its rest volume, 1/s; 0 lets it drift.
+    pub volume_gain: f64,
 }
 
 impl LiquidFields<'_> {

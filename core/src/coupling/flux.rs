@@ -18,6 +18,14 @@ pub(super) struct Flux {
     pub(super) air: Vec<f64>,
 }
 
+impl Flux {
+    /// The same, with the outflow that air regions shall have taken off.
+    pub(super) fn less(mut self, wanted: &[f64]) -> Self {
+        self.air.iter_mut().zip(wanted).for_each(|(air, wanted)| *air -= wanted);
+        self
+    }
+}
+
 /// Sums by number, in the order of first use.
 #[derive(Default)]
 struct Tally(Vec<(usize, f64)>);

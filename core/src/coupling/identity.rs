@@ -15,7 +15,8 @@ const REACH: i32 = 3;
 /// What one substep's bubbles leave to the next. State: it travels with the liquid's data.
 #[derive(Clone, Debug)]
 pub struct BubbleMemory {
-    /// Per cell the id of its air; negative where there is none.
+    /// Per cell the id of its air; [`LABEL_SOLID`](super::regions::LABEL_SOLID) in a solid, −2 − k in the connected
+    /// liquid component k.
     pub cells: Grid<i32>,
     /// The enclosed bubbles, by ascending id.
     pub bubbles: Vec<Remembered>,
@@ -52,20 +53,20 @@ pub struct Identities {
     pub next_id: i32,
 }
 
-/// How much of each ancestor's air (by id) each region holds: `(region, id) → cells`.
+/// How many cells of each ancestor's air (by id) each region holds: `(region, id) → cells`.
 type Shares = BTreeMap<(usize, i32), f64>;
 
 /// Recognises the regions by the air that was in their cells a substep ago.
 ///
-/// A bubble's rest volume goes to its descendants in proportion to the cells they share with it, so that merges
+/// A bubble's rest volume goes to its descendants in proportion to the air of it that they hold, so that merges
 /// add and splits divide. Air that gets enclosed starts with what it holds; a bubble that opens to the outside
 /// gives its volume up. Of several heirs the one with the largest share keeps the id. Without a memory every
-/// region is new and starts with what it holds.
-pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>) -> Identities {
+/// region is new and starts with what it holds. `voxel` is the volume of a voxel, m³.
+pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) -> Identities {
     let Some(memory) = memory else { return everything_new(regions) };
     let mut shares = overlaps(regions, memory);
     find_the_lost(regions, memory, &mut shares);
-    let rest = rest_volumes(regions, memory, &shares);
+    let rest = rest_volumes(regions, memory, &shares, voxel);
     let (ids, next_id) = heirs(regions, memory, &shares);
     let identity = |r: usize| match regions.air[r].exterior {
         true => Identity { id: OUTSIDE, rest_volume: f64::INFINITY, void: false },
@@ -140,18 +141,27 @@ fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) 
 }
 
 /// The volume each region should have, m³.
-fn rest_volumes(regions: &Regions, memory: &BubbleMemory, shares: &Shares) -> Vec<f64> {
-    let (mut of_ancestor, mut of_region) = (BTreeMap::<i32, f64>::new(), vec![0.0; regions.air.len()]);
-    for (&(r, id), cells) in shares {
-        *of_ancestor.entry(id).or_default() += cells;
-        of_region[r] += cells;
+///
+/// Of a region's volume, the part of its cells that were an ancestor's counts as that ancestor's air; air that reached
+/// the outside counts whole cells.
+fn rest_volumes(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) -> Vec<f64> {
+    let mut cells_of = vec![0.0; regions.air.len()];
+    shares.iter().for_each(|(&(r, _), cells)| cells_of[r] += cells);
+    let air = |r: usize, cells: f64| match regions.air[r].exterior {
+        true => cells * voxel,
+        // A region that the smoothed surface has closed still takes part.
+        false => regions.air[r].volume.max(1e-3 * voxel) * cells / cells_of[r],
+    };
+    let mut left_of = BTreeMap::<i32, f64>::new();
+    for (&(r, id), &cells) in shares {
+        *left_of.entry(id).or_default() += air(r, cells);
     }
     let mut rest = vec![0.0; regions.air.len()];
-    for (&(r, id), cells) in shares.iter().filter(|(k, _)| !regions.air[k.0].exterior) {
+    for (&(r, id), &cells) in shares.iter().filter(|(k, _)| !regions.air[k.0].exterior) {
         rest[r] += match memory.bubbles.binary_search_by_key(&id, |b| b.id) {
-            Ok(n) => memory.bubbles[n].rest_volume * cells / of_ancestor[&id],
+            Ok(n) => memory.bubbles[n].rest_volume * air(r, cells) / left_of[&id],
             // From outside: what it holds.
-            Err(_) => regions.air[r].volume * cells / of_region[r],
+            Err(_) => regions.air[r].volume * cells / cells_of[r],
         };
     }
     rest
@@ -188,17 +198,14 @@ fn heirs(regions: &Regions, memory: &BubbleMemory, shares: &Shares) -> (Vec<i32>
 
 impl Identities {
     /// What the next substep needs to recognise these regions.
-    pub fn memory(&self, regions: &Regions) -> BubbleMemory {
-        let mut cells = Grid::new(regions.cells.topology.clone(), -1);
-        cells.values.par_iter_mut().zip(&regions.cells.values).with_min_len(4096).for_each(|(to, &r)| {
-            *to = if r >= 0 { self.regions[r as usize].id } else { -1 };
+    pub fn memory(&self, regions: Regions) -> BubbleMemory {
+        let mut cells = regions.cells;
+        cells.values.par_iter_mut().with_min_len(4096).filter(|label| **label >= 0).for_each(|label| {
+            *label = self.regions[*label as usize].id;
         });
-        let mut bubbles: Vec<Remembered> = self
-            .regions
-            .iter()
-            .filter(|i| i.id > OUTSIDE)
-            .map(|i| Remembered { id: i.id, rest_volume: i.rest_volume })
-            .collect();
+        let enclosed = self.regions.iter().filter(|i| i.id > OUTSIDE);
+        let mut bubbles: Vec<Remembered> =
+            enclosed.map(|i| Remembered { id: i.id, rest_volume: i.rest_volume }).collect();
         bubbles.sort_by_key(|b| b.id);
         BubbleMemory { cells, bubbles, next_id: self.next_id }
     }

@@ -11,6 +11,7 @@ mod fields;
 mod first_guess;
 mod flux;
 pub mod free_surface;
+mod growth;
 pub mod identity;
 mod open_volume;
 mod project;

@@ -5,6 +5,8 @@ use super::block::{self, Block};
 use super::fields::LiquidFields;
 use super::first_guess::first_guess;
 use super::flux::{self, Flux, Walls};
+use super::growth::growth;
+use super::identity::{BubbleMemory, Identities, identify};
 use super::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::volumes::{self, ClosedVolume, Leftover};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
@@ -16,10 +18,12 @@ use std::sync::Arc;
 /// A region of air, as the solve leaves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bubble {
-    /// Its number in [`Projection::region`] of this substep.
+    /// Its id for as long as it exists; [`OUTSIDE`](super::identity::OUTSIDE) when exterior.
     pub id: i32,
     /// Volume, m³; infinite when exterior.
     pub volume: f64,
+    /// Volume it should have, m³; infinite when exterior.
+    pub rest_volume: f64,
     /// Pressure λ, Pa, against the air of given pressure; in a closed volume, against its largest bubble.
     pub pressure: f64,
     /// Centre of volume in world space, m.
@@ -39,16 +43,16 @@ pub struct Bubble {
 pub struct Projection {
     /// Pressure, Pa: of the liquid's cells, λ in the air's.
     pub pressure: Grid<f32>,
-    /// r ≥ 0 in air region r, −1 in solids, −2 − k in the connected liquid component k.
-    pub region: Grid<i32>,
-    /// The air regions, by id.
+    /// The air regions, in the order of their first cells.
     pub bubbles: Vec<Bubble>,
+    /// Where they are, and what the next substep needs to recognise them.
+    pub memory: BubbleMemory,
     /// What the solver did.
     pub info: Info,
     /// Largest |D u + s − source| / h³ of a liquid cell after the update, 1/s.
     pub max_divergence: f64,
-    /// Largest net outflow |B u + s_b| of a constrained bubble after the update, beyond what a closed
-    /// volume's walls and sources force on it, m³/s.
+    /// Largest net outflow |B u + s_b| of a constrained bubble after the update, beyond what brings it back to
+    /// its rest volume and what a closed volume's walls and sources force on it, m³/s.
     pub max_bubble_flux: f64,
     /// Largest outflow that a closed volume's walls and sources ask of what they enclose, m³/s: no
     /// velocity can answer it, so its bubbles take it (or its liquid, where it has none).
@@ -80,7 +84,8 @@ pub(super) struct Engine<'a> {
 }
 
 /// Projects `vel` (m/s, over a step of `dt` seconds) with the constraints D u + s = 0 on the liquid's cells
-/// and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7].
+/// and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7], or as much as brings them
+/// back to their rest volumes.
 pub(super) fn project(
     fields: &LiquidFields,
     constrained: Constrained,
@@ -96,13 +101,15 @@ pub(super) fn project(
         return Err(Error::VoxelSize(h));
     }
     let regions = Regions::find(fields);
+    let identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
     let closed = volumes::closed_volumes(&regions, &constrained);
     let air = air_unknowns(&regions, &constrained, &closed);
     let topology = assemble::liquid_leaves(&regions);
     let system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    let before = flux::flux(fields, &regions, &walls, &topology, vel);
+    let grow = growth(&regions, &identities, &constrained, fields.volume_gain, dt);
+    let before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let left = volumes::compatible(&regions, &closed, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
     let tension = assemble::tension_flux(fields, &regions, &system);
@@ -115,7 +122,7 @@ pub(super) fn project(
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
     update_velocity(fields, &system, &values, tension.as_ref(), vel);
-    let after = flux::flux(fields, &regions, &walls, &topology, vel);
+    let after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
         let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();
@@ -124,12 +131,12 @@ pub(super) fn project(
     };
     Ok(Projection {
         pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
-        bubbles: bubbles(&regions, &constrained, &air, &x),
+        bubbles: bubbles(&regions, &identities, &constrained, &air, &x),
         info,
         max_divergence,
         max_bubble_flux,
         incompatible_flux: closed.iter().map(forced).fold(0.0, f64::max),
-        region: regions.cells,
+        memory: identities.memory(regions),
     })
 }
 
@@ -257,10 +264,17 @@ fn pressure_grid(
 }
 
 /// The bubble table.
-fn bubbles(regions: &Regions, constrained: &[bool], air: &AirUnknowns, x: &Unknowns) -> Vec<Bubble> {
+fn bubbles(
+    regions: &Regions,
+    identities: &Identities,
+    constrained: &[bool],
+    air: &AirUnknowns,
+    x: &Unknowns,
+) -> Vec<Bubble> {
     let bubble = |(r, region): (usize, &Region)| Bubble {
-        id: r as i32,
+        id: identities.regions[r].id,
         volume: region.volume,
+        rest_volume: identities.regions[r].rest_volume,
         pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
         centroid: region.centroid,
         constrained: constrained[r] && region.liquid_faces > 0,

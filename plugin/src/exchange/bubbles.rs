@@ -1,9 +1,11 @@
-//! Bubbles as geometry: one point each.
+//! Bubbles: a point each for whoever looks at them, a grid and a table for the next substep.
 
+use super::Exchange;
 use glam::Vec3;
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape};
 use meniscus_abi::{Element, Meaning};
 use meniscus_core::coupling::Bubble;
+use meniscus_core::coupling::identity::{BubbleMemory, Remembered};
 
 /// Writes the enclosed regions of air that border liquid.
 pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failure> {
@@ -14,6 +16,7 @@ pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failu
         AttributeShape::on_points(c"P", Element::F32, 3, Meaning::POSITION),
         whole(c"id"),
         number(c"volume"),
+        number(c"rest_volume"),
         number(c"pressure"),
         whole(c"constrained"),
     ];
@@ -23,9 +26,50 @@ pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failu
     let written = to.points("P", enclosed.iter().map(|b| place(b).to_array()))
         && to.points("id", enclosed.iter().map(|b| [b.id]))
         && to.points("volume", enclosed.iter().map(|b| [b.volume as f32]))
+        && to.points("rest_volume", enclosed.iter().map(|b| [b.rest_volume as f32]))
         && to.points("pressure", enclosed.iter().map(|b| [b.pressure as f32]))
         && to.points("constrained", enclosed.iter().map(|b| [i32::from(b.constrained)]));
     written
         .then_some(())
         .ok_or_else(|| Failure::host(port, "the host shaped other geometry than was asked for"))
+}
+
+impl Exchange {
+    /// The bubbles of the substep before; `None` before the first.
+    pub fn bubble_memory(
+        &mut self,
+        call: &Call,
+        region: u32,
+        table: u32,
+    ) -> Result<Option<BubbleMemory>, Failure> {
+        let (Some((cells, _)), Some(kept)) = (self.grid::<i32>(call, region, 0)?, call.table(table, 0))
+        else {
+            return Ok(None);
+        };
+        let broken = |what: &str| Failure::input(table, format!("the table `air` {what}"));
+        let ids = kept.array::<i64>("id").ok_or_else(|| broken("lacks `id`"))?;
+        let rest = kept.array::<f64>("rest_volume").ok_or_else(|| broken("lacks `rest_volume`"))?;
+        let next_id = kept.first::<i64>("next_id").and_then(|id| i32::try_from(id).ok());
+        if ids.len() != rest.len() || !ids.is_sorted() || rest.iter().any(|v| !(v.is_finite() && *v >= 0.0)) {
+            return Err(broken("must list a volume, 0 or more, for every id, ascending"));
+        }
+        let bubble = |(&id, &rest_volume): (&i64, &f64)| {
+            i32::try_from(id).ok().map(|id| Remembered { id, rest_volume })
+        };
+        let bubbles: Option<Vec<Remembered>> = ids.iter().zip(rest).map(bubble).collect();
+        match (bubbles, next_id) {
+            (Some(bubbles), Some(next_id)) => Ok(Some(BubbleMemory { cells, bubbles, next_id })),
+            _ => Err(broken("has ids beyond 2^31")),
+        }
+    }
+}
+
+/// Writes the identities that the next substep reads.
+pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory) -> Result<(), Failure> {
+    let ids: Vec<i64> = memory.bubbles.iter().map(|b| i64::from(b.id)).collect();
+    let rest: Vec<f64> = memory.bubbles.iter().map(|b| b.rest_volume).collect();
+    call.shape_table(table, 0)?;
+    call.write_array(table, 0, c"id", 1, &ids)?;
+    call.write_array(table, 0, c"rest_volume", 1, &rest)?;
+    call.write_array(table, 0, c"next_id", 1, &[i64::from(memory.next_id)])
 }

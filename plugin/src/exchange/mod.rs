@@ -15,7 +15,7 @@ mod region;
 mod solid_shape;
 mod solids;
 
-pub use bubbles::write as write_bubbles;
+pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_walls};
 pub use liquid::{Held, StatePorts, SubstepPorts, write_table};
 pub use particles::Followers;

@@ -7,14 +7,25 @@ use meniscus_abi::{Node, NodeKind, Owner, Param, Port, Role, Stage};
 use meniscus_core::coupling::constraint_bubbles;
 
 static PORTS: [Port; PORT_COUNT] = projection::port_list(Owner::PARTICIPANT);
-static PARAMS: [Param; 2] = projection::param_list();
+static PARAMS: [Param; 3] = [
+    Param::float(c"volume_gain", c"Bubble Volume Gain", 10.0)
+        .folder(c"Bubbles")
+        .unit(c"1/s")
+        .range(0.0, 50.0)
+        .hard_min()
+        .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; half of an error is gone after 0.7 / gain seconds. 0 lets volumes drift, as the paper does."),
+    projection::param_list()[0],
+    projection::param_list()[1],
+];
+const VOLUME_GAIN: usize = 0;
+const PRESSURE_SOLVE: usize = 1;
 static ROLES: [Role; 1] =
     [Role::new(c"liquid", c"liquid", 1, 1, c"The liquid whose air is enclosed: wire its FLIP solver in.")];
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
     .help(c"Solves a liquid's pressure so that every enclosed region of air keeps its volume, without simulating the air: bottles glug, levels behind walls stay apart, trapped bubbles do not collapse. Bypass it to see the same liquid with a free surface.")
-    .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 BattyBridson2008")
+    .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
     .stages(&[Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER], 1, 1)
     .ports(&PORTS)
@@ -31,9 +42,16 @@ pub struct ConstraintBubbles {
 impl Instance for ConstraintBubbles {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
-        let name = "constraint_bubbles";
-        let project = constraint_bubbles::project;
-        projection::solve(&mut self.exchange, &mut self.caches, call, Ports::AS_LISTED, 0, name, project)
+        projection::solve(
+            &mut self.exchange,
+            &mut self.caches,
+            call,
+            Ports::AS_LISTED,
+            PRESSURE_SOLVE,
+            call.number(VOLUME_GAIN),
+            "constraint_bubbles",
+            constraint_bubbles::project,
+        )
     }
 
     fn drop_caches(&mut self) {

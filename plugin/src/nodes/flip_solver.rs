@@ -21,7 +21,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 19] = [
+static PORTS: [Port; 20] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -57,13 +57,14 @@ static PORTS: [Port; 19] = [
     ports::divergence(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::domain(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::pressure(OBJECT).on(Stage::SOLVE, BOTH),
-    ports::region(OBJECT).on(Stage::SOLVE, WRITE),
+    ports::region(OBJECT).on(Stage::SOLVE, BOTH),
     ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE),
     collider_ports::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::air(OBJECT).on(Stage::SOLVE, BOTH),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -93,6 +94,7 @@ const SOLVE: Ports = Ports {
     swelling: 17,
     viscosity: 18,
     solid: 7,
+    air: 19,
 };
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
 
@@ -125,7 +127,7 @@ impl Instance for FlipSolver {
             Stage::SOLVE => {
                 let (exchange, caches) = (&mut self.exchange, &mut self.caches);
                 let project = free_surface::project;
-                projection::solve(exchange, caches, call, SOLVE, PRESSURE_SOLVE, "free_surface", project)
+                projection::solve(exchange, caches, call, SOLVE, PRESSURE_SOLVE, 0.0, "free_surface", project)
             }
             Stage::CORRECT => self.correct(call),
             _ => Err(Failure::new(Status::BAD_ARGUMENT, "the FLIP solver has no such stage")),

@@ -110,12 +110,17 @@ pub const fn pressure(owner: Owner) -> Port {
 /// Regions of air and liquid.
 pub const fn region(owner: Owner) -> Port {
     Port::grid(owner, c"region", Sampling::CENTER, Element::I32)
-        .help(c"0 and up: number of the air region; -1 solid; -2 and down: connected piece of liquid.")
-        .substep()
+        .help(c"0: air that reaches the outside; 1 and up: id of the bubble; -1 solid; -2 and down: connected piece of liquid.")
 }
 
 /// Bubbles.
 pub const fn bubbles(owner: Owner) -> Port {
     Port::geometry(owner, c"bubbles")
-        .help(c"A point per enclosed region of air: P, id, volume (m^3), pressure (Pa), constrained.")
+        .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), pressure (Pa), constrained.")
+}
+
+/// What the next substep needs to recognise bubbles.
+pub const fn air(owner: Owner) -> Port {
+    Port::table(owner, c"air")
+        .help(c"id and rest_volume (m^3) of the bubbles in `region`, ascending; next_id.")
 }

@@ -1,7 +1,7 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
 use super::liquid_ports as ports;
-use crate::exchange::{Exchange, read_domain, read_walls, write_bubbles};
+use crate::exchange::{Exchange, read_domain, read_walls, write_bubble_memory, write_bubbles};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
 use meniscus_abi::{Access, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
@@ -21,7 +21,7 @@ pub type Project = fn(
 ) -> Result<Projection, Error>;
 
 /// Number of ports a projection needs.
-pub const PORT_COUNT: usize = 14;
+pub const PORT_COUNT: usize = 15;
 
 /// The ports of a projection, in their order from the first one on.
 pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
@@ -38,11 +38,12 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
         ports::liquid(owner).required().on(Stage::SOLVE, READ),
         ports::domain(owner).required().on(Stage::SOLVE, READ),
         ports::pressure(owner).on(Stage::SOLVE, BOTH),
-        ports::region(owner).on(Stage::SOLVE, WRITE),
+        ports::region(owner).on(Stage::SOLVE, BOTH),
         ports::bubbles(owner).on(Stage::SOLVE, WRITE),
         ports::swelling(owner).on(Stage::SOLVE, READ),
         ports::viscosity(owner).on(Stage::SOLVE, READ),
         ports::solid(owner).on(Stage::SOLVE, READ),
+        ports::air(owner).on(Stage::SOLVE, BOTH),
     ]
 }
 
@@ -77,6 +78,8 @@ pub struct Ports {
     pub viscosity: u32,
     /// Level set of the solids.
     pub solid: u32,
+    /// Identities of the bubbles.
+    pub air: u32,
 }
 
 impl Ports {
@@ -96,6 +99,7 @@ impl Ports {
         swelling: 11,
         viscosity: 12,
         solid: 13,
+        air: 14,
     };
 }
 
@@ -123,13 +127,16 @@ pub struct Caches {
     solver: Option<Box<dyn PressureSolver>>,
 }
 
-/// Runs a projection; `first_param` is the place of [`param_list`] in the node's list.
+/// Runs a projection; `first_param` is the place of [`param_list`] in the node's list, `volume_gain` the rate (1/s) at
+/// which bubbles return to their rest volumes.
+#[allow(clippy::too_many_arguments)]
 pub fn solve(
     exchange: &mut Exchange,
     caches: &mut Caches,
     call: &mut Call,
     at: Ports,
     first_param: usize,
+    volume_gain: f64,
     name: &str,
     project: Project,
 ) -> Result<Outcome, Failure> {
@@ -141,6 +148,7 @@ pub fn solve(
     let source = exchange.grid::<f32>(call, at.divergence, 0)?.map(|g| g.0);
     let swelling = exchange.grid::<f32>(call, at.swelling, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
+    let bubbles = exchange.bubble_memory(call, at.region, at.air)?;
     let domain = read_domain(call, at.domain, 0)?;
     let walls = read_walls(call, at.domain, 0);
     let per_cell_viscosity = exchange.grid::<f32>(call, at.viscosity, 0)?.map(|g| g.0);
@@ -162,6 +170,8 @@ pub fn solve(
         source: source.as_ref(),
         tension: None,
         previous_pressure: previous.as_ref(),
+        previous_bubbles: bubbles.as_ref(),
+        volume_gain,
     };
     let params = Params {
         tolerance: call.number(first_param),
@@ -196,7 +206,8 @@ pub fn solve(
 
     exchange.write_faces(call, at.vel, &vel, &transform)?;
     exchange.write_grid(call, at.pressure, Sampling::CENTER, &projected.pressure, &transform)?;
-    exchange.write_grid(call, at.region, Sampling::CENTER, &projected.region, &transform)?;
+    exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &transform)?;
+    write_bubble_memory(call, at.air, &projected.memory)?;
     write_bubbles(call, at.bubbles, &projected.bubbles)?;
     report(call, name, &projected);
     if let Some(info) = &viscous {

@@ -61,7 +61,7 @@ fn threads_change_no_bit() {
         let (v, b) = with(threads);
         assert_eq!(u.values, v.values);
         assert_eq!(a.pressure.values, b.pressure.values);
-        assert_eq!(a.region.values, b.region.values);
+        assert_eq!(a.memory.cells.values, b.memory.cells.values);
         assert_eq!(a.bubbles, b.bubbles);
         assert_eq!(a.max_divergence, b.max_divergence);
     }

@@ -182,6 +182,8 @@ impl Scene {
             source: None,
             tension: None,
             previous_pressure: None,
+            previous_bubbles: None,
+            volume_gain: 0.0,
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) fn regions(
         source: None,
         tension: None,
         previous_pressure: None,
+        previous_bubbles: None,
+        volume_gain: 0.0,
     })
 }
 

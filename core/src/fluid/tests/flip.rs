@@ -72,6 +72,8 @@ impl Scene {
             source: Some(&self.liquid.divergence),
             tension: None,
             previous_pressure: None,
+            previous_bubbles: None,
+            volume_gain: 0.0,
         };
         let keep_going = |_| ControlFlow::Continue(());
         let params = Params::default();

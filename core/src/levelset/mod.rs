@@ -1,5 +1,6 @@
 //! Level sets: signed distances in metres, φ < 0 inside liquid and inside solids.
 
+mod curvature;
 pub mod fractions;
 mod from_mesh;
 mod redistance;
@@ -8,6 +9,7 @@ mod signed_distance;
 mod tiles;
 mod volume;
 
+pub use curvature::curvature;
 pub use from_mesh::{from_mesh, mesh_velocity};
 pub use redistance::{interface, redistance};
 pub use region::{Dense, Region};

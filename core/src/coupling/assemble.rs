@@ -1,7 +1,7 @@
 //! The pressure system of a liquid and its air: one assembly for every coupling.
 
 use super::block::{self, Block};
-use super::fields::{Density, LiquidFields, SurfaceTension};
+use super::fields::{Density, LiquidFields};
 use super::flux::Flux;
 use super::regions::{LABEL_SOLID, Regions, component_of};
 use super::volumes::Leftover;
@@ -48,13 +48,12 @@ struct Faces<'a> {
     phi: Block<f32>,
     density: Option<Block<f32>>,
     uniform_density: f64,
-    tension: Option<(f64, Block<f32>)>,
+    tension: Option<Block<f32>>,
     fields: &'a LiquidFields<'a>,
 }
 
 impl<'a> Faces<'a> {
     fn new(fields: &'a LiquidFields<'a>, regions: &Regions, origin: Coord) -> Self {
-        let tension = |t: SurfaceTension| (t.sigma, Block::of(t.curvature, origin));
         let (density, uniform_density) = match fields.density {
             Density::Uniform(rho) => (None, rho),
             Density::PerCell(rho) => (Some(Block::of(rho, origin)), 0.0),
@@ -64,7 +63,7 @@ impl<'a> Faces<'a> {
             phi: Block::of(fields.surface, origin),
             density,
             uniform_density,
-            tension: fields.tension.map(tension),
+            tension: fields.tension.map(|t| Block::of(t, origin)),
             fields,
         }
     }
@@ -92,10 +91,10 @@ impl<'a> Faces<'a> {
     /// σκ on the face between two cells, Pa: what it adds to the pressure of the air there; negative where
     /// the lower cell is the air, so that always p_high + jump − p_low drives the face.
     fn jump(&self, low: usize, high: usize) -> f64 {
-        let Some((sigma, curvature)) = &self.tension else { return 0.0 };
+        let Some(tension) = &self.tension else { return 0.0 };
         let at = |liquid: usize, air: usize| {
             let t = self.theta(liquid, air);
-            sigma * ((1.0 - t) * f64::from(curvature[liquid]) + t * f64::from(curvature[air]))
+            (1.0 - t) * f64::from(tension[liquid]) + t * f64::from(tension[air])
         };
         match (self.labels[low], self.labels[high]) {
             (l, a) if l < LABEL_SOLID && a >= 0 => at(low, high),

@@ -14,15 +14,6 @@ pub enum Density<'a> {
     PerCell(&'a Grid<f32>),
 }
 
-/// Surface tension as a pressure jump across the liquid's surface [Hong and Kim 2005].
-#[derive(Clone, Copy, Debug)]
-pub struct SurfaceTension<'a> {
-    /// Surface tension, N/m.
-    pub sigma: f64,
-    /// Mean curvature ∇·(∇φ/|∇φ|) at the cells on either side of the surface, 1/m; positive for a drop.
-    pub curvature: &'a Grid<f32>,
-}
-
 /// Where air ends: the sides of the domain in index space (x low, x high, y low, … for `walled`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AirLimits {
@@ -68,8 +59,9 @@ pub struct LiquidFields<'a> {
     pub density: Density<'a>,
     /// Wanted divergence of the velocity, 1/s (volume correction, sources), per open volume of the cell.
     pub source: Option<&'a Grid<f32>>,
-    /// Surface tension, where it is solved with the pressure.
-    pub tension: Option<SurfaceTension<'a>>,
+    /// σκ at the cells on either side of the liquid's surface, Pa: surface tension (N/m) times mean curvature, by which
+    /// the pressure jumps there [Hong and Kim 2005].
+    pub tension: Option<&'a Grid<f32>>,
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.

@@ -18,7 +18,7 @@ mod project;
 pub mod regions;
 mod volumes;
 
-pub use fields::{Density, LiquidFields, SurfaceTension};
+pub use fields::{Density, LiquidFields};
 pub use project::{Bubble, Error, Projection};
 
 #[cfg(test)]

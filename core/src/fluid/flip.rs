@@ -13,6 +13,7 @@ use super::reseeding::{Reseeding, reseed};
 use super::solids::SolidMemory;
 use super::surface::{SurfaceParams, surface};
 use super::swelling::swelling;
+use super::tension;
 use super::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
 use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
@@ -41,6 +42,8 @@ pub struct FlipParams {
     pub volume: VolumeControl,
     /// Whether the particles' viscosity counts.
     pub viscosity: bool,
+    /// Surface tension, N/m; 0 for none.
+    pub tension: f64,
 }
 
 impl FlipParams {
@@ -55,7 +58,13 @@ impl FlipParams {
             reseeding: Some(Reseeding::default()),
             volume: VolumeControl::default(),
             viscosity: true,
+            tension: 0.0,
         }
+    }
+
+    /// Width of the surface's band, voxels: with surface tension at least what its curvature is read from.
+    fn surface_band(&self) -> f32 {
+        if self.tension > 0.0 { self.band.max(tension::LEAST_BAND) } else { self.band }
     }
 
     /// Layers of faces by which velocity is extended around the liquid.
@@ -70,7 +79,7 @@ impl FlipParams {
 
     /// Distance, voxels, from the particles to the end of the leaves.
     fn reach(&self) -> i32 {
-        (self.layers() as i32 + 1).max(self.band.ceil() as i32 + 1).min(8)
+        (self.layers() as i32 + 1).max(self.surface_band().ceil() as i32 + 1).min(8)
     }
 }
 
@@ -101,6 +110,8 @@ pub struct Liquid {
     pub density: Option<Grid<f32>>,
     /// Dynamic viscosity per cell, Pa·s, where there is any and it counts. Of this substep.
     pub viscosity: Option<Grid<f32>>,
+    /// Jump of pressure at the surface, Pa, where there is surface tension. Of this substep.
+    pub tension: Option<Grid<f32>>,
     /// The volume it was found to have. Of this substep.
     pub measured: LiquidVolume,
     /// Divergence that the solve should give the liquid, 1/s, on the leaves of the surface. Of this substep.
@@ -124,6 +135,7 @@ impl Liquid {
             swelling: None,
             density: None,
             viscosity: None,
+            tension: None,
             measured: LiquidVolume::default(),
             divergence: Grid::new(nowhere.clone(), 0.0),
         }
@@ -174,6 +186,9 @@ pub fn predict(
     liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
     // Where they are is where the liquid is.
     place_solids_and_surface(liquid, &cells, solids, params, memory);
+    // What pulls there, the solve needs to know.
+    liquid.tension =
+        (params.tension > 0.0).then(|| tension::jump(&liquid.surface, params.tension, liquid.h()));
     // What volume was lost or gained on the way is asked back from the solve.
     liquid.measured = measured_volume(liquid, &cells, params);
     let rate = liquid.volume.enter(liquid.measured.total(), dt, &params.volume);
@@ -237,9 +252,9 @@ fn place_solids_and_surface(
     liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
     liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
     let open = liquid.solid.volume.on(&cells.topology);
-    let how = SurfaceParams { per_voxel: params.per_voxel(h), band: params.band };
+    let how = SurfaceParams { per_voxel: params.per_voxel(h), band: params.surface_band() };
     let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &how);
-    liquid.surface = levelset::redistance(&phi, h, params.band);
+    liquid.surface = levelset::redistance(&phi, h, params.surface_band());
 }
 
 fn ask_for_volume(liquid: &mut Liquid, cells: &Cells, rate: f64, dt: f64, params: &FlipParams) {

@@ -23,6 +23,7 @@ pub mod solids;
 pub mod sources;
 pub mod surface;
 pub mod swelling;
+pub mod tension;
 pub mod transfer;
 pub mod viscosity;
 pub mod volume;

@@ -48,16 +48,24 @@ impl VolumeBook {
     /// Enters the volume measured now, `dt` seconds after the last entry, and returns the divergence (1/s) that
     /// the next solve should give the liquid.
     ///
-    /// With x = (V − V₀)/V₀ and y = ∫x dt: ∇·u = −(k_p x + k_i y)/(1 + x), k_i = k_p²/16 [Kim et al. 2007, Eq. 5].
+    /// With x = (V − V₀)/V₀ and y = ∫x dt: ∇·u = −(k_p x + k_i y)/(1 + x), k_i = k_p²/16 [Kim et al. 2007, Eq. 5], k_p
+    /// what decays at the gain does over the step, so that no step however long overshoots.
     pub fn enter(&mut self, volume: f64, dt: f64, control: &VolumeControl) -> f64 {
         if self.rest <= 0.0 || volume <= 0.0 {
             return 0.0;
         }
         let x = volume / self.rest - 1.0;
         self.drift += x * dt;
-        let k_i = control.gain * control.gain / 16.0;
-        -(control.gain * x + k_i * self.drift) / (1.0 + x)
+        let k_p = decay(control.gain, dt);
+        let k_i = k_p * k_p / 16.0;
+        -(k_p * x + k_i * self.drift) / (1.0 + x)
     }
+}
+
+/// The mean rate, 1/s, at which what decays at `rate` decays over a step of `dt` seconds: (1 − e^(−rate dt))/dt. Unlike
+/// `rate` itself it takes no more in a step than there is.
+pub fn decay(rate: f64, dt: f64) -> f64 {
+    -(-rate * dt).exp_m1() / dt
 }
 
 /// A liquid's volume, m³.
@@ -190,6 +198,20 @@ mod tests {
         }
         assert!((volume - 2.0).abs() < 0.01, "{volume}");
         assert!(highest < 2.02, "{highest}");
+    }
+
+    #[test]
+    fn control_is_stable_in_steps_longer_than_its_own_time() {
+        let control = VolumeControl::default();
+        for dt in [0.1, 0.3, 1.0] {
+            let mut book = VolumeBook { rest: 2.0, drift: 0.0 };
+            let mut volume = 1.8;
+            for _ in 0..60 {
+                volume += volume * book.enter(volume, dt, &control) * dt;
+                assert!((volume - 2.0).abs() < 0.21, "{volume} in steps of {dt} s");
+            }
+            assert!((volume - 2.0).abs() < 0.01, "{volume} in steps of {dt} s");
+        }
     }
 
     #[test]

@@ -95,9 +95,9 @@ fn a_drop_under_surface_tension_has_the_pressure_of_laplace() {
     let (h, radius, sigma) = (0.001, 0.0053, 0.0728);
     let centre = DVec3::splat(0.008);
     let scene = Scene::still(h, IVec3::splat(16), [false; 6], |p| p.distance(centre) - radius, empty);
-    let curvature = Grid::from_fn(scene.surface.topology.clone(), 0.0, |_| (2.0 / radius) as f32);
+    let tension = Grid::from_fn(scene.surface.topology.clone(), 0.0, |_| (sigma * 2.0 / radius) as f32);
     let mut fields = scene.fields();
-    fields.tension = Some(super::super::SurfaceTension { sigma, curvature: &curvature });
+    fields.tension = Some(&tension);
     let mut vel = scene.vel.clone();
     let projection =
         free_surface::project(&fields, &mut vel, 1e-4, &mut PlainCg, &TIGHT, &mut run_on).unwrap();

@@ -70,7 +70,7 @@ impl Scene {
             swelling: self.liquid.swelling.as_ref(),
             density: Density::Uniform(1000.0),
             source: Some(&self.liquid.divergence),
-            tension: None,
+            tension: self.liquid.tension.as_ref(),
             previous_pressure: None,
             previous_bubbles: None,
             volume_gain: 0.0,
@@ -124,7 +124,7 @@ impl Scene {
             / self.liquid.particles.len() as f64
     }
 
-    fn volume(&self) -> f64 {
+    pub(super) fn volume(&self) -> f64 {
         self.liquid.measured.total()
     }
 }

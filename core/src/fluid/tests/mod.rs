@@ -5,6 +5,7 @@ mod extrapolation;
 mod flip;
 mod sources;
 mod surface;
+mod tension;
 mod transfer;
 mod viscous;
 

@@ -1,0 +1,114 @@
+//! Drops and waves that surface tension moves have the frequencies of their formulas.
+
+use super::flip::Scene;
+use super::*;
+use crate::fluid::tension::{greatest, longest_step};
+use crate::solid::{DomainLimits, Side};
+use std::f64::consts::{PI, TAU};
+
+const DENSITY: f64 = 1000.0;
+
+/// The angular frequency of an oscillation that starts at its turning point, 1/s, from the times between its zeros.
+fn frequency(samples: &[(f64, f64)]) -> f64 {
+    let crossing = |pair: &[(f64, f64)]| {
+        let ((t0, a), (t1, b)) = (pair[0], pair[1]);
+        ((a < 0.0) != (b < 0.0)).then(|| t0 + (t1 - t0) * a / (a - b))
+    };
+    let zeros: Vec<f64> = samples.windows(2).filter_map(crossing).collect();
+    assert!(zeros.len() >= 2, "{zeros:?} in {samples:?}");
+    PI * (zeros.len() - 1) as f64 / (zeros[zeros.len() - 1] - zeros[0])
+}
+
+/// The mean of `f` over the liquid among the positions where `here` holds.
+fn mean(scene: &Scene, here: impl Fn(DVec3) -> bool, f: impl Fn(DVec3) -> f64) -> f64 {
+    let surface = &scene.liquid.surface;
+    let (mut sum, mut volume) = (0.0, 0.0);
+    for (slot, &phi) in surface.values.iter().enumerate() {
+        let x = scene.liquid.transform.to_world(surface.topology.coord(slot).as_dvec3());
+        if here(x) {
+            let liquid = (0.5 - f64::from(phi) / H).clamp(0.0, 1.0);
+            sum += liquid * f(x);
+            volume += liquid;
+        }
+    }
+    sum / volume
+}
+
+/// Mode 2 of a drop: ω² = 8 σ/(ρR³) [Lamb 1932, §275].
+#[test]
+fn a_drop_oscillates_at_lambs_frequency() {
+    let (radius, sigma, amplitude) = (10.0 * H, 20.0, 0.08);
+    let inside = |x: DVec3| {
+        let r = x.length();
+        let cos = if r > 0.0 { x.y / r } else { 0.0 };
+        r < radius * (1.0 + amplitude * 0.5 * (3.0 * cos * cos - 1.0))
+    };
+    let mut scene = Scene::new(DomainLimits::unbounded(), inside, Vec3::ZERO);
+    scene.params.tension = sigma;
+    let omega = (8.0 * sigma / (DENSITY * radius.powi(3))).sqrt();
+    let dt = 0.5 * longest_step(sigma, DENSITY, H);
+    let (mut samples, mut time) = (Vec::new(), 0.0);
+    while time < 1.3 * TAU / omega {
+        scene.substep(dt, 0.0);
+        time += dt;
+        let stretch = mean(&scene, |_| true, |p| 2.0 * p.y * p.y - p.x * p.x - p.z * p.z);
+        samples.push((time, stretch));
+    }
+    let measured = frequency(&samples);
+    println!("drop: {measured:.4} 1/s, Lamb {omega:.4} 1/s");
+    assert!((measured / omega - 1.0).abs() < 0.05, "{measured} 1/s, not {omega} 1/s");
+    let lasting = samples.iter().rev().take(samples.len() / 3).map(|s| s.1.abs()).fold(0.0, f64::max);
+    assert!(lasting > 0.3 * samples[0].1.abs(), "it lasts: {lasting} of {}", samples[0].1);
+}
+
+/// Standing waves: ω² = (g k + σ k³/ρ) tanh(k d) [Lamb 1932, §267].
+#[test]
+fn waves_have_the_dispersion_of_gravity_and_capillarity() {
+    let (gravity, depth, sigma) = (9.81, 12.0 * H, 990.0);
+    for voxels in [20.0, 40.0] {
+        let length = voxels * H;
+        let k = TAU / length;
+        let height = |x: f64| depth + 0.5 * H * (k * x).cos();
+        let sides = [Side::Closed, Side::Closed, Side::Closed, Side::Open, Side::Closed, Side::Closed];
+        let mut domain =
+            DomainLimits::uniform(DVec3::ZERO, DVec3::new(length, 2.0 * depth, 4.0 * H), Side::Closed);
+        domain.sides = sides;
+        let mut scene = Scene::new(domain, |x| x.y < height(x.x), Vec3::ZERO);
+        scene.params.tension = sigma;
+        let omega = ((gravity * k + sigma * k.powi(3) / DENSITY) * (k * depth).tanh()).sqrt();
+        let dt = (TAU / omega / 60.0).min(longest_step(sigma, DENSITY, H));
+        let (mut samples, mut time) = (Vec::new(), 0.0);
+        while time < 1.3 * TAU / omega {
+            scene.substep(dt, gravity);
+            time += dt;
+            let inside = |p: DVec3| p.cmpgt(domain.min).all() && p.cmplt(domain.max).all();
+            // Where the crests are there is more liquid.
+            samples.push((time, mean(&scene, inside, |p| (k * p.x).cos())));
+        }
+        let measured = frequency(&samples);
+        println!("wave of {voxels} voxels: {measured:.4} 1/s, formula {omega:.4} 1/s");
+        assert!((measured / omega - 1.0).abs() < 0.05, "{voxels} voxels: {measured} 1/s, not {omega} 1/s");
+    }
+}
+
+#[test]
+fn the_longest_step_is_stable() {
+    let (sigma, density) = (20.0, DENSITY);
+    let dt = longest_step(sigma, density, H);
+    assert!((greatest(density, H, dt) / sigma - 1.0).abs() < 1e-12);
+    let mut scene = Scene::new(DomainLimits::unbounded(), |x| x.abs().max_element() < 4.6 * H, Vec3::ZERO);
+    scene.params.tension = sigma;
+    // No more energy than the cube's surface has beyond the sphere's.
+    let volume = scene.liquid.volume.rest;
+    let area = 6.0 * volume.powf(2.0 / 3.0);
+    let most = sigma * area * (1.0 - (PI / 6.0).cbrt()) / (density * volume);
+    let mut fastest = 0f64;
+    for _ in 0..80 {
+        scene.substep(dt, 0.0);
+        let v = &scene.liquid.particles.velocity;
+        let energy = v.iter().map(|v| 0.5 * f64::from(v.length_squared())).sum::<f64>() / v.len() as f64;
+        assert!(energy < 1.1 * most, "{energy} J/kg of {most}");
+        fastest = fastest.max(energy);
+    }
+    assert!(fastest > 0.2 * most, "it moves: {fastest} J/kg of {most}");
+}

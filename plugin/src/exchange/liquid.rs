@@ -45,6 +45,8 @@ pub struct SubstepPorts {
     pub domain: u32,
     /// Swelling of deforming solids.
     pub swelling: u32,
+    /// Jump of pressure at the surface.
+    pub tension: u32,
 }
 
 /// A liquid, what follows its particles, and what else its table says.
@@ -134,6 +136,9 @@ impl Exchange {
         }
         if let Some(viscosity) = &liquid.viscosity {
             self.write_grid(call, ports.viscosity, Sampling::CENTER, viscosity, transform)?;
+        }
+        if let Some(tension) = &liquid.tension {
+            self.write_grid(call, ports.tension, Sampling::CENTER, tension, transform)?;
         }
         self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
         domain::write(call, ports.domain, limits, walls)

@@ -1,17 +1,17 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
-use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, walls};
+use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
 use crate::exchange::{ColliderPorts, Exchange, Held, StatePorts, SubstepPorts, write_table};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Port, Stage, Status, flags};
+use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
-use meniscus_core::fluid::{Particles, Selection, material, sources};
+use meniscus_core::fluid::{Particles, Selection, material, sources, tension};
 use meniscus_core::grid::Transform;
 use meniscus_core::solid::Solids;
 
@@ -21,7 +21,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 20] = [
+static PORTS: [Port; 21] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -65,6 +65,7 @@ static PORTS: [Port; 20] = [
     ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::air(OBJECT).on(Stage::SOLVE, BOTH),
+    ports::tension(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -78,6 +79,7 @@ const SUBSTEP: SubstepPorts = SubstepPorts {
     divergence: 9,
     domain: 10,
     swelling: 17,
+    tension: 20,
 };
 const SOLVE: Ports = Ports {
     surface: 1,
@@ -95,6 +97,7 @@ const SOLVE: Ports = Ports {
     viscosity: 18,
     solid: 7,
     air: 19,
+    tension: 20,
 };
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
 
@@ -103,7 +106,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FL
     .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
-    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
+    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::ACCEPTS_SOURCES)
@@ -116,6 +119,8 @@ pub struct FlipSolver {
     exchange: Exchange,
     memory: SolidMemory,
     caches: Caches,
+    /// Somebody was told that the substeps are too long for the surface tension.
+    told: bool,
 }
 
 impl Instance for FlipSolver {
@@ -150,7 +155,12 @@ impl Instance for FlipSolver {
         self.exchange.begin(call)?;
         let cfl = call_cfl(call.cfl());
         let dt = self.exchange.install(|| flip::suggest_dt(&liquid, cfl, STANDARD_GRAVITY));
-        Ok(Some(dt))
+        let tension = surface_tension(call);
+        let density = least(view.points::<f32, 1>("density").unwrap_or_default().into_iter().map(|[d]| d));
+        match tension > 0.0 && density > 0.0 {
+            true => Ok(Some(dt.min(tension::longest_step(tension, density, voxel)))),
+            false => Ok(Some(dt)),
+        }
     }
 
     fn drop_caches(&mut self) {
@@ -176,7 +186,8 @@ impl FlipSolver {
 
     fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
-        let params = flip_params(call, held.particle_separation);
+        let mut params = flip_params(call, held.particle_separation);
+        params.tension = self.bearable_tension(call, &held.liquid);
         let domain = domain_limits(call)?;
         if params.viscosity {
             check_viscosity(&held.liquid.particles)?;
@@ -215,6 +226,24 @@ impl FlipSolver {
         Ok(Outcome::Done)
     }
 
+    /// The surface tension asked for, N/m, or as much of it as the substep is short enough for.
+    fn bearable_tension(&mut self, call: &Call, liquid: &Liquid) -> f64 {
+        let wanted = surface_tension(call);
+        let density = least(liquid.particles.density.iter().copied());
+        let most = tension::greatest(density, liquid.transform.voxel_size(), call.dt());
+        if wanted <= most {
+            return wanted;
+        }
+        if !std::mem::replace(&mut self.told, true) {
+            let more = (wanted / most).sqrt();
+            call.log(Level::WARNING, &format!(
+                "surface_tension: a substep of {:.2e} s bears {most:.3} N/m, not {wanted}; raise substeps.max {more:.1} times",
+                call.dt()
+            ));
+        }
+        most
+    }
+
     /// The liquid's totals, for stats.jsonl.
     fn measure(&self, call: &Call, held: &Held) {
         let liquid = &held.liquid;
@@ -242,6 +271,11 @@ fn check_viscosity(particles: &Particles) -> Result<(), Failure> {
         "`particles`: the particle with id {id} has a viscosity of {viscosity} Pa s, which must be from 0 to {MAX_VISCOSITY:e}"
     );
     Err(Failure::input(STATE.particles, sentence))
+}
+
+/// The least of some densities; infinite for none.
+fn least(densities: impl Iterator<Item = f32>) -> f64 {
+    f64::from(densities.fold(f32::INFINITY, f32::min))
 }
 
 /// Voxels per substep that a step may cross; a host that gives none gets one.

@@ -85,6 +85,14 @@ pub const fn viscosity(owner: Owner) -> Port {
         .substep()
 }
 
+/// Surface tension as a jump of pressure.
+pub const fn tension(owner: Owner) -> Port {
+    Port::grid(owner, c"tension", Sampling::CENTER, Element::F32)
+        .unit(c"Pa")
+        .help(c"Surface tension times mean curvature, at the cells beside the surface; absent where there is no surface tension.")
+        .substep()
+}
+
 /// Divergence asked of the solve.
 pub const fn divergence(owner: Owner) -> Port {
     Port::grid(owner, c"divergence", Sampling::CENTER, Element::F32)

@@ -21,7 +21,7 @@ pub type Project = fn(
 ) -> Result<Projection, Error>;
 
 /// Number of ports a projection needs.
-pub const PORT_COUNT: usize = 15;
+pub const PORT_COUNT: usize = 16;
 
 /// The ports of a projection, in their order from the first one on.
 pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
@@ -44,6 +44,7 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
         ports::viscosity(owner).on(Stage::SOLVE, READ),
         ports::solid(owner).on(Stage::SOLVE, READ),
         ports::air(owner).on(Stage::SOLVE, BOTH),
+        ports::tension(owner).on(Stage::SOLVE, READ),
     ]
 }
 
@@ -80,6 +81,8 @@ pub struct Ports {
     pub solid: u32,
     /// Identities of the bubbles.
     pub air: u32,
+    /// Jump of pressure at the surface.
+    pub tension: u32,
 }
 
 impl Ports {
@@ -100,6 +103,7 @@ impl Ports {
         viscosity: 12,
         solid: 13,
         air: 14,
+        tension: 15,
     };
 }
 
@@ -147,6 +151,7 @@ pub fn solve(
     let density = exchange.grid::<f32>(call, at.density, 0)?.map(|g| g.0);
     let source = exchange.grid::<f32>(call, at.divergence, 0)?.map(|g| g.0);
     let swelling = exchange.grid::<f32>(call, at.swelling, 0)?.map(|g| g.0);
+    let tension = exchange.grid::<f32>(call, at.tension, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
     let bubbles = exchange.bubble_memory(call, at.region, at.air)?;
     let domain = read_domain(call, at.domain, 0)?;
@@ -168,7 +173,7 @@ pub fn solve(
             None => Density::Uniform(uniform_density(call, at)?),
         },
         source: source.as_ref(),
-        tension: None,
+        tension: tension.as_ref(),
         previous_pressure: previous.as_ref(),
         previous_bubbles: bubbles.as_ref(),
         volume_gain,

@@ -67,6 +67,13 @@ impl FlipParams {
         if self.tension > 0.0 { self.band.max(tension::LEAST_BAND) } else { self.band }
     }
 
+    /// How the surface is made of particles on voxels of `h` metres.
+    fn surface(&self, h: f32) -> SurfaceParams {
+        let narrow = SurfaceParams::default().into_solids;
+        let into_solids = if self.tension > 0.0 { tension::LEAST_INTO_SOLIDS } else { narrow };
+        SurfaceParams { per_voxel: self.per_voxel(h), band: self.surface_band(), into_solids }
+    }
+
     /// Layers of faces by which velocity is extended around the liquid.
     pub fn layers(&self) -> usize {
         self.cfl.ceil().clamp(1.0, 5.0) as usize + 2
@@ -252,8 +259,7 @@ fn place_solids_and_surface(
     liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
     liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
     let open = liquid.solid.volume.on(&cells.topology);
-    let how = SurfaceParams { per_voxel: params.per_voxel(h), band: params.surface_band() };
-    let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &how);
+    let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
 }
 

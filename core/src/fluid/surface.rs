@@ -22,11 +22,14 @@ pub struct SurfaceParams {
     pub per_voxel: f32,
     /// Width of the band, in voxels, in which the level set is a distance.
     pub band: f32,
+    /// Layers of cells by which the level set is continued into solids: two serve the faces and nodes of every cell
+    /// that is partly open.
+    pub into_solids: usize,
 }
 
 impl Default for SurfaceParams {
     fn default() -> Self {
-        Self { per_voxel: 8.0, band: 3.0 }
+        Self { per_voxel: 8.0, band: 3.0, into_solids: 2 }
     }
 }
 
@@ -73,7 +76,7 @@ pub fn surface(
     distance.values.par_iter_mut().zip(&fraction.value).with_min_len(4096).for_each(|(d, &f)| {
         *d = distance_of(f);
     });
-    continue_into_solids(&mut distance, &fraction);
+    continue_into_solids(&mut distance, &fraction, params.into_solids);
     fair(&mut distance);
     restore(&mut distance, &fraction, SUPPORT);
     let h = transform.voxel_size() as f32;
@@ -113,15 +116,13 @@ fn diffuse(field: &mut Grid<f32>, amount: f32) {
 }
 
 /// Gives cells deep in solids, layer by layer, the mean of the known cells around them.
-fn continue_into_solids(distance: &mut Grid<f32>, fraction: &Fraction) {
-    /// Layers of cells: enough for the faces and nodes of every cell that is partly open.
-    const LAYERS: usize = 2;
+fn continue_into_solids(distance: &mut Grid<f32>, fraction: &Fraction, layers: usize) {
     let topology = distance.topology.clone();
     let mut known = fraction.known.clone();
     if known.iter().all(|&k| k) {
         return;
     }
-    for _ in 0..LAYERS {
+    for _ in 0..layers {
         let before = (distance.values.clone(), known.clone());
         let layer = |(l, (distance, known)): (usize, (&mut [f32], &mut [bool]))| {
             for n in 0..leaf::SIZE {

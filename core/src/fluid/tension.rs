@@ -7,6 +7,9 @@ use rayon::prelude::*;
 /// Least width of the surface's band of distances, voxels, from which a curvature is read.
 pub const LEAST_BAND: f32 = 5.0;
 
+/// Layers of cells by which the surface must run on into solids, square to them, lest its curvature bend at walls.
+pub const LEAST_INTO_SOLIDS: usize = 7;
+
 /// σκ, Pa, at the cells around a surface (m): what the pressure jumps by there, for a surface tension of
 /// `sigma` N/m [Hong and Kim 2005].
 pub fn jump(surface: &Grid<f32>, sigma: f64, h: f32) -> Grid<f32> {

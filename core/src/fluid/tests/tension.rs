@@ -65,10 +65,10 @@ fn a_drop_oscillates_at_lambs_frequency() {
 #[test]
 fn waves_have_the_dispersion_of_gravity_and_capillarity() {
     let (gravity, depth, sigma) = (9.81, 12.0 * H, 990.0);
-    for voxels in [20.0, 40.0] {
+    for voxels in [24.0, 40.0] {
         let length = voxels * H;
         let k = TAU / length;
-        let height = |x: f64| depth + 0.5 * H * (k * x).cos();
+        let height = |x: f64| depth + 0.75 * H * (k * x).cos();
         let sides = [Side::Closed, Side::Closed, Side::Closed, Side::Open, Side::Closed, Side::Closed];
         let mut domain =
             DomainLimits::uniform(DVec3::ZERO, DVec3::new(length, 2.0 * depth, 4.0 * H), Side::Closed);
@@ -78,7 +78,7 @@ fn waves_have_the_dispersion_of_gravity_and_capillarity() {
         let omega = ((gravity * k + sigma * k.powi(3) / DENSITY) * (k * depth).tanh()).sqrt();
         let dt = (TAU / omega / 60.0).min(longest_step(sigma, DENSITY, H));
         let (mut samples, mut time) = (Vec::new(), 0.0);
-        while time < 1.3 * TAU / omega {
+        while time < 1.4 * TAU / omega {
             scene.substep(dt, gravity);
             time += dt;
             let inside = |p: DVec3| p.cmpgt(domain.min).all() && p.cmplt(domain.max).all();

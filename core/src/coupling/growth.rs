@@ -2,12 +2,12 @@
 
 use super::identity::Identities;
 use super::regions::Regions;
-use crate::fluid::volume::decay;
+use crate::fluid::volume::bounded;
 
 /// Most of a bubble that one substep adds or takes.
 const MOST: f64 = 0.5;
 
-/// Outflow that constrained air regions shall have, m³/s: Q = k (V₀ − V), k what decays at the gain does over the step, so that what the solve's tolerance, the
+/// Outflow that constrained air regions shall have, m³/s: Q = gain (V₀ − V), so that what the solve's tolerance, the
 /// motion of the particles and the smoothing of the surface make of a bubble's volume dies out at rate `gain`, 1/s.
 ///
 /// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]; the pull is the divergence
@@ -27,7 +27,7 @@ pub(super) fn growth(
         }
         let most = MOST * air.volume.max(rest) / dt;
         match rest > 0.0 {
-            true => (decay(gain, dt) * (rest - air.volume)).clamp(-most, most),
+            true => (bounded(gain, dt) * (rest - air.volume)).clamp(-most, most),
             false => -most,
         }
     };

@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use super::fraction::{LEAST_OPEN, spread_cells};
-use super::volume::decay;
+use super::volume::bounded;
 use crate::grid::{Grid, leaf};
 use rayon::prelude::*;
 
@@ -42,7 +42,7 @@ pub fn spread_out(
     let density = spread_cells(topology, &counts, 0.0);
     let space = spread_cells(topology, &open.values, 1.0);
     let most = MOST / dt as f32;
-    let rate = decay(f64::from(rate), dt) as f32;
+    let rate = bounded(f64::from(rate), dt) as f32;
     let leaves = source.topology.clone();
     source.values.par_chunks_mut(leaf::SIZE).zip(leaves.origins()).enumerate().for_each(
         |(l, (source, &o))| {

@@ -49,23 +49,22 @@ impl VolumeBook {
     /// the next solve should give the liquid.
     ///
     /// With x = (V − V₀)/V₀ and y = ∫x dt: ∇·u = −(k_p x + k_i y)/(1 + x), k_i = k_p²/16 [Kim et al. 2007, Eq. 5], k_p
-    /// what decays at the gain does over the step, so that no step however long overshoots.
+    /// the gain, bounded for long steps.
     pub fn enter(&mut self, volume: f64, dt: f64, control: &VolumeControl) -> f64 {
         if self.rest <= 0.0 || volume <= 0.0 {
             return 0.0;
         }
         let x = volume / self.rest - 1.0;
         self.drift += x * dt;
-        let k_p = decay(control.gain, dt);
+        let k_p = bounded(control.gain, dt);
         let k_i = k_p * k_p / 16.0;
         -(k_p * x + k_i * self.drift) / (1.0 + x)
     }
 }
 
-/// The mean rate, 1/s, at which what decays at `rate` decays over a step of `dt` seconds: (1 − e^(−rate dt))/dt. Unlike
-/// `rate` itself it takes no more in a step than there is.
-pub fn decay(rate: f64, dt: f64) -> f64 {
-    -(-rate * dt).exp_m1() / dt
+/// The rate, 1/s, of a control that shall not overshoot in a step of `dt` seconds: it takes no more than there is.
+pub fn bounded(rate: f64, dt: f64) -> f64 {
+    rate.min(1.0 / dt)
 }
 
 /// A liquid's volume, m³.

@@ -4,7 +4,6 @@ mod flows;
 mod laws;
 mod multigrid;
 mod operator;
-mod timing;
 
 use super::*;
 use crate::grid::{Coord, Topology};

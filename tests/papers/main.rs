@@ -1,4 +1,5 @@
 //! The papers' own scenes, at sizes a test can afford.
 
+mod foam;
 mod u_tube;
 mod water_cooler;

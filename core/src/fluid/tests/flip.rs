@@ -1,5 +1,6 @@
 use super::*;
-use crate::coupling::{Density, LiquidFields, free_surface};
+use crate::coupling::identity::BubbleMemory;
+use crate::coupling::{Density, LiquidFields, constraint_bubbles, free_surface};
 use crate::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
@@ -23,6 +24,9 @@ pub(super) struct Scene {
     solver: MultigridSolver,
     /// Viscosity acts before the only projection, not between two.
     pub(super) viscous_first: bool,
+    /// Trapped air keeps its volume.
+    pub(super) keeps_air: bool,
+    air: Option<BubbleMemory>,
 }
 
 impl Scene {
@@ -49,6 +53,8 @@ impl Scene {
             memory: SolidMemory::default(),
             solver: MultigridSolver::default(),
             viscous_first: false,
+            keeps_air: false,
+            air: None,
         };
         let solids = Solids { colliders: &scene.colliders, domain: &scene.domain };
         start(&mut scene.liquid, &solids, &scene.params, &mut scene.memory);
@@ -72,18 +78,19 @@ impl Scene {
             source: Some(&self.liquid.divergence),
             tension: self.liquid.tension.as_ref(),
             previous_pressure: None,
-            previous_bubbles: None,
-            volume_gain: 0.0,
+            previous_bubbles: self.air.as_ref(),
+            volume_gain: 10.0,
         };
         let keep_going = |_| ControlFlow::Continue(());
         let params = Params::default();
         let (vel, solver) = (&mut self.liquid.velocity, &mut self.solver);
+        let coupling = if self.keeps_air { constraint_bubbles::project } else { free_surface::project };
         let mut project = |fields: &LiquidFields, vel: &mut FaceGrid<f32>| {
-            free_surface::project(fields, vel, dt, solver, &params, &mut { keep_going })
+            coupling(fields, vel, dt, solver, &params, &mut { keep_going })
         };
         match &self.liquid.viscosity {
             None => {
-                project(&fields, vel).unwrap();
+                self.air = Some(project(&fields, vel).unwrap().memory);
             }
             Some(mu) if self.viscous_first => {
                 let liquid = ViscousLiquid {

@@ -61,6 +61,63 @@ fn a_drop_oscillates_at_lambs_frequency() {
     assert!(lasting > 0.3 * samples[0].1.abs(), "it lasts: {lasting} of {}", samples[0].1);
 }
 
+/// ω² of the mode that is mostly the bubble's, of a bubble of radius a in a ball of liquid of radius b, 1/s²: both
+/// surfaces move, ζ_a and ζ_b times a spherical harmonic of degree l. In the liquid φ = A r^l + B r^−(l+1) with φ_r = ζ̇
+/// at a and b, and there ρ φ̇ = ±T ζ/r², T = σ (l−1)(l+2), as [Lamb 1932, §275] for one surface alone.
+fn bubble_in_a_ball(a: f64, b: f64, sigma: f64, l: i32) -> f64 {
+    let n = f64::from(l);
+    // (A, B) that give (ζ̇_a, ζ̇_b) = (1, 0) and (0, 1).
+    let slopes =
+        [[n * a.powi(l - 1), -(n + 1.0) * a.powi(-l - 2)], [n * b.powi(l - 1), -(n + 1.0) * b.powi(-l - 2)]];
+    let det = slopes[0][0] * slopes[1][1] - slopes[0][1] * slopes[1][0];
+    let of = |ra: f64, rb: f64| {
+        [(ra * slopes[1][1] - rb * slopes[0][1]) / det, (rb * slopes[0][0] - ra * slopes[1][0]) / det]
+    };
+    let potential = |[p, q]: [f64; 2], r: f64| p * r.powi(l) + q * r.powi(-l - 1);
+    let (by_a, by_b) = (of(1.0, 0.0), of(0.0, 1.0));
+    // ρ ω² M ζ = K ζ with K = diag(−T/a², T/b²), M the potentials at a and b.
+    let t = sigma * (n - 1.0) * (n + 2.0) / DENSITY;
+    let m = [[-potential(by_a, a), -potential(by_b, a)], [potential(by_a, b), potential(by_b, b)]];
+    let k = [t / (a * a), t / (b * b)];
+    // det(K − ω² M) = 0.
+    let (qa, qb, qc) =
+        (m[0][0] * m[1][1] - m[0][1] * m[1][0], -(k[0] * m[1][1] + k[1] * m[0][0]), k[0] * k[1]);
+    let root = (qb * qb - 4.0 * qa * qc).sqrt();
+    let roots = [(-qb + root) / (2.0 * qa), (-qb - root) / (2.0 * qa)];
+    let alone = (n - 1.0) * (n + 1.0) * (n + 2.0) * sigma / (DENSITY * a.powi(3));
+    if (roots[0] - alone).abs() < (roots[1] - alone).abs() { roots[0] } else { roots[1] }
+}
+
+/// Mode 2 of a bubble that no air is simulated in.
+#[test]
+fn a_bubble_oscillates_at_its_frequency() {
+    let (inner, outer, sigma, amplitude) = (8.0 * H, 16.0 * H, 20.0, 0.1);
+    let alone = 12.0 * sigma / (DENSITY * inner.powi(3));
+    let far = bubble_in_a_ball(inner, 100.0 * inner, sigma, 2);
+    assert!((far / alone - 1.0).abs() < 1e-3, "{far} {alone}");
+    let omega = bubble_in_a_ball(inner, outer, sigma, 2).sqrt();
+
+    let inside = |x: DVec3| {
+        let r = x.length();
+        let cos = if r > 0.0 { x.y / r } else { 0.0 };
+        r < outer && r > inner * (1.0 + amplitude * 0.5 * (3.0 * cos * cos - 1.0))
+    };
+    let mut scene = Scene::new(DomainLimits::unbounded(), inside, Vec3::ZERO);
+    (scene.params.tension, scene.keeps_air) = (sigma, true);
+    let dt = 0.8 * longest_step(sigma, DENSITY, H);
+    let (mut samples, mut time) = (Vec::new(), 0.0);
+    while time < 1.3 * TAU / omega {
+        scene.substep(dt, 0.0);
+        time += dt;
+        let near = |p: DVec3| p.length() < 0.5 * (inner + outer);
+        // What the liquid lacks the bubble has.
+        samples.push((time, -mean(&scene, near, |p| 2.0 * p.y * p.y - p.x * p.x - p.z * p.z)));
+    }
+    let measured = frequency(&samples);
+    println!("bubble: {measured:.4} 1/s, formula {omega:.4} 1/s, alone {:.4} 1/s", alone.sqrt());
+    assert!((measured / omega - 1.0).abs() < 0.05, "{measured} 1/s, not {omega} 1/s");
+}
+
 /// Standing waves: ω² = (g k + σ k³/ρ) tanh(k d) [Lamb 1932, §267].
 #[test]
 fn waves_have_the_dispersion_of_gravity_and_capillarity() {

@@ -1,8 +1,8 @@
 //! Malformed graphs and parameter values.
 
 use super::{says, tank, tank_with};
-use meniscus_tests::meniscus;
 use meniscus_tests::shot::{Shot, one_sentence};
+use meniscus_tests::{cook, meniscus};
 use serde_json::{Value, json};
 
 /// [`tank`] with a parameter of a node set.
@@ -94,6 +94,7 @@ fn values_that_cannot_be_meant_are_refused() {
         (with(WATER, "density", json!(-1000)), ["node `water`", "density", "-1000"]),
         (with(WATER, "viscosity", json!(-1)), ["node `water`", "viscosity", "-1"]),
         (with(WATER, "viscosity", json!(1e12)), ["node `water`", "viscosity", "from 0 to 1e9"]),
+        (with(FLIP, "surface_tension", json!(-0.07)), ["node `flip`", "surface_tension", "-0.07"]),
         (with(WATER, "velocity", json!([0, 1e300, 0])), ["node `water`", "velocity", "too large"]),
         (with(FLIP, "limit_size", json!([0.2, 0, 0.2])), ["node `flip`", "limit_size", "holds nothing"]),
         (tank_with(tap(json!(0))), ["node `tap`", "density", "above 0"]),
@@ -106,6 +107,48 @@ fn values_that_cannot_be_meant_are_refused() {
     shot.graph(tank().to_string().as_bytes());
     says(&shot.refused(&["--set", "water.particle_separation=NaN"]), &["particle_separation", "NaN"]);
     says(&shot.refused(&["--set", "water.particle_separation"]), &["water.particle_separation"]);
+}
+
+/// [`tank`] with its air kept at this rate.
+fn airtight(volume_gain: Value) -> Value {
+    let mut graph = tank();
+    let nodes = graph["nodes"].as_array_mut().expect("nodes");
+    let params = json!({ "volume_gain": volume_gain });
+    let air = json!({ "name": "air", "type": "constraint_bubbles", "inputs": ["flip"], "params": params });
+    for node in &mut nodes[CACHE..] {
+        node["inputs"] = json!(["air"]);
+    }
+    nodes.insert(CACHE, air);
+    graph
+}
+
+#[test]
+fn a_gain_is_not_negative_and_any_other_is_survived() {
+    let shot = Shot::new(&airtight(json!(-1)));
+    says(&shot.refused(&[]), &["node `air`", "volume_gain", "-1"]);
+    for gain in [0.0, 1e6] {
+        let cooked = cook(&airtight(json!(gain)), &[]);
+        let stats = cooked.stats();
+        let volume = |r: &Value| r["objects"]["water"]["volume"].as_f64().expect("a volume");
+        let (first, last) = (volume(&stats[0]), volume(&stats[stats.len() - 1]));
+        assert!((last / first - 1.0).abs() < 0.02, "{last} m³ of {first} with a gain of {gain}");
+    }
+}
+
+/// More surface tension than the substeps bear is held to what they do, and somebody is told once.
+#[test]
+fn a_huge_surface_tension_is_told_and_survived() {
+    let cooked = cook(&with(FLIP, "surface_tension", json!(1e9)), &[]);
+    let told = cooked.stderr();
+    for word in ["flip:", "surface_tension", "substeps.max"] {
+        assert!(told.contains(word), "{word} in: {told}");
+    }
+    assert_eq!(told.matches("substeps.max").count(), 1, "{told}");
+    for record in cooked.stats() {
+        let energy = record["objects"]["water"]["kinetic_energy"].as_f64().expect("an energy");
+        // The block weighs 4 kg and lies still: whatever moves it is the surface.
+        assert!(energy < 0.5, "{energy} J");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Couplings: which unknowns share a pressure solve, and what the solve does to them.
 //!
 //! [`free_surface`] and [`constraint_bubbles`] differ in one answer, which air keeps its volume. All else is
-//! shared: [`regions`] finds the connected air and liquid, `assemble` describes one
+//! shared: [`regions`] finds the connected air and liquid, [`identity`] recognises the bubbles of the substep before
+//! in it, `growth` says what brings each back to its rest volume, `assemble` describes one
 //! [`PressureSystem`](crate::pressure::PressureSystem), `project` solves it and updates the velocity.
 
 mod assemble;

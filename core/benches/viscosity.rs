@@ -1,5 +1,6 @@
-//! Times the viscous step of a closed box half full of liquid: `cargo bench -p meniscus-core --bench viscosity [cells]`.
+//! The viscous step of a closed box half full of liquid: `cargo bench -p meniscus-core --bench viscosity [filter]`.
 
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{DVec3, IVec3};
 use meniscus_core::coupling::Density;
 use meniscus_core::fluid::viscosity::{Params, Viscosity, ViscousLiquid, Walls, diffuse};
@@ -7,7 +8,7 @@ use meniscus_core::grid::{FaceGrid, Grid, Topology, Transform};
 use meniscus_core::levelset::fractions::face_open;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 /// Density, kg/m³.
 const RHO: f64 = 1000.0;
@@ -25,14 +26,8 @@ fn flow(axis: usize, p: DVec3) -> f64 {
     waves(3.0) + 0.5 * waves(11.0) + 0.3 * waves(41.0) + 0.2 * waves(150.0)
 }
 
-fn main() {
-    let sizes: Vec<i32> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
-    for n in if sizes.is_empty() { vec![64] } else { sizes } {
-        time(n);
-    }
-}
-
-fn time(n: i32) {
+fn viscosity(c: &mut Criterion) {
+    let n = 64;
     let h = 1.0 / f64::from(n);
     let transform = Transform::uniform(h, DVec3::ZERO);
     let leaves = -1..=(n + 7) / 8;
@@ -53,7 +48,7 @@ fn time(n: i32) {
     let velocity = FaceGrid::from_fn(topology.clone(), 0.0, |axis, c| {
         flow(axis, transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis])) as f32
     });
-    println!("box of {n}³ cells, half full, {} threads", rayon::current_num_threads());
+    let mut group = c.benchmark_group(format!("{n} viscosity"));
     for stiffness in [1.0, 10.0, 100.0, 1e4, 1e6] {
         let liquid = ViscousLiquid {
             transform,
@@ -65,18 +60,24 @@ fn time(n: i32) {
             viscosity: Viscosity::Uniform(stiffness * RHO * h * h / DT),
             walls: Walls::NoSlip,
         };
-        let (mut best, mut info) = (f64::INFINITY, None);
-        for _ in 0..3 {
-            let mut u = velocity.clone();
-            let start = Instant::now();
-            info = diffuse(&liquid, &mut u, DT, &Params::default(), &mut |_| ControlFlow::Continue(())).ok();
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        let Some(info) = info else { continue };
-        let (unknowns, iterations, residual) = (info.unknowns, info.iterations, info.residual);
-        println!(
-            "  ν dt/h² = {stiffness:<9} {:9.1} ms, {iterations} iterations to {residual:.1e}, {unknowns} unknowns",
-            best * 1e3
-        );
+        let step = |u: &mut FaceGrid<f32>| {
+            diffuse(&liquid, u, DT, &Params::default(), &mut |_| ControlFlow::Continue(()))
+        };
+        let info = step(&mut velocity.clone()).expect("a velocity");
+        println!("ν dt/h² = {stiffness}: {} iterations to {:.1e}", info.iterations, info.residual);
+        group.throughput(Throughput::Elements(info.unknowns as u64));
+        group.bench_function(BenchmarkId::from_parameter(format!("{stiffness:.0e}")), |b| {
+            b.iter_batched_ref(|| velocity.clone(), step, BatchSize::LargeInput);
+        });
     }
 }
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2));
+    targets = viscosity
+}
+criterion_main!(benches);

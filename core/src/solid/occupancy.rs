@@ -157,7 +157,9 @@ pub fn occupancy(
 /// The leaves of a fluid's lattice that the colliders' surfaces run through, inside the domain's box: where
 /// air regions may be separated by a wall although no liquid is near. Grows with the surface.
 pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Transform) -> Topology {
-    let placed = Placed::new(Solids { colliders, domain }, transform);
+    // Closed sides separate no air from other air: by themselves they cut nothing.
+    let no_sides = DomainLimits::unbounded();
+    let placed = Placed::new(Solids { colliders, domain: &no_sides }, transform);
     let half = DVec3::splat(0.5 * leaf::DIM as f64);
     let in_domain = |o: Coord| {
         let (centre, reach) = (placed.world(o.as_dvec3() - 0.5 + half), absolute(transform.linear) * half);

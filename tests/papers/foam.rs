@@ -51,6 +51,9 @@ fn a_long_splash_leaves_no_foam_and_keeps_air_and_water() {
         let off = total / tank - 1.0;
         assert!(off.abs() < allowed, "{total} m³ of air and water in {tank} m³ at {time} s");
         worst = worst.max(off.abs());
+        let (energy, mass) =
+            (number(record, "/objects/water/kinetic_energy"), number(record, "/objects/water/mass"));
+        assert!(energy < 0.5 * mass * 9.81 * SIDE, "{energy} J at {time} s");
         let small = bubbles.iter().filter(|b| volume(b) < 8.0 * VOXEL.powi(3)).count();
         (most, sum) = (most.max(small), sum + small);
     }

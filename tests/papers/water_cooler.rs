@@ -42,6 +42,13 @@ fn the_cooler_glugs_and_its_twin_pours() {
         assert!(change.abs() < 0.015, "volume {change:+.4} in frame {}", record["frame"]);
     }
 
+    // Nothing moves faster than a fall through both bulbs lets it.
+    for record in stats.iter().chain(&pours.stats()) {
+        let (energy, mass) =
+            (number(record, "/objects/water/kinetic_energy"), number(record, "/objects/water/mass"));
+        assert!(energy < 0.5 * mass * 9.81 * NECK, "{energy} J in frame {}", record["frame"]);
+    }
+
     // Until the first bubble has come up, the air above is what it was: it is the stopper.
     let above = bubbles(&stats[0])[1];
     let gulp =

@@ -108,7 +108,7 @@ pub(super) fn project(
     let topology = assemble::liquid_leaves(&regions);
     let system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    let grow = growth(&regions, &identities, &constrained, fields.volume_gain, dt);
+    let grow = growth(&regions, &identities, &constrained, fields.volume_gain, (dt, h));
     let before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let left = volumes::compatible(&regions, &closed, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);

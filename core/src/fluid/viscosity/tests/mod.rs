@@ -20,6 +20,20 @@ fn run_on(_: crate::pressure::Iteration) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// A solve has the same bits on one thread and on several.
+fn same_on_any_threads(solve: impl Fn() -> (FaceGrid<f32>, Info) + Sync) {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(&solve)
+    };
+    let (u, a) = with(1);
+    for threads in [2, 5] {
+        let (v, b) = with(threads);
+        assert_eq!(u.values, v.values);
+        assert_eq!((a.iterations, a.residual), (b.iterations, b.residual));
+    }
+}
+
 /// World position of the lower `axis` face of a cell.
 fn face_centre(transform: &Transform, axis: usize, c: Coord) -> DVec3 {
     transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis])

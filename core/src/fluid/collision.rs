@@ -24,9 +24,11 @@ pub struct Sweep<'a> {
     dt: f64,
 }
 
-/// How often a particle may slide off a solid on its way, and how often it is pushed out at its end.
+/// How often a particle may be stopped by a solid on its way, and how often it is pushed out at its end.
 const SLIDES: usize = 4;
 const PUSHES: usize = 8;
+/// Sine of the angle up to which a step into a solid grazes it.
+const GRAZING: f64 = 0.5;
 
 impl<'a> Sweep<'a> {
     /// `separation`: the distance particles keep from solids, m. `step`: the least distance between two looks
@@ -61,43 +63,40 @@ impl<'a> Sweep<'a> {
         if here + distance - rest.length() > 2.0 * self.separation && distance >= self.separation {
             return Landing { position: to, contact: None };
         }
-        for _ in 0..SLIDES {
-            (rest, here) = self.march(&mut landing.position, rest, here);
-            if rest == DVec3::ZERO {
-                break;
-            }
-            let normal = self.probe.normal(landing.position);
-            landing.contact = Some((normal, self.probe.velocity(landing.position)));
-            rest -= normal * rest.dot(normal).min(0.0);
+        let mut looks = (rest.length() / self.step).ceil() as usize + SLIDES;
+        while rest != DVec3::ZERO && looks > 0 {
+            looks -= 1;
+            (rest, here) = self.step_along(&mut landing, rest, here);
         }
         self.push_out(&mut landing, here);
         landing
     }
 
-    /// Walks along `way` from `x`, which is `here` from the nearest solid, until a solid stands in it; returns what is
-    /// left of the way and the distance where it ends.
-    fn march(&mut self, x: &mut DVec3, way: DVec3, mut here: f64) -> (DVec3, f64) {
-        let length = way.length();
-        if length == 0.0 {
-            return (DVec3::ZERO, here);
+    /// Walks along `rest` from where the particle is, `here` from the nearest solid, as far as surely nothing stands in
+    /// the way; returns what is left of the way and the distance where it ends.
+    ///
+    /// A wall in the way takes the part of the rest that goes into it. A step that grazes a wall, as every step
+    /// along a hollow one does, is taken all the same and lifted off it.
+    fn step_along(&mut self, landing: &mut Landing, rest: DVec3, here: f64) -> (DVec3, f64) {
+        let length = rest.length();
+        let step = rest * ((here - self.separation).max(self.step) / length).min(1.0);
+        let next = landing.position + step;
+        let after = self.probe.distance(next);
+        if after >= self.separation || after >= here {
+            landing.position = next;
+            return (rest - step, after);
         }
-        let direction = way / length;
-        let mut gone = 0.0;
-        while gone < length {
-            let step = (here - self.separation).max(self.step).min(length - gone);
-            let next = *x + direction * step;
-            let after = self.probe.distance(next);
-            if after < self.separation && after < here {
-                // Along the step the distance is close to linear: stop where it falls to the separation.
-                let share = ((here - self.separation) / (here - after)).clamp(0.0, 1.0);
-                *x += direction * (step * share);
-                return (direction * (length - gone - step * share), self.probe.distance(*x));
-            }
-            *x = next;
-            here = after;
-            gone += step;
+        let grazes = here - after < GRAZING * step.length();
+        // Along the step the distance is close to linear: head on, it stops where that falls to the separation.
+        let share = if grazes { 1.0 } else { ((here - self.separation) / (here - after)).clamp(0.0, 1.0) };
+        landing.position += step * share;
+        let normal = self.probe.normal(landing.position);
+        landing.contact = Some((normal, self.probe.velocity(landing.position)));
+        if grazes {
+            landing.position += normal * (self.separation - after);
         }
-        (DVec3::ZERO, here)
+        let rest = rest - step * share;
+        (rest - normal * rest.dot(normal).min(0.0), self.probe.distance(landing.position))
     }
 
     /// Pushes a particle that ended `here` from the nearest solid out to the separation.

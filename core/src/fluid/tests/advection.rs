@@ -98,6 +98,31 @@ fn a_moving_wall_sweeps_particles_before_it() {
     assert!(p.velocity[0].y > 3.9, "{}", p.velocity[0]);
 }
 
+#[test]
+fn a_hollow_wall_holds_no_particle_back() {
+    let u = field(-16, 15, |x| DVec3::new(-x.y, x.x, 0.0));
+    let domain = DomainLimits::unbounded();
+    let (radius, params) = (0.9, AdvectionParams::default());
+    let pipe = [collider(-1.5, 1.5, Motion::Static, |x| radius - x.truncate().length())];
+    let solids = Solids { colliders: &pipe, domain: &domain };
+    // A turn with the flow, in substeps of a sixth of a voxel to two voxels.
+    for steps in [360, 90, 30] {
+        let start = Vec3::new((radius - params.separation * H) as f32, 0.0, 0.0);
+        let mut p = single(start, Vec3::Y * start.x);
+        let (mut angle, mut before) = (0.0, start);
+        for _ in 0..steps {
+            advect(&mut p, &transform(), &u, &solids, std::f64::consts::TAU / steps as f64, OLD, &params);
+            let x = p.position[0];
+            angle += before.truncate().angle_to(x.truncate());
+            before = x;
+            let distance = pipe[0].distance(x.as_dvec3());
+            assert!(distance > 0.0 && distance < 0.3 * H, "{distance} m from the wall");
+        }
+        let turn = f64::from(angle) / std::f64::consts::TAU;
+        assert!((turn - 1.0).abs() < 0.03, "{turn} turns in {steps} substeps");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]

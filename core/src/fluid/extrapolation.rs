@@ -9,6 +9,16 @@ use crate::solid::SolidFields;
 use glam::Vec3;
 use rayon::prelude::*;
 
+/// What an extension reached.
+pub struct Extended {
+    /// Per axis the faces that have a velocity.
+    pub known: [VoxelMask; 3],
+    /// Per axis the open ones among them that took it from others: neither of liquid cells nor of spray alone.
+    pub fresh: [VoxelMask; 3],
+    /// The liquid's cells.
+    pub liquid: VoxelMask,
+}
+
 /// Extends a projected face velocity by `layers` faces into air and solids, in place.
 ///
 /// Known are the open faces of liquid cells (`surface` < 0). Faces that only spray touches (particles in cells
@@ -23,17 +33,19 @@ pub fn extrapolate(
     solid: &SolidFields,
     h: f32,
     layers: usize,
-) {
+) -> Extended {
     let topology = &cells.topology;
     let open = &solid.open.on(topology);
     let liquid = VoxelMask::from_fn(topology.clone(), |s| surface.values[s] < 0.0);
     let wet = VoxelMask::from_fn(topology.clone(), |s| cells.count(s) > 0);
-    for axis in 0..3 {
+    let [x, y, z] = std::array::from_fn(|axis| {
         let (values, open) = (&mut velocity.values[axis], &open.values[axis]);
         let open = VoxelMask::from_fn(topology.clone(), |s| open[s] > 0.0);
-        let mut known = open_faces(axis, &liquid, surface.background < 0.0, &open);
+        let solved = open_faces(axis, &liquid, surface.background < 0.0, &open);
+        let mut known = solved.clone();
         grow(values, &mut known);
         let spray = open_faces(axis, &wet, false, &open);
+        let given = solved.union(&without(&spray, &known));
         known = known.union(&spray);
         for _ in 2..=layers {
             grow(values, &mut known);
@@ -42,8 +54,14 @@ pub fn extrapolate(
             let unknown = known.words(l).map(|word| !word);
             offsets(&unknown).for_each(|n| values[n] = 0.0);
         });
-    }
+        let fresh = without(&known, &given);
+        let fresh = VoxelMask::from_words(topology.clone(), |l| {
+            std::array::from_fn(|x| fresh.words(l)[x] & open.words(l)[x])
+        });
+        (known, fresh)
+    });
     constrain(velocity, open, solid, h);
+    Extended { known: [x.0, y.0, z.0], fresh: [x.1, y.1, z.1], liquid }
 }
 
 /// The open faces across `axis` of a set of cells, to which those without a leaf belong if `beyond`.
@@ -53,6 +71,12 @@ fn open_faces(axis: usize, cells: &VoxelMask, beyond: bool, open: &VoxelMask) ->
         std::array::from_fn(|x| (cells.words(l)[x] | below[x]) & open.words(l)[x])
     };
     VoxelMask::from_words(cells.topology().clone(), of_leaf)
+}
+
+/// The faces of one set that are not in another.
+fn without(set: &VoxelMask, other: &VoxelMask) -> VoxelMask {
+    let of_leaf = |l: usize| std::array::from_fn(|x| set.words(l)[x] & !other.words(l)[x]);
+    VoxelMask::from_words(set.topology().clone(), of_leaf)
 }
 
 /// Gives unknown faces beside known ones the mean of those, and makes them known.

@@ -4,9 +4,10 @@
 //! surface and velocity agree with each other: they, the counters and the volume book are the whole state.
 
 use super::advection::{AdvectionParams, advect};
+use super::air_flow::carry_volume;
 use super::cells::{self, Cells};
 use super::crowding::spread_out;
-use super::extrapolation::extrapolate;
+use super::extrapolation::{Extended, extrapolate};
 use super::material;
 use super::particles::{Particles, Selection};
 use super::reseeding::{Reseeding, reseed};
@@ -212,12 +213,14 @@ pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
     };
     liquid.velocity = liquid.velocity.on(&topology);
     // The solved velocity is extended into air and solids.
-    extend_velocity(liquid, &cells, params);
+    let extended = extend_velocity(liquid, &cells, params);
     // Particles take velocity from the faces.
     let Liquid { particles, transform, velocity, transferred, .. } = liquid;
     faces_to_particles(particles, &cells, transform, velocity, transferred, params.transfer);
     // Interior cells that run short of particles, or over, are put right.
     let reseeded = reseed_interior(liquid, &cells, params);
+    // They will move into the air without being squeezed; what the air does there is no velocity of theirs.
+    carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;
     order.then(&reseeded)
 }
@@ -274,9 +277,9 @@ fn ask_for_volume(liquid: &mut Liquid, cells: &Cells, rate: f64, dt: f64, params
     liquid.divergence = source;
 }
 
-fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
+fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
     let (h, surface) = (liquid.h(), liquid.surface.on(&cells.topology));
-    extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, h, params.layers());
+    extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, h, params.layers())
 }
 
 fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {

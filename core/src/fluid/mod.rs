@@ -5,6 +5,7 @@
 //! [`transfer`], and say where the liquid's [`surface`] is.
 
 pub mod advection;
+mod air_flow;
 pub mod cells;
 pub mod collision;
 pub mod crowding;

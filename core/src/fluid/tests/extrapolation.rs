@@ -1,4 +1,5 @@
 use super::*;
+use crate::fluid::air_flow::carry_volume;
 use crate::fluid::extrapolation::extrapolate;
 use crate::grid::{FaceGrid, Grid, leaf};
 use crate::solid::{DomainLimits, Side, rasterise};
@@ -82,4 +83,50 @@ fn walls_let_velocity_slip_along_them_but_not_through() {
         }
     }
     assert_eq!(velocity.values[0].len() % leaf::SIZE, 0);
+}
+
+/// Largest |∇·u| h, m/s, of the air cells that touch the top of the block away from its edges.
+fn divergence_above(velocity: &FaceGrid<f32>) -> f32 {
+    let mut largest = 0.0f32;
+    for x in 2..6 {
+        for z in 2..6 {
+            let c = glam::IVec3::new(x, 8, z);
+            let sum: f32 =
+                (0..3).map(|a| velocity.get(a, c + glam::IVec3::AXES[a]) - velocity.get(a, c)).sum();
+            largest = largest.max(sum.abs());
+        }
+    }
+    largest
+}
+
+#[test]
+fn the_air_beside_the_liquid_neither_squeezes_nor_stretches_it() {
+    let (_, cells, phi) = block();
+    let solid = rasterise(&[], &DomainLimits::unbounded(), &cells.topology, &transform());
+    let flow = |u: [fn(glam::DVec3) -> f64; 3]| {
+        let mut velocity = FaceGrid::from_fn(cells.topology.clone(), 0.0, |axis, c| {
+            let mut p = c.as_dvec3();
+            p[axis] -= 0.5;
+            u[axis](transform().to_world(p)) as f32
+        });
+        let extended = extrapolate(&mut velocity, &cells, &phi, &solid, H as f32, LAYERS);
+        let before = velocity.clone();
+        carry_volume(&mut velocity, &extended, &solid, LAYERS);
+        (before, velocity)
+    };
+    // The liquid streams together and up.
+    let (before, after) = flow([|p| 0.4 - p.x, |p| p.y, |_| 0.0]);
+    let (squeezed, left) = (divergence_above(&before), divergence_above(&after));
+    assert!(left < 0.4 * squeezed, "{left} of {squeezed} m/s");
+    for s in 0..phi.values.len() {
+        let c = cells.topology.coord(s);
+        for axis in 0..3 {
+            if phi.get(c) < 0.0 || phi.get(c - glam::IVec3::AXES[axis]) < 0.0 {
+                assert_eq!(before.values[axis][s], after.values[axis][s], "the liquid's own at {c}");
+            }
+        }
+    }
+    // What moves as a whole squeezes nothing.
+    let (before, after) = flow([|_| 1.0, |_| 2.0, |_| -3.0]);
+    assert!(divergence_above(&before) < 1e-6 && divergence_above(&after) < 0.02);
 }

@@ -1,36 +1,78 @@
 //! How fast each bubble should grow to have the volume it should have.
 
-use super::identity::Identities;
-use super::regions::Regions;
+use super::identity::{AirBook, Identities};
+use super::regions::{Region, Regions};
+use super::volumes::ClosedVolume;
 use crate::fluid::volume::bounded;
 
 /// Most of a bubble that one substep adds or takes, and most voxels that its surface moves for it.
 const MOST: f64 = 0.5;
 
-/// Outflow that constrained air regions shall have, m³/s: Q = gain (V₀ − V), so that what the solve's tolerance, the
-/// motion of the particles and the smoothing of the surface make of a bubble's volume dies out at rate `gain`, 1/s.
+/// The control that brings bubbles back to their rest volumes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    /// Rate at which an error dies out, 1/s; 0 switches the control off.
+    pub(super) gain: f64,
+    /// The step, s.
+    pub(super) dt: f64,
+    /// Edge of a voxel, m.
+    pub(super) h: f64,
+}
+
+/// Outflow that constrained air regions shall have, m³/s; enters the step in their books.
 ///
-/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]; the pull is the divergence
-/// control of [Kim et al. 2007], for air that is not simulated. A void, which no air has ever entered, is
-/// closed within a few substeps whatever the gain. No surface is moved by more than half a voxel of `h` metres in a
-/// step: air that touches the liquid through the chink of a cut cell would shoot it through.
+/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The rest is the divergence
+/// control of [Kim et al. 2007, Eq. 5] for air that is not simulated: with e = V₀ − V and y = ∫e dt,
+/// Q = k_p e + k_i y, k_p the gain, so that a steady leak leaves no steady error. k_i = k_p²/4 is critically damped (theirs
+/// is a quarter of that: a bubble does not live long enough for it). The air of a closed volume cannot grow as a whole:
+/// there e is the error against rest volumes scaled to the air there is.
 pub(super) fn growth(
     regions: &Regions,
-    identities: &Identities,
+    identities: &mut Identities,
     constrained: &[bool],
-    gain: f64,
-    (dt, h): (f64, f64),
+    closed: &[ClosedVolume],
+    control: Control,
 ) -> Vec<f64> {
-    let wanted = |r: usize| {
-        let (air, rest) = (&regions.air[r], identities.regions[r].rest_volume);
-        if !constrained[r] || air.liquid_faces == 0 || gain <= 0.0 {
+    let mut scale = vec![1.0; regions.air.len()];
+    for volume in closed {
+        let sum = |of: &dyn Fn(usize) -> f64| volume.air.iter().map(|&r| of(r)).sum::<f64>();
+        let rest = sum(&|r| identities.regions[r].book.rest);
+        if rest > 0.0 {
+            let all = sum(&|r| regions.air[r].volume) / rest;
+            volume.air.iter().for_each(|&r| scale[r] = all);
+        }
+    }
+    let all = regions.air.iter().zip(&mut identities.regions).zip(constrained.iter().zip(scale));
+    all.map(|((air, identity), (&constrained, scale))| match constrained && air.liquid_faces > 0 {
+        true => control.outflow(air, &mut identity.book, scale),
+        false => 0.0,
+    })
+    .collect()
+}
+
+impl Control {
+    /// Outflow of one region, m³/s.
+    ///
+    /// A void, which no air has ever entered, is closed within a few substeps whatever the gain. No surface is moved by
+    /// more than half a voxel in a step: air that touches the liquid through the chink of a cut cell would shoot it
+    /// through. What lies beyond that bound does not enter the drift.
+    fn outflow(&self, air: &Region, book: &mut AirBook, scale: f64) -> f64 {
+        if self.gain <= 0.0 {
             return 0.0;
         }
-        let most = MOST * air.volume.max(rest).min(air.liquid_area * h) / dt;
-        match rest > 0.0 {
-            true => (bounded(gain, dt) * (rest - air.volume)).clamp(-most, most),
-            false => -most,
+        let rest = scale * book.rest;
+        let most = MOST * air.volume.max(rest).min(air.liquid_area * self.h) / self.dt;
+        if rest <= 0.0 {
+            return -most;
         }
-    };
-    (0..regions.air.len()).map(wanted).collect()
+        let error = rest - air.volume;
+        let k_p = bounded(self.gain, self.dt);
+        let k_i = k_p * k_p / 4.0;
+        let drift = (book.drift + error * self.dt).clamp(-most / k_i, most / k_i);
+        let wanted = k_p * error + k_i * drift;
+        if wanted.abs() <= most {
+            book.drift = drift;
+        }
+        wanted.clamp(-most, most)
+    }
 }

@@ -29,8 +29,26 @@ pub struct BubbleMemory {
 pub struct Remembered {
     /// Its id, from 1.
     pub id: i32,
+    /// The volume it had, m³.
+    pub volume: f64,
+    /// What it should keep.
+    pub book: AirBook,
+}
+
+/// What the volume of a bubble should be, and how long it has not been.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AirBook {
     /// The volume it should have, m³.
-    pub rest_volume: f64,
+    pub rest: f64,
+    /// ∫ (V₀ − V) dt, m³ s.
+    pub drift: f64,
+}
+
+impl AirBook {
+    fn take(&mut self, other: &Self, share: f64) {
+        self.rest += share * other.rest;
+        self.drift += share * other.drift;
+    }
 }
 
 /// Who a region of air is.
@@ -38,10 +56,16 @@ pub struct Remembered {
 pub struct Identity {
     /// Its id; [`OUTSIDE`] when exterior.
     pub id: i32,
-    /// The volume it should have, m³; infinite when exterior.
-    pub rest_volume: f64,
+    /// What it should keep; an infinite volume when exterior.
+    pub book: AirBook,
     /// No air was here before: a gap that moving particles have left, no bubble.
     pub void: bool,
+}
+
+impl Identity {
+    /// All air that reaches the outside.
+    const EXTERIOR: Self =
+        Self { id: OUTSIDE, book: AirBook { rest: f64::INFINITY, drift: 0.0 }, void: false };
 }
 
 /// The identities of a substep's air regions.
@@ -60,20 +84,19 @@ type Shares = BTreeMap<(usize, i32), f64>;
 ///
 /// A bubble's rest volume goes to its descendants in proportion to the air of it that they hold, so that merges
 /// add and splits divide. Air that gets enclosed starts with what it holds; a bubble that opens to the outside
-/// gives its volume up. Of several heirs the one with the largest share keeps the id. Without a memory every
+/// gives its volume up. What a bubble should have that is gone from the grid goes to the air nearest to where it was,
+/// outside or not. Of several heirs the one with the largest share keeps the id. Without a memory every
 /// region is new and starts with what it holds. `voxel` is the volume of a voxel, m³.
 pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) -> Identities {
     let Some(memory) = memory else { return everything_new(regions) };
     let mut shares = overlaps(regions, memory);
     find_the_lost(regions, memory, &mut shares);
-    let rest = rest_volumes(regions, memory, &shares, voxel);
+    let mut books = books(regions, memory, &shares, voxel);
+    hand_on_the_gone(regions, memory, &shares, &mut books);
     let (ids, next_id) = heirs(regions, memory, &shares);
     let identity = |r: usize| match regions.air[r].exterior {
-        true => Identity { id: OUTSIDE, rest_volume: f64::INFINITY, void: false },
-        false => {
-            let void = shares.range((r, i32::MIN)..=(r, i32::MAX)).next().is_none();
-            Identity { id: ids[r], rest_volume: rest[r], void }
-        }
+        true => Identity::EXTERIOR,
+        false => Identity { id: ids[r], book: books[r], void: books[r].rest <= 0.0 },
     };
     Identities { regions: (0..regions.air.len()).map(identity).collect(), next_id }
 }
@@ -82,10 +105,10 @@ fn everything_new(regions: &Regions) -> Identities {
     let mut next_id = OUTSIDE + 1;
     let identity = |air: &super::regions::Region| {
         if air.exterior {
-            return Identity { id: OUTSIDE, rest_volume: f64::INFINITY, void: false };
+            return Identity::EXTERIOR;
         }
         next_id += 1;
-        Identity { id: next_id - 1, rest_volume: air.volume, void: false }
+        Identity { id: next_id - 1, book: AirBook { rest: air.volume, drift: 0.0 }, void: false }
     };
     Identities { regions: regions.air.iter().map(identity).collect(), next_id }
 }
@@ -111,13 +134,18 @@ fn overlaps(regions: &Regions, memory: &BubbleMemory) -> Shares {
     all
 }
 
+/// The bubbles that nothing overlaps, by ascending id.
+fn lost(memory: &BubbleMemory, shares: &Shares) -> Vec<i32> {
+    let met: std::collections::BTreeSet<i32> = shares.keys().map(|k| k.1).collect();
+    memory.bubbles.iter().map(|b| b.id).filter(|id| !met.contains(id)).collect()
+}
+
 /// Bubbles of a few cells can move past themselves in one substep: those that nothing overlaps are looked for among
 /// the regions that overlap nothing, around where they were.
 fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) {
-    let met: std::collections::BTreeSet<i32> = shares.keys().map(|k| k.1).collect();
     let mut orphan: Vec<bool> = regions.air.iter().map(|a| !a.exterior).collect();
     shares.keys().for_each(|k| orphan[k.0] = false);
-    let lost: Vec<i32> = memory.bubbles.iter().map(|b| b.id).filter(|id| !met.contains(id)).collect();
+    let lost = lost(memory, shares);
     if lost.is_empty() || !orphan.contains(&true) {
         return;
     }
@@ -140,31 +168,86 @@ fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) 
     }
 }
 
-/// The volume each region should have, m³.
+/// What each region should keep.
 ///
-/// Of a region's volume, the part of its cells that were an ancestor's counts as that ancestor's air; air that reached
-/// the outside counts whole cells.
-fn rest_volumes(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) -> Vec<f64> {
+/// Of a region's volume, the part of its cells that were an ancestor's counts as that ancestor's air. To the outside
+/// a bubble has lost no more than it lacks since the substep before, from the outside a region has gained no more than
+/// it has grown: a film that moves by a cell lets no air through.
+fn books(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) -> Vec<AirBook> {
     let mut cells_of = vec![0.0; regions.air.len()];
     shares.iter().for_each(|(&(r, _), cells)| cells_of[r] += cells);
-    let air = |r: usize, cells: f64| match regions.air[r].exterior {
-        true => cells * voxel,
-        // A region that the smoothed surface has closed still takes part.
-        false => regions.air[r].volume.max(1e-3 * voxel) * cells / cells_of[r],
-    };
-    let mut left_of = BTreeMap::<i32, f64>::new();
+    // A region that the smoothed surface has closed still takes part.
+    let air = |r: usize, cells: f64| regions.air[r].volume.max(1e-3 * voxel) * cells / cells_of[r];
+    let remembered = |id: i32| memory.bubbles.binary_search_by_key(&id, |b| b.id).map(|n| &memory.bubbles[n]);
+    let (mut held, mut outside) = (BTreeMap::<i32, f64>::new(), BTreeMap::<i32, f64>::new());
     for (&(r, id), &cells) in shares {
-        *left_of.entry(id).or_default() += air(r, cells);
+        match regions.air[r].exterior {
+            true => *outside.entry(id).or_default() += cells * voxel,
+            false => *held.entry(id).or_default() += air(r, cells),
+        }
     }
-    let mut rest = vec![0.0; regions.air.len()];
-    for (&(r, id), &cells) in shares.iter().filter(|(k, _)| !regions.air[k.0].exterior) {
-        rest[r] += match memory.bubbles.binary_search_by_key(&id, |b| b.id) {
-            Ok(n) => memory.bubbles[n].rest_volume * air(r, cells) / left_of[&id],
-            // From outside: what it holds.
-            Err(_) => regions.air[r].volume * cells / cells_of[r],
-        };
+    let escaped = |id: i32, volume: f64| match (outside.get(&id), held.get(&id)) {
+        (Some(most), Some(held)) => (volume - held).clamp(0.0, *most),
+        _ => 0.0,
+    };
+    let mut books = vec![AirBook::default(); regions.air.len()];
+    let mut inherited = vec![0.0; regions.air.len()];
+    let enclosed = || shares.iter().filter(|(k, _)| !regions.air[k.0].exterior);
+    for (&(r, id), &cells) in enclosed() {
+        if let Ok(before) = remembered(id) {
+            let share = air(r, cells) / (held[&id] + escaped(id, before.volume));
+            books[r].take(&before.book, share);
+            inherited[r] += share * before.volume;
+        }
     }
-    rest
+    for (&(r, _), &cells) in enclosed().filter(|(k, _)| remembered(k.1).is_err()) {
+        let volume = regions.air[r].volume;
+        books[r].rest += (volume * cells / cells_of[r]).min((volume - inherited[r]).max(0.0));
+    }
+    books
+}
+
+/// Gives what bubbles should keep that left no trace in the grid to the air nearest to where they were.
+fn hand_on_the_gone(regions: &Regions, memory: &BubbleMemory, shares: &Shares, books: &mut [AirBook]) {
+    let gone = lost(memory, shares);
+    if gone.is_empty() {
+        return;
+    }
+    let mut first = BTreeMap::<i32, Coord>::new();
+    for (slot, id) in memory.cells.values.iter().enumerate().filter(|(_, id)| **id > OUTSIDE) {
+        if gone.binary_search(id).is_ok() {
+            first.entry(*id).or_insert_with(|| memory.cells.topology.coord(slot));
+        }
+    }
+    for bubble in memory.bubbles.iter().filter(|b| gone.binary_search(&b.id).is_ok()) {
+        let heir = first.get(&bubble.id).and_then(|&at| nearest_air(regions, at));
+        if let Some(r) = heir.filter(|&r| !regions.air[r].exterior) {
+            books[r].take(&bubble.book, 1.0);
+        }
+    }
+}
+
+/// The region of the air cell nearest to a cell, the first of equals.
+fn nearest_air(regions: &Regions, at: Coord) -> Option<usize> {
+    let topology = &regions.cells.topology;
+    let square = |d: IVec3| d.as_i64vec3().length_squared();
+    let away = |o: Coord| square((o - at).max(at - o - (leaf::DIM as i32 - 1)).max(IVec3::ZERO));
+    let mut leaves: Vec<(i64, usize)> =
+        topology.origins().iter().enumerate().map(|(l, &o)| (away(o), l)).collect();
+    leaves.sort_unstable();
+    let mut best: Option<(i64, i32)> = None;
+    for (least, l) in leaves {
+        if best.is_some_and(|(d, _)| d <= least) {
+            break;
+        }
+        for (n, &r) in regions.cells.values[l * leaf::SIZE..][..leaf::SIZE].iter().enumerate() {
+            let d = square(topology.coord(l * leaf::SIZE + n) - at);
+            if r >= 0 && best.is_none_or(|(nearest, _)| d < nearest) {
+                best = Some((d, r));
+            }
+        }
+    }
+    best.map(|(_, r)| r as usize)
 }
 
 /// The ids of the regions: every ancestor's id goes to the region with the largest share of it that has no id of a larger
@@ -203,9 +286,13 @@ impl Identities {
         cells.values.par_iter_mut().with_min_len(4096).filter(|label| **label >= 0).for_each(|label| {
             *label = self.regions[*label as usize].id;
         });
-        let enclosed = self.regions.iter().filter(|i| i.id > OUTSIDE);
-        let mut bubbles: Vec<Remembered> =
-            enclosed.map(|i| Remembered { id: i.id, rest_volume: i.rest_volume }).collect();
+        let enclosed = self.regions.iter().zip(&regions.air).filter(|(i, _)| i.id > OUTSIDE);
+        let remember = |(i, air): (&Identity, &super::regions::Region)| Remembered {
+            id: i.id,
+            volume: air.volume,
+            book: i.book,
+        };
+        let mut bubbles: Vec<Remembered> = enclosed.map(remember).collect();
         bubbles.sort_by_key(|b| b.id);
         BubbleMemory { cells, bubbles, next_id: self.next_id }
     }

@@ -5,7 +5,7 @@ use super::block::{self, Block};
 use super::fields::LiquidFields;
 use super::first_guess::first_guess;
 use super::flux::{self, Flux, Walls};
-use super::growth::growth;
+use super::growth::{self, growth};
 use super::identity::{BubbleMemory, Identities, identify};
 use super::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::volumes::{self, ClosedVolume, Leftover};
@@ -101,14 +101,15 @@ pub(super) fn project(
         return Err(Error::VoxelSize(h));
     }
     let regions = Regions::find(fields);
-    let identities = identify(&regions, fields.previous_bubbles, h * h * h);
+    let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
     let closed = volumes::closed_volumes(&regions, &constrained);
     let air = air_unknowns(&regions, &constrained, &closed);
     let topology = assemble::liquid_leaves(&regions);
     let system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    let grow = growth(&regions, &identities, &constrained, fields.volume_gain, (dt, h));
+    let control = growth::Control { gain: fields.volume_gain, dt, h };
+    let grow = growth(&regions, &mut identities, &constrained, &closed, control);
     let before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let left = volumes::compatible(&regions, &closed, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
@@ -274,7 +275,7 @@ fn bubbles(
     let bubble = |(r, region): (usize, &Region)| Bubble {
         id: identities.regions[r].id,
         volume: region.volume,
-        rest_volume: identities.regions[r].rest_volume,
+        rest_volume: identities.regions[r].book.rest,
         pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
         centroid: region.centroid,
         constrained: constrained[r] && region.liquid_faces > 0,

@@ -5,7 +5,7 @@ use glam::Vec3;
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape};
 use meniscus_abi::{Element, Meaning};
 use meniscus_core::coupling::Bubble;
-use meniscus_core::coupling::identity::{BubbleMemory, Remembered};
+use meniscus_core::coupling::identity::{AirBook, BubbleMemory, Remembered};
 
 /// Writes the enclosed regions of air that border liquid.
 pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failure> {
@@ -48,15 +48,23 @@ impl Exchange {
         };
         let broken = |what: &str| Failure::input(table, format!("the table `air` {what}"));
         let ids = kept.array::<i64>("id").ok_or_else(|| broken("lacks `id`"))?;
-        let rest = kept.array::<f64>("rest_volume").ok_or_else(|| broken("lacks `rest_volume`"))?;
-        let next_id = kept.first::<i64>("next_id").and_then(|id| i32::try_from(id).ok());
-        if ids.len() != rest.len() || !ids.is_sorted() || rest.iter().any(|v| !(v.is_finite() && *v >= 0.0)) {
-            return Err(broken("must list a volume, 0 or more, for every id, ascending"));
-        }
-        let bubble = |(&id, &rest_volume): (&i64, &f64)| {
-            i32::try_from(id).ok().map(|id| Remembered { id, rest_volume })
+        let numbers = |name: &str| match kept.array::<f64>(name) {
+            Some(numbers) if numbers.len() != ids.len() || numbers.iter().any(|v| !v.is_finite()) => {
+                Err(broken(&format!("must list a finite `{name}` for every id")))
+            }
+            Some(numbers) => Ok(numbers),
+            None => Err(broken(&format!("lacks `{name}`"))),
         };
-        let bubbles: Option<Vec<Remembered>> = ids.iter().zip(rest).map(bubble).collect();
+        let (volume, rest, drift) = (numbers("volume")?, numbers("rest_volume")?, numbers("drift")?);
+        if !ids.is_sorted() || volume.iter().chain(rest).any(|v| *v < 0.0) {
+            return Err(broken("must list volumes, 0 or more, by ascending id"));
+        }
+        let next_id = kept.first::<i64>("next_id").and_then(|id| i32::try_from(id).ok());
+        let bubble = |n: usize| {
+            let book = AirBook { rest: rest[n], drift: drift[n] };
+            i32::try_from(ids[n]).ok().map(|id| Remembered { id, volume: volume[n], book })
+        };
+        let bubbles: Option<Vec<Remembered>> = (0..ids.len()).map(bubble).collect();
         match (bubbles, next_id) {
             (Some(bubbles), Some(next_id)) => Ok(Some(BubbleMemory { cells, bubbles, next_id })),
             _ => Err(broken("has ids beyond 2^31")),
@@ -67,9 +75,11 @@ impl Exchange {
 /// Writes the identities that the next substep reads.
 pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory) -> Result<(), Failure> {
     let ids: Vec<i64> = memory.bubbles.iter().map(|b| i64::from(b.id)).collect();
-    let rest: Vec<f64> = memory.bubbles.iter().map(|b| b.rest_volume).collect();
+    let numbers = |of: &dyn Fn(&Remembered) -> f64| memory.bubbles.iter().map(of).collect::<Vec<f64>>();
     call.shape_table(table, 0)?;
     call.write_array(table, 0, c"id", 1, &ids)?;
-    call.write_array(table, 0, c"rest_volume", 1, &rest)?;
+    call.write_array(table, 0, c"volume", 1, &numbers(&|b| b.volume))?;
+    call.write_array(table, 0, c"rest_volume", 1, &numbers(&|b| b.book.rest))?;
+    call.write_array(table, 0, c"drift", 1, &numbers(&|b| b.book.drift))?;
     call.write_array(table, 0, c"next_id", 1, &[i64::from(memory.next_id)])
 }

@@ -8,12 +8,12 @@ use meniscus_core::coupling::constraint_bubbles;
 
 static PORTS: [Port; PORT_COUNT] = projection::port_list(Owner::PARTICIPANT);
 static PARAMS: [Param; 3] = [
-    Param::float(c"volume_gain", c"Bubble Volume Gain", 10.0)
+    Param::float(c"volume_gain", c"Bubble Volume Gain", 24.0)
         .folder(c"Bubbles")
         .unit(c"1/s")
         .range(0.0, 50.0)
         .hard_min()
-        .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; half of an error is gone after 0.7 / gain seconds. 0 lets volumes drift, as the paper does."),
+        .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; most of an error is gone after 2 / gain seconds, and a steady loss leaves none behind. 0 lets volumes drift, as the paper does."),
     projection::param_list()[0],
     projection::param_list()[1],
 ];

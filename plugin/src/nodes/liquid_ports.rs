@@ -130,5 +130,5 @@ pub const fn bubbles(owner: Owner) -> Port {
 /// What the next substep needs to recognise bubbles.
 pub const fn air(owner: Owner) -> Port {
     Port::table(owner, c"air")
-        .help(c"id and rest_volume (m^3) of the bubbles in `region`, ascending; next_id.")
+        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; next_id.")
 }

@@ -1,0 +1,64 @@
+//! A cube of air rises through water and breaks up [Goldade and Batty 2017, Fig. 2].
+
+use meniscus_tests::{Cooked, cook_example};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The cube has become a cap and a ring and broken into pieces, some of which have met again; none has come up yet.
+const FRAMES: u32 = 16;
+/// The twin's bubble is gone.
+const TWIN_FRAMES: u32 = 8;
+
+fn bubble(bypass: bool) -> Cooked {
+    let graph = "bubbles/rising_bubble/rising_bubble.meniscus.json";
+    let last = if bypass { TWIN_FRAMES } else { FRAMES };
+    let (frames, bypass) = (format!("frames=[1, {last}]"), format!("air.bypass={bypass}"));
+    cook_example(graph, &["--quality", "preview", "--set", &frames, "--set", &bypass])
+}
+
+fn bubbles(record: &Value) -> &[Value] {
+    record["bubbles"].as_array().expect("the coupling lists its bubbles")
+}
+
+fn number(record: &Value, pointer: &str) -> f64 {
+    record.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {record}"))
+}
+
+fn sum(record: &Value, what: &str) -> f64 {
+    bubbles(record).iter().map(|b| number(b, what)).sum()
+}
+
+/// Ids of the bubbles of more than a hundredth of the air.
+fn large(record: &Value) -> BTreeSet<i64> {
+    let all = sum(record, "/rest_volume");
+    let large = bubbles(record).iter().filter(|b| number(b, "/rest_volume") > 0.01 * all);
+    large.map(|b| number(b, "/id") as i64).collect()
+}
+
+#[test]
+fn a_rising_bubble_keeps_its_air_through_splits_and_merges_and_its_twin_collapses() {
+    let stats = bubble(false).stats();
+    let rest = sum(&stats[0], "/rest_volume");
+    let (mut squares, mut splits, mut merges) = (0.0, 0, 0);
+    for record in &stats {
+        let (kept, held) = (sum(record, "/rest_volume"), sum(record, "/volume"));
+        assert!((kept / rest - 1.0).abs() < 1e-3, "{kept} m³ of {rest} in frame {}", record["frame"]);
+        let error = held / rest - 1.0;
+        assert!(error.abs() < 0.03, "{error:+.4} in frame {}", record["frame"]);
+        squares += error * error;
+        let energy = number(record, "/objects/water/kinetic_energy");
+        assert!(energy < rest * 1000.0 * 9.81 * 1.6, "{energy} J in frame {}", record["frame"]);
+    }
+    for pair in stats.windows(2) {
+        let (before, after) = (large(&pair[0]), large(&pair[1]));
+        splits += usize::from(after.difference(&before).next().is_some());
+        merges += usize::from(before.difference(&after).next().is_some());
+    }
+    assert!(splits >= 1 && merges >= 1, "{splits} splits, {merges} merges");
+    let error = (squares / stats.len() as f64).sqrt();
+    assert!(error < 0.01, "{error:.4} of the air is missing or too much, root mean square");
+
+    let stats = bubble(true).stats();
+    let kept = sum(stats.last().expect("a substep"), "/volume") / sum(&stats[0], "/volume");
+    assert!(kept < 0.5, "{kept:.4} of the twin's air is left");
+}

@@ -30,8 +30,7 @@ impl Default for AdvectionParams {
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
 /// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles with ids
 /// from `born_from` on entered after that velocity was made and move with their own. A particle that touches a
-/// solid loses the part of its velocity that goes into it, and with it the affine part that was made for a velocity it
-/// no longer has: kept, it would drive particles that lie in a corner harder into it with every substep.
+/// solid loses the part of its velocity that goes into it.
 pub fn advect(
     particles: &mut Particles,
     transform: &Transform,
@@ -46,7 +45,7 @@ pub fn advect(
     let h = transform.voxel_size();
     let fastest = fastest_solid(solids, origin, particles, h);
     let step = dt as f32 * frame.per_metre;
-    let (killed, stopped): (Vec<bool>, Vec<bool>) = particles
+    let killed: Vec<bool> = particles
         .position
         .par_chunks_mut(CHUNK)
         .zip(particles.velocity.par_chunks_mut(CHUNK))
@@ -54,7 +53,7 @@ pub fn advect(
         .flat_map_iter(|((positions, velocities), ids)| {
             let mut flow = Flow::new(frame, velocity);
             let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, dt);
-            let mut fates = Vec::with_capacity(positions.len());
+            let mut killed = Vec::with_capacity(positions.len());
             for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
                 let start = frame.local(*x);
                 let moved = if id >= born_from { start + *v * step } else { flow.follow(start, step) };
@@ -62,22 +61,15 @@ pub fn advect(
                 let to = from + ((moved - start) * frame.h).as_dvec3();
                 let landing = sweep.land(from, to);
                 *x = (landing.position - origin).as_vec3();
-                let mut stopped = false;
                 if let Some((normal, of_solid)) = landing.contact {
                     let into = (v.as_dvec3() - of_solid).dot(normal).min(0.0);
                     *v -= (normal * into).as_vec3();
-                    stopped = into < 0.0;
                 }
-                fates.push((solids.domain.kills(landing.position), stopped));
+                killed.push(solids.domain.kills(landing.position));
             }
-            fates
+            killed
         })
-        .unzip();
-    for column in &mut particles.affine {
-        for (affine, _) in column.iter_mut().zip(&stopped).filter(|(_, stopped)| **stopped) {
-            *affine = Vec3::ZERO;
-        }
-    }
+        .collect();
     if !killed.contains(&true) {
         return Selection::identity(particles.len());
     }

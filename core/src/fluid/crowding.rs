@@ -1,65 +1,179 @@
-//! Where particles crowd or thin out: the drift of positions that no projection of velocities sees.
+//! Where particles crowd or thin out, by how much.
 
 use super::cells::Cells;
 use super::fraction::{LEAST_OPEN, spread_cells};
-use super::volume::bounded;
-use crate::grid::{Grid, leaf};
+use super::halo;
+use super::surface::distance_of;
+use crate::grid::{Grid, Topology, leaf};
 use rayon::prelude::*;
 
 /// Deviation of the particles' density that is chance: about its standard deviation over the kernel's volume for
 /// eight particles a voxel. Below it nothing is asked for.
 const CHANCE: f32 = 0.1;
 /// The same near the surface, where chance has one sign only: what is fuller than full.
-const CHANCE_AT_SURFACE: f32 = 0.3;
-/// Depth below the surface, voxels, from which the kernel lies in liquid alone, so that too few particles mean
-/// something.
-const DEEP: f32 = 1.5;
-/// Most of a cell's volume that one substep may add or take.
+const CHANCE_AT_SURFACE: f32 = 0.2;
+/// Share of the volume that the liquid lacks, or has too much, that a substep answers: what is measured is a substep old.
+const ANSWER: f64 = 0.75;
+/// How far, of the liquid's volume, what is answered may be from that: what this substep has crowded, which the volume as
+/// last measured does not know of. Less of it counts where there is too much already.
+const SLACK: f64 = 0.003;
+/// How much farther it must be for what may be chance to be drawn on: a level set's volume is itself uncertain by as much.
+const FAR: f64 = 0.005;
+/// Density of a cell's neighbours from which it is deep in the liquid, so that too few particles mean something.
+const LIQUID: f32 = 0.6;
+/// Most of a cell's volume that one substep adds or takes.
 const MOST: f32 = 0.5;
+/// Share of a leaf's liquid that must be out of place for anything to be done: chance alone makes less than half of it.
+const TOLERABLE: f64 = 0.02;
+/// Least open fraction that a density is divided by.
+const NARROW: f32 = 0.1;
 
-/// Adds to `source` (divergence the next solve gives the liquid, 1/s) what lets crowded particles spread and thinned
-/// ones close up within about 1/`rate` seconds: ∇·u = rate (ρ/ρ₀ − 1), ρ the particles' density over a
-/// quadratic B-spline, ρ₀ as seeded [Losasso et al. 2008].
+/// What crowded particles ask for.
+pub(super) struct Crowds {
+    /// Where the liquid is, by the particles' density alone, m; negative inside.
+    pub surface: Grid<f32>,
+    /// The share of its volume by which each cell's liquid should grow.
+    pub growth: Grid<f32>,
+}
+
+/// What the particles in each cell ask for: growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
+/// `None` where nothing is worth while. Near the surface only crowds count.
 ///
-/// `surface` is the liquid's level set (m), on the leaves of `source`; `open` the open fraction of the cells, on
-/// theirs.
-pub fn spread_out(
-    source: &mut Grid<f32>,
-    cells: &Cells,
-    surface: &Grid<f32>,
-    open: &Grid<f32>,
-    h: f32,
-    per_voxel: f32,
-    rate: f32,
-    dt: f64,
-) {
+/// `excess` is (V − V₀)/V₀ of the liquid, a number without noise: it says how much is to grow in all, and the particles'
+/// density where. `open` is the open fraction of the cells, on their leaves.
+pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, excess: f64) -> Option<Crowds> {
     let topology = &cells.topology;
     let counts: Vec<f32> = (0..topology.len() * leaf::SIZE)
         .into_par_iter()
         .with_min_len(4096)
         .map(|s| cells.count(s) as f32 / per_voxel)
         .collect();
-    let density = spread_cells(topology, &counts, 0.0);
     let space = spread_cells(topology, &open.values, 1.0);
-    let most = MOST / dt as f32;
-    let rate = bounded(f64::from(rate), dt) as f32;
-    let leaves = source.topology.clone();
-    source.values.par_chunks_mut(leaf::SIZE).zip(leaves.origins()).enumerate().for_each(
-        |(l, (source, &o))| {
-            let Some(first) = topology.leaf_of(o).map(|l| l * leaf::SIZE) else { return };
-            let phi = &surface.values[l * leaf::SIZE..][..leaf::SIZE];
-            for (n, source) in source.iter_mut().enumerate() {
-                let space = space[first + n];
-                if phi[n] >= 0.0 || space < LEAST_OPEN {
-                    continue;
-                }
-                let excess = density[first + n] / space - 1.0;
-                let beyond_chance = match phi[n] < -DEEP * h {
-                    true => excess - excess.clamp(-CHANCE, CHANCE),
-                    false => (excess - CHANCE_AT_SURFACE).max(0.0),
-                };
-                *source += (rate * beyond_chance).clamp(-most, most);
+    let mut density = spread_cells(topology, &counts, 0.0);
+    density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW));
+
+    let mut growth = Grid::new(topology.clone(), 0.0);
+    let mut chance = vec![0.0; growth.values.len()];
+    let leaves = growth.values.par_chunks_mut(leaf::SIZE).zip(chance.par_chunks_mut(leaf::SIZE));
+    let asked: Vec<Asked> = leaves
+        .enumerate()
+        .map(|(l, (growth, chance))| {
+            if cells.leaf_range(l).is_empty() {
+                return Asked::default();
             }
-        },
-    );
+            ask(growth, chance, topology, l, &density, &space);
+            Asked::of(growth, chance, cells.leaf_range(l).len() as f64 / f64::from(per_voxel))
+        })
+        .collect();
+    if excess.abs() <= SLACK && !asked.iter().any(Asked::is_worth_while) {
+        return None;
+    }
+    let balance = asked.iter().fold(Asked::default(), Asked::plus).balance(excess);
+    growth.values.par_iter_mut().zip(&chance).with_min_len(4096).for_each(|(g, &c)| {
+        *g = balance.of(*g, c).clamp(-MOST, MOST);
+    });
+    let mut surface = Grid::new(topology.clone(), 2.0 * h);
+    let of_density = |(phi, &d): (&mut f32, &f32)| *phi = h * distance_of(d);
+    surface.values.par_iter_mut().zip(&density).with_min_len(4096).for_each(of_density);
+    Some(Crowds { surface, growth })
+}
+
+/// Divides what each cell of leaf `l` is too full by into what is chance and what is beyond: `growth`.
+fn ask(
+    growth: &mut [f32],
+    chance: &mut [f32],
+    topology: &Topology,
+    l: usize,
+    density: &[f32],
+    space: &[f32],
+) {
+    let mut around = [0.0; halo::SIZE];
+    halo::load(&mut around, density, &topology.neighbours()[l], 0.0);
+    let mut room = [0.0; halo::SIZE];
+    halo::load(&mut room, space, &topology.neighbours()[l], 1.0);
+    for (n, (growth, chance)) in growth.iter_mut().zip(chance).enumerate() {
+        let [x, y, z] = leaf::local(n);
+        let at = halo::index(x, y, z);
+        if around[at] <= 0.5 || room[at] < LEAST_OPEN {
+            continue;
+        }
+        let first = halo::index(x - 1, y - 1, z - 1);
+        let deep = (0..27).all(|d| {
+            let there = first + d / 9 * halo::STRIDE[0] + d / 3 % 3 * halo::STRIDE[1] + d % 3;
+            around[there] > LIQUID || room[there] < LEAST_OPEN
+        });
+        let excess = around[at] - 1.0;
+        *chance = if deep { excess.clamp(-CHANCE, CHANCE) } else { excess.clamp(0.0, CHANCE_AT_SURFACE) };
+        *growth = if deep { excess - *chance } else { excess.max(0.0) - *chance };
+    }
+}
+
+/// Sums of what cells ask for, in cells.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    /// All liquid.
+    liquid: f64,
+    /// Crowds and gaps beyond chance.
+    beyond: [f64; 2],
+    /// Crowds and gaps that may be chance.
+    chance: [f64; 2],
+}
+
+impl Asked {
+    fn of(growth: &[f32], chance: &[f32], liquid: f64) -> Self {
+        let parts = |asked: &[f32]| {
+            let sum = |sign: f32| asked.iter().map(|&a| f64::from((sign * a).max(0.0))).sum();
+            [sum(1.0), sum(-1.0)]
+        };
+        Self { liquid, beyond: parts(growth), chance: parts(chance) }
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        Self {
+            liquid: self.liquid + other.liquid,
+            beyond: add(self.beyond, other.beyond),
+            chance: add(self.chance, other.chance),
+        }
+    }
+
+    fn is_worth_while(&self) -> bool {
+        self.beyond[0] + self.beyond[1] > TOLERABLE * self.liquid
+    }
+
+    /// How much of each kind is answered, so that all together grow by what the volume lacks, give or take the slack: too
+    /// much is scaled down, and where far too little is asked for, what may be chance is drawn on.
+    fn balance(&self, excess: f64) -> Balance {
+        let [crowds, gaps] = self.beyond;
+        let lacking = -ANSWER * excess;
+        let fresh = (SLACK - excess.max(0.0)).max(0.0);
+        let (least, most) = ((lacking - SLACK) * self.liquid, (lacking + fresh) * self.liquid);
+        let share = |wanted: f64, there: f64| match there > 0.0 {
+            true => (wanted / there).clamp(0.0, 1.0) as f32,
+            false => 0.0,
+        };
+        let far = FAR * self.liquid;
+        Balance {
+            crowds: share(gaps + most, crowds),
+            gaps: share(crowds - least, gaps),
+            chance: [share(least - far - crowds, self.chance[0]), share(-most - far - gaps, self.chance[1])],
+        }
+    }
+}
+
+/// Shares of what is asked for that are answered.
+struct Balance {
+    crowds: f32,
+    gaps: f32,
+    chance: [f32; 2],
+}
+
+impl Balance {
+    fn of(&self, beyond: f32, chance: f32) -> f32 {
+        let [crowded, thin] = self.chance;
+        beyond.max(0.0) * self.crowds
+            + beyond.min(0.0) * self.gaps
+            + chance.max(0.0) * crowded
+            + chance.min(0.0) * thin
+    }
 }

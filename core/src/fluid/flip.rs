@@ -6,12 +6,12 @@
 use super::advection::{AdvectionParams, advect};
 use super::air_flow::carry_volume;
 use super::cells::{self, Cells};
-use super::crowding::spread_out;
 use super::extrapolation::{Extended, extrapolate};
 use super::material;
 use super::particles::{Particles, Selection};
 use super::reseeding::{Reseeding, reseed};
 use super::solids::SolidMemory;
+use super::spreading::spread_out;
 use super::surface::{SurfaceParams, surface};
 use super::swelling::swelling;
 use super::tension;
@@ -166,7 +166,7 @@ pub fn start(
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     extend_velocity(liquid, &cells, params);
     liquid.measured = measured_volume(liquid, &cells, params);
-    liquid.volume = VolumeBook { rest: liquid.measured.total(), drift: 0.0 };
+    liquid.volume = VolumeBook { rest: liquid.measured.total(), ..Default::default() };
     liquid.born_from = liquid.next_id;
     order
 }
@@ -188,6 +188,8 @@ pub fn predict(
     volume.lose(before - particles.len(), before);
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let (cells, order) = sort_into_cells(liquid, params);
+    // Where they came to overlap, they spread.
+    let (cells, order) = spread_crowds(liquid, cells, order, solids, params, memory);
     // Their momentum goes to the faces.
     take_velocity_from_particles(liquid, &cells, params);
     // How much they stick to each other, the solve needs to know.
@@ -200,7 +202,7 @@ pub fn predict(
     // What volume was lost or gained on the way is asked back from the solve.
     liquid.measured = measured_volume(liquid, &cells, params);
     let rate = liquid.volume.enter(liquid.measured.total(), dt, &params.volume);
-    ask_for_volume(liquid, &cells, rate, dt, params);
+    liquid.divergence = volume::source(&liquid.surface, rate);
     moved.then(&order)
 }
 
@@ -239,6 +241,28 @@ fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams) -> (Cells, Selectio
     cells::sort(particles, transform, &topology)
 }
 
+fn spread_crowds(
+    liquid: &mut Liquid,
+    cells: Cells,
+    order: Selection,
+    solids: &Solids,
+    params: &FlipParams,
+    memory: &mut SolidMemory,
+) -> (Cells, Selection) {
+    if !params.volume.spread {
+        return (cells, order);
+    }
+    let solid = memory.fields(solids, &liquid.transform, &cells.topology);
+    let per_voxel = params.per_voxel(liquid.h());
+    let Liquid { particles, transform, volume, .. } = liquid;
+    let around = (solids, &solid);
+    if !spread_out(particles, &cells, transform, around, per_voxel, volume.excess, &params.advection) {
+        return (cells, order);
+    }
+    let (cells, again) = sort_into_cells(liquid, params);
+    (cells, order.then(&again))
+}
+
 fn take_velocity_from_particles(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
     let Liquid { particles, transform, .. } = liquid;
     let carried = particles_to_faces(particles, cells, transform, params.transfer);
@@ -264,17 +288,6 @@ fn place_solids_and_surface(
     let open = liquid.solid.volume.on(&cells.topology);
     let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
-}
-
-fn ask_for_volume(liquid: &mut Liquid, cells: &Cells, rate: f64, dt: f64, params: &FlipParams) {
-    let (h, surface) = (liquid.h(), &liquid.surface);
-    let mut source = volume::source(surface, rate);
-    let spreading = params.volume.spreading as f32;
-    if spreading > 0.0 {
-        let open = liquid.solid.volume.on(&cells.topology);
-        spread_out(&mut source, cells, surface, &open, h, params.per_voxel(h), spreading, dt);
-    }
-    liquid.divergence = source;
 }
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {

@@ -1,14 +1,14 @@
 //! FLIP liquids: particles carry mass and velocity, the grid carries pressure.
 //!
 //! [`flip`] is the page to read first: a substep in one-sentence steps. Particles are [`seeding`]-ed and enter by
-//! [`sources`], sit sorted in [`cells`], move by [`advection`] around solids, exchange velocity with the faces by
+//! [`sources`], sit sorted in [`cells`], move by [`advection`] around solids and apart where they crowd, exchange velocity with the faces by
 //! [`transfer`], and say where the liquid's [`surface`] is.
 
 pub mod advection;
 mod air_flow;
 pub mod cells;
 pub mod collision;
-pub mod crowding;
+mod crowding;
 pub mod extrapolation;
 pub mod flip;
 mod flow;
@@ -22,6 +22,7 @@ mod restoration;
 pub mod seeding;
 pub mod solids;
 pub mod sources;
+mod spreading;
 pub mod surface;
 pub mod swelling;
 pub mod tension;

@@ -38,7 +38,7 @@ const SUPPORT: f32 = 1.5;
 
 /// Signed distance, in voxels and clamped to ±[`SUPPORT`], of a point where the smoothed fraction of a flat liquid is
 /// `fraction`: the inverse of F(t) = ∫_t^∞ B₂, B₂ the quadratic B-spline.
-fn distance_of(fraction: f32) -> f32 {
+pub(super) fn distance_of(fraction: f32) -> f32 {
     let below = |f: f32| if f < 1.0 / 6.0 { SUPPORT - (6.0 * f).cbrt() } else { middle(f) };
     if fraction <= 0.0 {
         SUPPORT

@@ -14,6 +14,8 @@ use rayon::prelude::*;
 pub struct VolumeBook {
     /// The volume the liquid should have, m³: what it started with, plus sources, less sinks.
     pub rest: f64,
+    /// (V − V₀)/V₀ as last measured.
+    pub excess: f64,
     /// ∫ (V − V₀)/V₀ dt, s.
     pub drift: f64,
 }
@@ -23,14 +25,14 @@ pub struct VolumeBook {
 pub struct VolumeControl {
     /// Rate at which drift dies out, 1/s; 0 switches the control off.
     pub gain: f64,
-    /// Rate at which crowded particles spread out, 1/s; 0 leaves them.
-    pub spreading: f64,
+    /// Whether crowded particles spread.
+    pub spread: bool,
 }
 
 impl Default for VolumeControl {
-    /// Nine tenths of a drift are gone after three frames of 1/24 s, two thirds of a crowd after a frame.
+    /// Nine tenths of a drift are gone after three frames of 1/24 s.
     fn default() -> Self {
-        Self { gain: 2.3 / 0.125, spreading: 24.0 }
+        Self { gain: 2.3 / 0.125, spread: true }
     }
 }
 
@@ -55,6 +57,7 @@ impl VolumeBook {
             return 0.0;
         }
         let x = volume / self.rest - 1.0;
+        self.excess = x;
         self.drift += x * dt;
         let k_p = bounded(control.gain, dt);
         let k_i = k_p * k_p / 16.0;
@@ -187,7 +190,7 @@ mod tests {
     #[test]
     fn control_brings_the_volume_back_without_overshooting_far() {
         let control = VolumeControl::default();
-        let mut book = VolumeBook { rest: 2.0, drift: 0.0 };
+        let mut book = VolumeBook { rest: 2.0, ..Default::default() };
         let (mut volume, dt) = (1.8, 1.0 / 48.0);
         let mut highest = 0.0f64;
         for _ in 0..48 * 6 {
@@ -203,7 +206,7 @@ mod tests {
     fn control_is_stable_in_steps_longer_than_its_own_time() {
         let control = VolumeControl::default();
         for dt in [0.1, 0.3, 1.0] {
-            let mut book = VolumeBook { rest: 2.0, drift: 0.0 };
+            let mut book = VolumeBook { rest: 2.0, ..Default::default() };
             let mut volume = 1.8;
             for _ in 0..60 {
                 volume += volume * book.enter(volume, dt, &control) * dt;
@@ -225,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_is_drained_takes_its_volume_along() {
-        let mut book = VolumeBook { rest: 2.1, drift: 0.1 };
+        let mut book = VolumeBook { rest: 2.1, drift: 0.1, ..Default::default() };
         book.lose(1, 4);
         assert!((book.rest - 1.575).abs() < 1e-12 && book.drift == 0.1);
         book.lose(3, 3);
@@ -234,7 +237,7 @@ mod tests {
 
     #[test]
     fn nothing_to_correct_nothing_done() {
-        let mut book = VolumeBook { rest: 1.0, drift: 0.0 };
+        let mut book = VolumeBook { rest: 1.0, ..Default::default() };
         assert_eq!(book.enter(1.0, 0.1, &VolumeControl::default()), 0.0);
         assert_eq!(VolumeBook::default().enter(1.0, 0.1, &VolumeControl::default()), 0.0);
     }

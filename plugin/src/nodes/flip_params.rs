@@ -156,7 +156,7 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
     let gain = if call.on(VOLUME_CORRECTION) { NINE_TENTHS / call.number(CORRECTION_TIME) } else { 0.0 };
     params.volume = match gain > 0.0 {
         true => VolumeControl { gain, ..VolumeControl::default() },
-        false => VolumeControl { gain: 0.0, spreading: 0.0 },
+        false => VolumeControl { gain: 0.0, spread: false },
     };
     params
 }

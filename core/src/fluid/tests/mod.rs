@@ -4,6 +4,7 @@ mod advection;
 mod extrapolation;
 mod flip;
 mod sources;
+mod spreading;
 mod surface;
 mod tension;
 mod transfer;

@@ -7,7 +7,7 @@ use crate::grid::{Coord, Grid};
 const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };
 
 /// Particles seeded where `inside` holds in a box, and their level set.
-fn seeded(lo: DVec3, hi: DVec3, inside: impl Fn(DVec3) -> bool + Sync) -> (Particles, Grid<f32>) {
+pub(super) fn seeded(lo: DVec3, hi: DVec3, inside: impl Fn(DVec3) -> bool + Sync) -> (Particles, Grid<f32>) {
     let mut particles = Particles::new(DVec3::ZERO);
     let seeding = Seeding::for_voxel(H as f32);
     seeding.fill(&mut particles, &transform(), (lo, hi), inside, |_| Vec3::ZERO, WATER, &mut 0);
@@ -117,30 +117,4 @@ fn thin_sheets_keep_their_volume() {
             assert!((measured - held).abs() < tolerance, "{thickness} at {offset}: {measured} of {held}");
         }
     }
-}
-
-#[test]
-fn crowds_are_asked_to_spread_and_even_liquid_is_left_alone() {
-    let (mut particles, _) = seeded(DVec3::ZERO, DVec3::splat(2.4), |_| true);
-    let source = |particles: &mut Particles| {
-        let cells = sorted(particles);
-        let phi = surface(particles, &cells, &transform(), None, &SurfaceParams::default());
-        let open = Grid::new(cells.topology.clone(), 1.0);
-        let mut source = Grid::new(phi.topology.clone(), 0.0);
-        crate::fluid::crowding::spread_out(&mut source, &cells, &phi, &open, H as f32, 8.0, 24.0, 0.01);
-        source
-    };
-    let even = source(&mut particles);
-    assert!(even.values.iter().all(|&s| s == 0.0), "an even liquid is left alone");
-    // Twice the particles in a block of 3³ cells, all gone from another.
-    let block = |p: Vec3, corner: f32| (p - corner).min_element() > 0.0 && (p - corner).max_element() < 0.3;
-    let twice: Vec<Vec3> = particles.position.iter().copied().filter(|&p| block(p, 0.6)).collect();
-    for (n, p) in twice.iter().enumerate() {
-        particles.push(particle(*p, Vec3::ZERO, 100_000 + n as i64));
-    }
-    let crowded = source(&mut particles);
-    let at = |g: &Grid<f32>, c: Coord| g.topology.slot_of(c).map(|s| g.values[s]);
-    assert!(at(&crowded, Coord::splat(7)).is_some_and(|s| s > 10.0));
-    assert!(crowded.values.iter().all(|&s| s >= 0.0));
-    assert_eq!(at(&crowded, Coord::splat(16)), Some(0.0));
 }

@@ -20,7 +20,7 @@ fn check_shows_the_plan_before_anything_is_cooked() {
     let graph = root().join("examples/bubbles/water_cooler/water_cooler.meniscus.json");
     let graph = graph.to_string_lossy();
     let text = said(&["check", &graph]);
-    has_line(&text, "shot:", &["frames 1-", "24 fps", "1 to 5 substeps", "CFL 2", "quality preview"]);
+    has_line(&text, "shot:", &["frames 1-", "24 fps", "1 to 8 substeps", "CFL 2", "quality preview"]);
     has_line(&text, "bottle:", &["voxels of 1 cm"]);
     has_line(&text, "water:", &["particles", "voxels of 1 cm"]);
     has_line(&text, "a substep:", &["flip.predict(water) → air.solve → flip.correct(water)"]);

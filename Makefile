@@ -1,4 +1,4 @@
-# make demo    the water cooler, twice, in about a minute: trapped air on, trapped air off
+# make demo    the water cooler, twice: trapped air on, trapped air off
 # make test    every test
 # make check   what CI runs: format, lints, documentation, tests
 # make scenes  every example at half of its paper's resolution (nightly)

@@ -1,6 +1,10 @@
 //! The papers' own scenes, at sizes a test can afford.
 
 mod foam;
+mod moving_platform;
 mod rising_bubble;
+mod surface_tension_cube;
+mod trapped_air;
 mod u_tube;
+mod wall_with_holes;
 mod water_cooler;

@@ -3,6 +3,7 @@
 pub mod c;
 pub mod points;
 pub mod shot;
+pub mod surface;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// What an extension reached.
 pub struct Extended {
-    /// Per axis the faces that have a velocity.
+    /// Per axis the faces that have a velocity, and the closed ones, which need none.
     pub known: [VoxelMask; 3],
     /// Per axis the open ones among them that took it from others: neither of liquid cells nor of spray alone.
     pub fresh: [VoxelMask; 3],
@@ -58,7 +58,10 @@ pub fn extrapolate(
         let fresh = VoxelMask::from_words(topology.clone(), |l| {
             std::array::from_fn(|x| fresh.words(l)[x] & open.words(l)[x])
         });
-        (known, fresh)
+        let settled = VoxelMask::from_words(topology.clone(), |l| {
+            std::array::from_fn(|x| known.words(l)[x] | !open.words(l)[x])
+        });
+        (settled, fresh)
     });
     constrain(velocity, open, solid, h);
     Extended { known: [x.0, y.0, z.0], fresh: [x.1, y.1, z.1], liquid }

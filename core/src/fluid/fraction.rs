@@ -29,6 +29,11 @@ struct Open {
 }
 
 impl Fraction {
+    /// Whether a cell has any space that is not solid.
+    pub fn has_room(&self, slot: usize) -> bool {
+        self.open.as_ref().is_none_or(|open| open.cells[slot] > 0.0)
+    }
+
     /// The same fraction where each cell holds `liquid` of its space, instead of the particles'.
     pub fn of_cells(&self, topology: &Topology, liquid: &[f32]) -> Vec<f32> {
         let Some(open) = &self.open else { return spread_cells(topology, liquid, 0.0) };

@@ -2,6 +2,7 @@
 
 use super::fraction::Fraction;
 use super::halo;
+use crate::grid::morphology::{VoxelMask, offsets};
 use crate::grid::{Grid, leaf};
 use crate::levelset::fractions::cell_inside;
 use rayon::prelude::*;
@@ -21,39 +22,63 @@ const FLAT: f32 = 1.0 / 16.0;
 /// that is flat over the kernel's width does not move at all.
 pub(super) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32) {
     let topology = distance.topology.clone();
+    let is_liquid = |d: f32| d < 0.0;
+    let liquid = VoxelMask::from_fn(topology.clone(), |s| is_liquid(distance.values[s]));
+    let air = VoxelMask::from_words(topology.clone(), |l| liquid.words(l).map(|word| !word));
+    let beyond = is_liquid(distance.background);
+    let (beside_liquid, beside_air) = (grown(&liquid, beyond), grown(&air, !beyond));
+    let open = VoxelMask::from_fn(topology.clone(), |s| fraction.has_room(s));
+    // Away from the surface a cell is what its centre is, and in solids none is asked for.
+    let mut stale = VoxelMask::from_words(topology.clone(), |l| {
+        std::array::from_fn(|x| beside_liquid.words(l)[x] & beside_air.words(l)[x] & open.words(l)[x])
+    });
+    let mut inside: Vec<f32> = distance.values.par_iter().map(|&d| f32::from(is_liquid(d))).collect();
     for _ in 0..ROUNDS {
-        let held = fraction.of_cells(&topology, &liquid_cells(distance));
-        let before_after =
-            distance.values.par_iter_mut().zip(&held).zip(&fraction.value).zip(&fraction.known);
-        before_after.with_min_len(4096).for_each(|(((d, &held), &wanted), &known)| {
-            let excess = held - wanted;
-            if known && excess.abs() > FLAT {
-                *d = (*d + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
+        measure_cells(distance, &stale, &mut inside);
+        let held = fraction.of_cells(&topology, &inside);
+        let moves = |s: usize| {
+            let excess = held[s] - fraction.value[s];
+            fraction.known[s] && excess.abs() > FLAT
+        };
+        let moved = VoxelMask::from_fn(topology.clone(), moves);
+        distance.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, distance)| {
+            for n in offsets(moved.words(l)) {
+                let excess = held[l * leaf::SIZE + n] - fraction.value[l * leaf::SIZE + n];
+                distance[n] = (distance[n] + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
             }
+        });
+        let around = grown(&moved, false);
+        stale = VoxelMask::from_words(topology.clone(), |l| {
+            std::array::from_fn(|x| around.words(l)[x] & open.words(l)[x])
         });
     }
 }
 
-/// Fraction of every cell inside the level set, interpolated trilinearly: the mean of its eight octants.
-fn liquid_cells(distance: &Grid<f32>) -> Vec<f32> {
+/// The voxels of a set and the 26 around each; those without a leaf belong to it if `beyond`.
+fn grown(set: &VoxelMask, beyond: bool) -> VoxelMask {
+    let along = |set: &VoxelMask, axis| {
+        VoxelMask::from_words(set.topology().clone(), |l| {
+            let (below, above) = (set.shifted(l, axis, -1, beyond), set.shifted(l, axis, 1, beyond));
+            std::array::from_fn(|x| set.words(l)[x] | below[x] | above[x])
+        })
+    };
+    (0..3).fold(set.clone(), |set, axis| along(&set, axis))
+}
+
+/// Fraction inside the level set, interpolated trilinearly, of the `stale` cells: the mean of their eight octants.
+fn measure_cells(distance: &Grid<f32>, stale: &VoxelMask, inside: &mut [f32]) {
     let topology = &distance.topology;
-    let mut inside = vec![0.0f32; distance.values.len()];
     inside.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, inside)| {
-        let mut block = [0.0; halo::SIZE];
-        halo::load(&mut block, &distance.values, &topology.neighbours()[l], distance.background);
-        if block.iter().all(|&d| d > 0.0) {
+        if *stale.words(l) == [0; 8] {
             return;
         }
-        if block.iter().all(|&d| d < 0.0) {
-            return inside.fill(1.0);
-        }
-        for (n, inside) in inside.iter_mut().enumerate() {
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, &distance.values, &topology.neighbours()[l], distance.background);
+        for n in offsets(stale.words(l)) {
             let c = leaf::local(n);
-            let first = halo::index(c[0] - 1, c[1] - 1, c[2] - 1);
-            *inside = cell(&block, first);
+            inside[n] = cell(&block, halo::index(c[0] - 1, c[1] - 1, c[2] - 1));
         }
     });
-    inside
 }
 
 /// Fraction of the cell in the middle of the 3³ centres that start at `first`.

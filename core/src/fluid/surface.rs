@@ -104,6 +104,9 @@ fn diffuse(field: &mut Grid<f32>, amount: f32) {
     field.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
         let mut block = [0.0; halo::SIZE];
         halo::load(&mut block, &before, &topology.neighbours()[l], field.background);
+        if block.iter().all(|&b| b == block[0]) {
+            return;
+        }
         for (n, value) in values.iter_mut().enumerate() {
             let c = leaf::local(n);
             let at = halo::index(c[0], c[1], c[2]);

@@ -155,7 +155,7 @@ impl Exchange {
         if value_id != 0 && self.finite.contains(&value_id) {
             return Ok(());
         }
-        match self.install(|| first_bad(values)) {
+        match self.first_bad(values) {
             Some(slot) => Err(not_finite(call, port, slot)),
             None => {
                 if last && value_id != 0 {
@@ -164,6 +164,16 @@ impl Exchange {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// The first slot whose value is not finite.
+    fn first_bad<T: Finite>(&self, values: &[T]) -> Option<usize> {
+        /// Values that are looked through in less time than it takes to wake other threads.
+        const FEW: usize = 1 << 19;
+        match values.len() {
+            ..=FEW => values.chunks(leaf::SIZE).enumerate().find_map(first_bad_of_leaf),
+            _ => self.install(|| values.par_chunks(leaf::SIZE).enumerate().find_map_first(first_bad_of_leaf)),
         }
     }
 
@@ -203,7 +213,7 @@ impl Exchange {
         transform: &Transform,
     ) -> Result<(), Failure> {
         for values in components {
-            if let Some(slot) = self.install(|| first_bad(values)) {
+            if let Some(slot) = self.first_bad(values) {
                 return Err(not_finite(call, port, slot));
             }
         }
@@ -232,15 +242,13 @@ impl Exchange {
     }
 }
 
-/// The first slot whose value is not finite.
-fn first_bad<T: Finite>(values: &[T]) -> Option<usize> {
-    values.par_chunks(leaf::SIZE).enumerate().find_map_first(|(l, leaf)| {
-        // Without an early end, so that many values are compared at once.
-        if leaf.iter().fold(true, |sound, v| sound & v.is_finite()) {
-            return None;
-        }
-        leaf.iter().position(|v| !v.is_finite()).map(|n| l * leaf::SIZE + n)
-    })
+/// The slot of leaf `l`'s first value that is not finite.
+fn first_bad_of_leaf<T: Finite>((l, leaf): (usize, &[T])) -> Option<usize> {
+    // Without an early end, so that many values are compared at once.
+    if leaf.iter().fold(true, |sound, v| sound & v.is_finite()) {
+        return None;
+    }
+    leaf.iter().position(|v| !v.is_finite()).map(|n| l * leaf::SIZE + n)
 }
 
 /// The name of a port.

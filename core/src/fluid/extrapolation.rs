@@ -2,9 +2,10 @@
 
 use super::cells::Cells;
 use super::halo;
+use super::transfer::FaceBlocks;
 use crate::grid::morphology::{VoxelMask, offsets};
-use crate::grid::sampling::{Position, Sampler};
-use crate::grid::{FaceGrid, Grid, leaf};
+use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
+use crate::grid::{Coord, FaceGrid, Grid, leaf};
 use crate::solid::SolidFields;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -136,26 +137,28 @@ fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFi
         still && near.all(|&m| !flows[m as usize])
     };
     let before = velocity.clone();
-    for axis in 0..3 {
-        let open = &open.values[axis];
-        velocity.values[axis].par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
-            if at_rest(l) {
-                return;
-            }
-            let mut walls = Sampler::new(&solid.nodes.topology);
+    let [x, y, z] = &mut velocity.values;
+    let leaves =
+        x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
+    leaves.enumerate().for_each(|(l, ((x, y), z))| {
+        if at_rest(l) {
+            return;
+        }
+        let blocks = FaceBlocks::load(&before, l);
+        let mut walls = Walls::around(solid, topology.origins()[l]);
+        for (axis, values) in [x, y, z].into_iter().enumerate() {
             for (n, value) in values.iter_mut().enumerate() {
                 let slot = l * leaf::SIZE + n;
-                if open[slot] > 0.0 {
+                if open.values[axis][slot] > 0.0 {
                     continue;
                 }
-                let u = velocity_at_face(&before, l, n, axis);
+                let u = velocity_at_face(&blocks, n, axis);
                 if still && u == Vec3::ZERO {
                     *value = 0.0;
                     continue;
                 }
-                let face = face_position(topology.coord(slot), axis);
-                let (_, gradient) = walls.sample_nodes_gradient(&solid.nodes, face);
-                let of_solid = if still { Vec3::ZERO } else { walls.sample_velocity(&solid.velocity, face) };
+                let gradient = walls.gradient(n, axis);
+                let of_solid = if still { Vec3::ZERO } else { walls.velocity(topology.coord(slot), axis) };
                 if gradient.length() < LEAST_SLOPE * h {
                     *value = of_solid[axis];
                 } else {
@@ -163,13 +166,13 @@ fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFi
                     *value = u[axis] + (of_solid - u).dot(normal) * normal[axis];
                 }
             }
-        });
-    }
+        }
+    });
 }
 
-/// The velocity in the middle of the lower `axis` face of voxel `n` of leaf `l`: the other components are the means
-/// of the four faces around.
-fn velocity_at_face(velocity: &FaceGrid<f32>, l: usize, n: usize, axis: usize) -> Vec3 {
+/// The velocity in the middle of the lower `axis` face of voxel `n`: the other components are the means of the four
+/// faces around.
+fn velocity_at_face(velocity: &FaceBlocks, n: usize, axis: usize) -> Vec3 {
     let c = leaf::local(n);
     let mut u = Vec3::ZERO;
     for other in 0..3 {
@@ -177,10 +180,10 @@ fn velocity_at_face(velocity: &FaceGrid<f32>, l: usize, n: usize, axis: usize) -
             let mut at = c;
             at[axis] -= back;
             at[other] += on;
-            velocity.reach(other, l, at)
+            velocity.at(other, at)
         };
         u[other] = match other == axis {
-            true => velocity.values[axis][l * leaf::SIZE + n],
+            true => velocity.at(axis, c),
             // Axes in order, as an interpolation would take them.
             false if axis < other => 0.25 * ((at(1, 0) + at(0, 0)) + (at(1, 1) + at(0, 1))),
             false => 0.25 * ((at(1, 0) + at(1, 1)) + (at(0, 0) + at(0, 1))),
@@ -189,9 +192,53 @@ fn velocity_at_face(velocity: &FaceGrid<f32>, l: usize, n: usize, axis: usize) -
     u
 }
 
-/// Index position of the lower `axis` face of a cell.
-fn face_position(cell: crate::grid::Coord, axis: usize) -> Position {
-    let mut base = cell;
-    base[axis] -= 1;
-    Position { base, fraction: 0.5 * Vec3::AXES[axis] }
+/// The solids around one leaf.
+struct Walls<'a> {
+    solid: &'a SolidFields,
+    nodes: [f32; halo::SIZE],
+    sampler: Sampler<'a>,
+}
+
+impl<'a> Walls<'a> {
+    fn around(solid: &'a SolidFields, origin: Coord) -> Self {
+        let (grid, topology) = (&solid.nodes, &solid.nodes.topology);
+        let sampler = Sampler::new(topology);
+        let mut walls = Self { solid, nodes: [grid.background; halo::SIZE], sampler };
+        match topology.leaf_of(origin) {
+            Some(l) => halo::load(&mut walls.nodes, &grid.values, &topology.neighbours()[l], grid.background),
+            None => walls.look_up(origin),
+        }
+        walls
+    }
+
+    /// Nodes of a leaf that the solids' fields do not have: its neighbours may be there.
+    #[cold]
+    fn look_up(&mut self, origin: Coord) {
+        for x in 0..=8 {
+            for y in 0..=8 {
+                for z in 0..=8 {
+                    self.nodes[halo::index(x, y, z)] = self.solid.nodes.get(origin + Coord::new(x, y, z));
+                }
+            }
+        }
+    }
+
+    /// ∇φ, per voxel, in the middle of the lower `axis` face of voxel `n`.
+    fn gradient(&self, n: usize, axis: usize) -> Vec3 {
+        let c = leaf::local(n);
+        let first = halo::index(c[0], c[1], c[2]);
+        let [x, y, z] = halo::STRIDE;
+        let cube = [0, x, y, x + y, z, x + z, y + z, x + y + z].map(|step| self.nodes[first + step]);
+        let mut middle = Vec3::splat(0.5);
+        middle[axis] = 0.0;
+        trilinear_gradient(&cube, middle).1
+    }
+
+    /// The solids' velocity in the middle of the lower `axis` face of a cell.
+    fn velocity(&mut self, cell: Coord, axis: usize) -> Vec3 {
+        let mut base = cell;
+        base[axis] -= 1;
+        let middle = Position { base, fraction: 0.5 * Vec3::AXES[axis] };
+        self.sampler.sample_velocity(&self.solid.velocity, middle)
+    }
 }

@@ -26,7 +26,7 @@ pub(super) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32)
     let liquid = VoxelMask::from_fn(topology.clone(), |s| is_liquid(distance.values[s]));
     let air = VoxelMask::from_words(topology.clone(), |l| liquid.words(l).map(|word| !word));
     let beyond = is_liquid(distance.background);
-    let (beside_liquid, beside_air) = (grown(&liquid, beyond), grown(&air, !beyond));
+    let (beside_liquid, beside_air) = (liquid.grown(beyond), air.grown(!beyond));
     let open = VoxelMask::from_fn(topology.clone(), |s| fraction.has_room(s));
     // Away from the surface a cell is what its centre is, and in solids none is asked for.
     let mut stale = VoxelMask::from_words(topology.clone(), |l| {
@@ -47,22 +47,11 @@ pub(super) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32)
                 distance[n] = (distance[n] + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
             }
         });
-        let around = grown(&moved, false);
+        let around = moved.grown(false);
         stale = VoxelMask::from_words(topology.clone(), |l| {
             std::array::from_fn(|x| around.words(l)[x] & open.words(l)[x])
         });
     }
-}
-
-/// The voxels of a set and the 26 around each; those without a leaf belong to it if `beyond`.
-fn grown(set: &VoxelMask, beyond: bool) -> VoxelMask {
-    let along = |set: &VoxelMask, axis| {
-        VoxelMask::from_words(set.topology().clone(), |l| {
-            let (below, above) = (set.shifted(l, axis, -1, beyond), set.shifted(l, axis, 1, beyond));
-            std::array::from_fn(|x| set.words(l)[x] | below[x] | above[x])
-        })
-    };
-    (0..3).fold(set.clone(), |set, axis| along(&set, axis))
 }
 
 /// Fraction inside the level set, interpolated trilinearly, of the `stale` cells: the mean of their eight octants.

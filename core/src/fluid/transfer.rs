@@ -240,6 +240,12 @@ impl FaceBlocks {
         blocks
     }
 
+    /// The `axis` component on the lower face of the voxel at leaf-local coordinates, each in −1..=8.
+    #[inline(always)]
+    pub(super) fn at(&self, axis: usize, [x, y, z]: [i32; 3]) -> f32 {
+        self.0[axis][halo::index(x, y, z)]
+    }
+
     /// Velocity and the gradient (per voxel) of each component at a leaf-local position.
     #[inline(always)]
     pub(super) fn gather(&self, x: Vec3) -> (Vec3, [Vec3; 3]) {

@@ -137,6 +137,18 @@ impl VoxelMask {
         near
     }
 
+    /// The voxels of the set and the 26 around each, on the same leaves; voxels of missing leaves count as in the set if
+    /// `beyond`.
+    pub fn grown(&self, beyond: bool) -> Self {
+        let along = |set: &Self, axis| {
+            Self::from_words(self.topology.clone(), |l| {
+                let (below, above) = (set.shifted(l, axis, -1, beyond), set.shifted(l, axis, 1, beyond));
+                std::array::from_fn(|x| set.words[l][x] | below[x] | above[x])
+            })
+        };
+        along(&along(&along(self, 0), 1), 2)
+    }
+
     /// Number of voxels in the set.
     pub fn count(&self) -> usize {
         self.words.iter().flatten().map(|w| w.count_ones() as usize).sum()

@@ -70,6 +70,11 @@ impl<'a> AttributeView<'a> {
         if a.values.is_null() {
             return None;
         }
+        let first = a.values.cast::<[T; N]>();
+        if a.stride as usize == size_of::<[T; N]>() && first.is_aligned() {
+            // SAFETY: `count` values of this type (compared) lie one after the other, for 'a.
+            return Some(unsafe { std::slice::from_raw_parts(first, self.len()) }.to_vec());
+        }
         let value = |i: usize| {
             // SAFETY: value i of `count` lies i strides on, of this type (compared), for 'a.
             unsafe { a.values.cast::<u8>().add(i * a.stride as usize).cast::<[T; N]>().read_unaligned() }
@@ -184,6 +189,13 @@ impl AttributeMut<'_> {
         let fits = a.element == T::ELEMENT && a.components as usize == N && values.len() == self.len();
         if !fits || (a.writable.is_null() && !self.is_empty()) {
             return false;
+        }
+        let first = a.writable.cast::<[T; N]>();
+        if a.stride as usize == size_of::<[T; N]>() && first.is_aligned() && !first.is_null() {
+            // SAFETY: `count` values of this type (compared) lie one after the other, ours alone for 'a.
+            let packed = unsafe { std::slice::from_raw_parts_mut(first, self.len()) };
+            packed.iter_mut().zip(values).for_each(|(to, value)| *to = value);
+            return true;
         }
         for (i, value) in values.enumerate().take(self.len()) {
             // SAFETY: value i of `count` lies i strides on, of this type (compared), ours alone for 'a.

@@ -108,9 +108,9 @@ pub(super) struct DemoArgs {
     /// Threads to use [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(super) threads: Option<u32>,
-    /// Last frame to cook, for a shorter look
-    #[arg(long, value_name = "FRAME")]
-    pub(super) last: Option<i32>,
+    /// Last frame to cook; two seconds by default, the bottle is empty after about five
+    #[arg(long, value_name = "FRAME", default_value_t = 48)]
+    pub(super) last: i32,
 }
 
 /// `A-B` or `A`; either may be negative.

@@ -55,7 +55,7 @@ fn compare(graph: &GraphArgs, glugs: &Path, pours: &Path, sheet: &Path) -> Resul
 
 fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArgs {
     let mut set: Vec<String> = set.iter().map(|&s| s.to_owned()).collect();
-    set.extend(args.last.map(|last| format!("frames=[1, {last}]")));
+    set.push(format!("frames=[1, {}]", args.last));
     CookArgs {
         graph: GraphArgs { graph: graph.into(), set, quality: Some("preview".into()) },
         frames: None,

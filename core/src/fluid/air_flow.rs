@@ -33,7 +33,7 @@ struct Cell {
 impl Cell {
     /// The slot of face `k`, by axis, lower first.
     fn face(&self, k: usize) -> usize {
-        if k % 2 == 0 { self.slot } else { self.upper[k / 2] }
+        if k % 2 == 1 { self.upper[k / 2] } else { self.slot }
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn carry_volume(
     let cells = cells(extended, &open);
     let outflow = |cell: &Cell| -> f64 {
         let through = |k: usize| {
-            let (a, f, sign) = (k / 2, cell.face(k), if k % 2 == 0 { -1.0 } else { 1.0 });
+            let (a, f, sign) = (k / 2, cell.face(k), if k % 2 == 1 { 1.0 } else { -1.0 });
             let (alpha, u, w) = (open.values[a][f], velocity.values[a][f], walls.values[a][f]);
             sign * f64::from(alpha * u + (1.0 - alpha) * w)
         };
@@ -107,7 +107,7 @@ fn cells(extended: &Extended, open: &FaceGrid<f32>) -> Vec<Cell> {
         let mut cell = Cell { slot, upper, beside: [NONE; 6], open: [0.0; 6] };
         for k in 0..6 {
             let (a, face) = (k / 2, cell.face(k));
-            let behind = if k % 2 == 0 { reach(a, -1) } else { Some(face) };
+            let behind = if k % 2 == 1 { Some(face) } else { reach(a, -1) };
             cell.beside[k] = behind.map_or(NONE, |s| number[s]);
             cell.open[k] = if extended.fresh[a].has(face) { open.values[a][face] } else { 0.0 };
         }

@@ -33,6 +33,11 @@ impl Cholesky {
         Self { n, factor: a }
     }
 
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        crate::memory::of(&self.factor)
+    }
+
     /// Overwrites b with the solution of L Lᵀ x = b.
     pub fn solve(&self, b: &mut [f64]) {
         let (n, l) = (self.n, &self.factor);

@@ -7,4 +7,5 @@ pub mod checkerboard;
 pub mod conjugate_gradients;
 pub mod dense;
 pub mod leaf;
+pub mod memory;
 pub mod multigrid;

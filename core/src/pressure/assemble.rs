@@ -5,6 +5,7 @@ use super::system::{AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard::{self, Half, place};
 use meniscus_kernels::conjugate_gradients::{LowRank, LowRankColumn};
+use meniscus_kernels::memory;
 use meniscus_kernels::multigrid::{Contact, Contacts, Extent, GRAIN, Level, Supers, ZERO};
 use rayon::prelude::*;
 
@@ -27,6 +28,11 @@ impl ActiveLeaves {
             number[l as usize] = i as u32;
         }
         Self { leaves, number }
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        memory::of(&self.leaves) + memory::of(&self.number)
     }
 }
 

@@ -82,6 +82,7 @@ impl PressureSolver for MultigridSolver {
             converged: outcome.residual <= params.tolerance,
             null_space: null_space.dimension(),
             incompatible: incompatible(&null_space, &shifts, rhs),
+            bytes: self.multigrid.bytes() + self.iteration.bytes() + null_space.bytes() + active.bytes(),
             setup_seconds,
             solve_seconds: seconds - setup_seconds,
         })

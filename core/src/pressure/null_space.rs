@@ -13,6 +13,7 @@ use super::system::{CELL, PressureSystem, Unknowns};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard;
 use meniscus_kernels::dense::symmetric_eigen;
+use meniscus_kernels::memory;
 use meniscus_kernels::multigrid::{GRAIN, Level, ZERO};
 use rayon::prelude::*;
 
@@ -82,6 +83,12 @@ impl NullSpace {
             out.tie(system, active);
         }
         out
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        let sets = memory::of_nested(&self.sets) + memory::of(&self.super_sets) + memory::of(&self.sizes);
+        sets + memory::of(&self.local) + memory::of_nested(&self.tied) + memory::of(&self.free)
     }
 
     /// True when every constant is resisted.

@@ -33,6 +33,8 @@ pub struct Info {
     pub null_space: usize,
     /// Share ‖b − Π b‖₂ / ‖b‖₂ of the right side that no pressure can answer and that was projected out.
     pub incompatible: f64,
+    /// Memory the solver itself held while it iterated, all levels included, from what its vectors have allocated.
+    pub bytes: usize,
     /// Time spent on the hierarchy before the first iteration, seconds.
     pub setup_seconds: f64,
     /// Time spent iterating, seconds.

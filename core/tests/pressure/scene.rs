@@ -1,6 +1,6 @@
-//! The two scenes every peer's solver is measured on: `wave`, a half-full box with a wavy surface, and
-//! `cooler`, two chambers joined by a neck with three closed bubbles. Index y is up; coefficients are 1 inside
-//! and 1/θ at the surface (a unit dt h/ρ).
+//! The scenes every peer's solver is measured on: `wave`, a half-full box with a wavy surface, and `cooler`,
+//! two chambers joined by a neck with three closed bubbles; and `tank`, with as many bubbles as one likes.
+//! Index y is up; coefficients are 1 inside and 1/θ at the surface (a unit dt h/ρ).
 
 use meniscus_core::grid::{Coord, Topology, leaf};
 use meniscus_core::pressure::{CELL, FIXED, PressureSystem, SOLID, SuperCell, Unknowns};
@@ -51,6 +51,21 @@ fn cooler(x: f64, y: f64, z: f64) -> (bool, f64) {
     (!(upper || lower || neck), phi.max(-10.0))
 }
 
+/// A tank filled to 9/10 with a lattice of `count` balls of air, each 0.3 of the lattice's spacing in radius.
+fn tank(count: usize) -> impl Fn(f64, f64, f64) -> (bool, f64) {
+    let per_side = (1..).find(|k| k * k * k >= count).unwrap_or(1);
+    let spacing = 0.8 / per_side as f64;
+    move |x, y, z| {
+        let place = |v: f64| (((v - 0.05) / spacing).floor().max(0.0) as usize).min(per_side - 1);
+        let at = [place(x), place(y), place(z)];
+        let centre = at.map(|i| 0.05 + (i as f64 + 0.5) * spacing);
+        let d = ((x - centre[0]).powi(2) + (y - centre[1]).powi(2) + (z - centre[2]).powi(2)).sqrt();
+        let inside = at[1] * per_side * per_side + at[0] * per_side + at[2] < count;
+        let ball = if inside { 0.3 * spacing - d } else { f64::MIN };
+        (false, (y - 0.9).max(ball))
+    }
+}
+
 impl Scene {
     pub fn wave(n: i32) -> Self {
         Self::new(n, wave)
@@ -60,12 +75,16 @@ impl Scene {
         Self::new(n, cooler)
     }
 
+    pub fn tank(n: i32, bubbles: usize) -> Self {
+        Self::new(n, tank(bubbles))
+    }
+
     fn id(&self, c: Coord) -> Option<usize> {
         let inside = c.cmpge(Coord::ZERO).all() && c.cmplt(Coord::splat(self.n)).all();
         inside.then(|| c.x as usize + self.n as usize * (c.y as usize + self.n as usize * c.z as usize))
     }
 
-    fn new(n: i32, shape: fn(f64, f64, f64) -> (bool, f64)) -> Self {
+    fn new(n: i32, shape: impl Fn(f64, f64, f64) -> (bool, f64)) -> Self {
         let size = (n * n * n) as usize;
         let at = |i: usize| {
             let (i, n) = (i as i32, n);

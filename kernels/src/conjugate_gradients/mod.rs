@@ -6,6 +6,7 @@ mod vector;
 pub use operator::{LowRank, LowRankColumn, Scratch, apply};
 pub use vector::{Vector, dot_cells, dot_supers};
 
+use crate::memory;
 use crate::multigrid::{GRAIN, Level, Multigrid, Work};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -53,6 +54,13 @@ impl ConjugateGradients {
             v.fit(level.leaves(), level.super_count());
         }
         self.scratch.fit(level, low_rank);
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        let vectors = [&self.residual, &self.x, &self.direction, &self.image].map(Vector::bytes);
+        let scratch = [&self.scratch.partials, &self.scratch.flow, &self.scratch.columns].map(memory::of);
+        vectors.iter().chain(&scratch).sum()
     }
 
     /// Solves A x = b from the x given; `right_side` writes b (called again for each true residual).

@@ -15,6 +15,11 @@ pub struct Vector {
 }
 
 impl Vector {
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        crate::memory::of_field(&self.cells) + crate::memory::of(&self.supers)
+    }
+
     /// A zero vector; keeps the old allocation.
     pub fn fit(&mut self, leaves: usize, supers: usize) {
         crate::checkerboard::reset(&mut self.cells, leaves);

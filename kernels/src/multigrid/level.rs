@@ -1,6 +1,7 @@
 //! One grid of the hierarchy: leaves, face coefficients, and what the cells touch besides each other.
 
 use crate::checkerboard::{Field, Half, Row};
+use crate::memory;
 use rayon::prelude::*;
 
 /// Target of a contact with a pressure known to be 0.
@@ -85,6 +86,12 @@ impl Contacts {
         out
     }
 
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        let numbers = [&self.start, &self.by_super, &self.super_start].map(memory::of);
+        memory::of(&self.list) + memory::of(&self.groups) + numbers.iter().sum::<usize>()
+    }
+
     /// The groups of a half-leaf.
     #[inline(always)]
     pub fn groups_of(&self, leaf: usize, colour: usize) -> &[Group] {
@@ -151,6 +158,16 @@ impl Level {
     /// Number of super-cells.
     pub fn super_count(&self) -> usize {
         self.supers.compliance.len()
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        let s = &self.supers;
+        let fields = self.faces.iter().chain([&self.diagonal]).map(memory::of_field).sum::<usize>();
+        let supers = [&s.compliance, &s.fixed, &s.diagonal].map(memory::of).iter().sum::<usize>();
+        let links = memory::of(&s.pairs) + memory::of_nested(&s.neighbours);
+        let leaves = memory::of(&self.origins) + memory::of(&self.neighbours);
+        leaves + fields + self.contacts.bytes() + supers + links
     }
 
     /// Computes the diagonals from everything else.

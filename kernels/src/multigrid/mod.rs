@@ -15,6 +15,7 @@ pub use transfer::{Aggregation, Parent};
 
 use crate::checkerboard::{self, Field};
 use crate::dense::Cholesky;
+use crate::memory;
 
 /// Shape of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +85,14 @@ impl Multigrid {
         self.coarsest = self.levels.last().map(Coarsest::new).unwrap_or_default();
     }
 
+    /// Bytes allocated, all levels.
+    pub fn bytes(&self) -> usize {
+        let levels = self.levels.iter().map(Level::bytes).sum::<usize>();
+        let maps = self.maps.iter().map(Aggregation::bytes).sum::<usize>();
+        let work = self.work.iter().map(Work::bytes).sum::<usize>();
+        levels + maps + work + self.coarsest.bytes()
+    }
+
     /// One V-cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear, symmetric, positive definite.
     pub fn precondition(&mut self) {
         let last = self.levels.len() - 1;
@@ -134,6 +143,11 @@ impl Coarsest {
         let n = cells.len() + level.super_count();
         let factor = (n <= DIRECT_UNKNOWNS).then(|| Cholesky::new(assemble(level, &cells, &index), n));
         Self { cells, factor, values: vec![0.0; n] }
+    }
+
+    fn bytes(&self) -> usize {
+        let factor = self.factor.as_ref().map_or(0, Cholesky::bytes);
+        memory::of(&self.cells) + memory::of(&self.values) + factor
     }
 
     fn solve(&mut self, level: &Level, work: &mut Work) {

@@ -4,6 +4,7 @@
 
 use super::level::{GRAIN, Group, Level, ZERO};
 use crate::checkerboard::{Field, Half};
+use crate::memory;
 use rayon::prelude::*;
 
 /// The vectors of one level.
@@ -34,12 +35,10 @@ impl Work {
         self.inflow.resize(level.contacts.groups.len(), 0.0);
     }
 
-    /// Zeroes the right side.
-    pub fn clear_right_side(&mut self) {
-        for half in &mut self.b {
-            half.fill([[0.0; 4]; 64]);
-        }
-        self.b_super.fill(0.0);
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        let vectors = [&self.x_super, &self.b_super, &self.inflow].map(memory::of);
+        memory::of_field(&self.x) + memory::of_field(&self.b) + vectors.iter().sum::<usize>()
     }
 }
 

@@ -4,6 +4,7 @@ use super::level::{GRAIN, Level};
 use super::smoother::{Work, add_contacts, gather_inflow, super_inflow};
 use crate::checkerboard::{Half, Row, place};
 use crate::leaf;
+use crate::memory;
 use rayon::prelude::*;
 
 /// Where a super-cell of the fine level goes.
@@ -24,6 +25,13 @@ pub struct Aggregation {
     pub parents: Vec<(u32, u8)>,
     /// Per fine super-cell.
     pub supers: Vec<Parent>,
+}
+
+impl Aggregation {
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        memory::of(&self.children) + memory::of(&self.parents) + memory::of(&self.supers)
+    }
 }
 
 /// Colour, row and first lane of the coarse cells that the fine rows (2X, 2Y), …, (2X+1, 2Y+1) of an octant

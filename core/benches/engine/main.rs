@@ -1,0 +1,188 @@
+//! The pressure engine's table: set-up, solve, iterations, true residual, memory and bandwidth on the scenes that
+//! every peer's solver is measured on, and what bubbles cost.
+//!
+//! ```text
+//! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] [threads=1,2] [write=FOLDER]
+//! ```
+//!
+//! Default: 64 and 128 cells. `write` puts the systems into a folder as Matrix Market files, for other solvers.
+//! `peers.sh` beside this file runs other solvers on the same scenes.
+
+mod matrix_market;
+#[path = "../../tests/pressure/scene.rs"]
+mod scene;
+mod triad;
+
+use meniscus_core::grid::leaf;
+use meniscus_core::pressure::{Info, MultigridSolver, Params, PressureSolver, PressureSystem, Unknowns};
+use scene::Scene;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Bytes of the finest level that one iteration cannot avoid moving, per cell of its leaves, every array of a
+/// pass once (docs/pressure.md, "What an iteration moves"); no array of 128³ cells stays in a cache.
+const BYTES_PER_CELL: f64 = 215.0;
+
+/// Relative residuals to solve to.
+const TOLERANCES: [f64; 2] = [1e-5, 1e-8];
+
+/// What the command line asks for.
+struct Options {
+    sizes: Vec<i32>,
+    turns: usize,
+    threads: Vec<usize>,
+    write: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse() -> Self {
+        let mut out = Self { sizes: vec![], turns: 5, threads: vec![1, 2], write: None };
+        for argument in std::env::args().skip(1) {
+            match argument.split_once('=') {
+                Some(("turns", n)) => out.turns = n.parse().expect("turns=NUMBER"),
+                Some(("threads", list)) => {
+                    out.threads = list.split(',').map(|n| n.parse().expect("threads=N,N")).collect();
+                }
+                Some(("write", folder)) => out.write = Some(folder.into()),
+                _ => out.sizes.extend(argument.parse::<i32>()),
+            }
+        }
+        if out.sizes.is_empty() {
+            out.sizes = vec![64, 128];
+        }
+        out
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// One solve from zero; the solver is kept, as it is from one substep to the next.
+fn solve(
+    solver: &mut MultigridSolver,
+    system: &PressureSystem,
+    rhs: &Unknowns,
+    tolerance: f64,
+) -> (Info, Unknowns) {
+    let params = Params { tolerance, ..Params::default() };
+    let mut x = Unknowns::zeros(system);
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let info = solver.solve(system, rhs, &mut x, &params, go_on).expect("a pressure");
+    (info, x)
+}
+
+/// ‖b − A x‖₂ / ‖b‖₂ by the reference operator, f64.
+fn true_residual(system: &PressureSystem, rhs: &Unknowns, x: &Unknowns) -> f64 {
+    let mut y = Unknowns::zeros(system);
+    system.apply(x, &mut y);
+    let pairs = y.cells.iter().zip(&rhs.cells).chain(y.supers.iter().zip(&rhs.supers));
+    let (r, b) = pairs.fold((0.0, 0.0), |(r, b), (y, v)| (r + (v - y) * (v - y), b + v * v));
+    (r / b).sqrt()
+}
+
+/// A system under its name.
+struct Case {
+    name: String,
+    system: PressureSystem,
+    rhs: Unknowns,
+}
+
+impl Case {
+    fn new(name: &str, scene: &Scene, constrained: bool) -> Self {
+        let (system, rhs) = scene.assemble(constrained);
+        Self { name: format!("{name} {}", scene.n), system, rhs }
+    }
+
+    fn write(&self, folder: &Path) {
+        let stem = folder.join(self.name.replace(' ', "_"));
+        matrix_market::write(&self.system, &self.rhs, &stem).expect("files in the folder given");
+    }
+
+    /// One row of the table.
+    fn measure(&self, threads: usize, tolerance: f64, turns: usize, triad: f64) {
+        let mut solver = MultigridSolver::default();
+        let (first, x) = solve(&mut solver, &self.system, &self.rhs, tolerance);
+        let infos: Vec<Info> =
+            (0..turns).map(|_| solve(&mut solver, &self.system, &self.rhs, tolerance).0).collect();
+        let of = |f: fn(&Info) -> f64| median(infos.iter().map(f).collect());
+        let (setup, seconds) = (of(|i| i.setup_seconds), of(|i| i.solve_seconds));
+        let holds = |labels: &&[i32]| labels.contains(&meniscus_core::pressure::CELL);
+        let cells = (self.system.label.chunks(leaf::SIZE).filter(holds).count() * leaf::SIZE) as f64;
+        println!(
+            "| {} | {threads} | {tolerance:.0e} | {setup:.4} | {seconds:.4} | {} | {:.1e} | {:.1} | {:.0} % |",
+            self.name,
+            first.iterations,
+            true_residual(&self.system, &self.rhs, &x),
+            first.bytes as f64 / cells,
+            100.0 * BYTES_PER_CELL * cells * first.iterations as f64 / seconds / triad,
+        );
+    }
+}
+
+/// The scenes of the peers.
+fn scenes(n: i32) -> Vec<Case> {
+    let (wave, cooler) = (Scene::wave(n), Scene::cooler(n));
+    vec![
+        Case::new("wave", &wave, false),
+        Case::new("cooler", &cooler, false),
+        Case::new("coolerB", &cooler, true),
+    ]
+}
+
+/// Constraint bubbles against the same holes under a free surface, by turns.
+fn bubbles(n: i32, count: usize, tolerance: f64, turns: usize) {
+    let scene = Scene::tank(n, count);
+    let cases = [false, true].map(|constrained| Case::new("tank", &scene, constrained));
+    let mut solvers = [MultigridSolver::default(), MultigridSolver::default()];
+    let mut turn = || -> [Info; 2] {
+        std::array::from_fn(|way| solve(&mut solvers[way], &cases[way].system, &cases[way].rhs, tolerance).0)
+    };
+    let [free, kept] = turn();
+    let pairs: Vec<[Info; 2]> = (0..turns).map(|_| turn()).collect();
+    let ratio = |f: fn(&Info) -> f64| median(pairs.iter().map(|[free, kept]| f(kept) / f(free)).collect());
+    println!(
+        "| {n} | {} | {tolerance:.0e} | {} | {} | {:.3} | {:.3} |",
+        scene.bubbles,
+        free.iterations,
+        kept.iterations,
+        ratio(|i| i.setup_seconds + i.solve_seconds),
+        ratio(|i| i.solve_seconds / i.iterations as f64),
+    );
+}
+
+fn main() {
+    let options = Options::parse();
+    if let Some(folder) = &options.write {
+        options.sizes.iter().flat_map(|&n| scenes(n)).for_each(|case| case.write(folder));
+        return;
+    }
+    println!(
+        "| scene | threads | tolerance | set-up s | solve s | iterations | true residual | bytes/cell | triad |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for &n in &options.sizes {
+        let cases = scenes(n);
+        for &threads in &options.threads {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| {
+                let triad = triad::bytes_per_second(options.turns);
+                for case in &cases {
+                    TOLERANCES.iter().for_each(|&t| case.measure(threads, t, options.turns, triad));
+                }
+                println!("| triad | {threads} | | | | | | | {:.1} GB/s |", triad * 1e-9);
+            });
+        }
+    }
+    println!();
+    println!(
+        "| cells a side | bubbles | tolerance | iterations without | with | time's ratio | per iteration |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for &n in &options.sizes {
+        for count in [1, 3, 30, 300] {
+            TOLERANCES.iter().for_each(|&t| bubbles(n, count, t, options.turns));
+        }
+    }
+}

@@ -5,8 +5,8 @@ use super::null_space::NullSpace;
 use super::solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
 use super::system::{CELL, PressureSystem, Unknowns};
 use crate::grid::leaf;
-use meniscus_kernels::checkerboard;
-use meniscus_kernels::conjugate_gradients::{ConjugateGradients, Stop, Vector};
+use meniscus_kernels::checkerboard::{self, Half};
+use meniscus_kernels::conjugate_gradients::{ConjugateGradients, RightSide, Stop, Vector};
 use meniscus_kernels::multigrid::{Cycle, GRAIN, Multigrid};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -57,11 +57,12 @@ impl PressureSolver for MultigridSolver {
         self.iteration.fit(&finest, &low_rank);
         self.multigrid.build(finest, assemble::extents(system), Cycle::default());
         let shifts = null_space.shifts(&active, rhs);
-        load(system, &active, x, &mut self.iteration.x, &null_space, &[]);
+        load(system, &active, x, &mut self.iteration.x);
         let setup_seconds = start.elapsed().as_secs_f64();
 
         let stop = Stop { tolerance: params.tolerance, max_iterations: params.max_iterations };
-        let right_side = |b: &mut Vector| load(system, &active, rhs, b, &null_space, &shifts);
+        let right_side =
+            Compatible { system, active: &active, rhs, null_space: &null_space, shifts: &shifts };
         let outcome = self.iteration.solve(
             &mut self.multigrid,
             &low_rank,
@@ -89,30 +90,42 @@ impl PressureSolver for MultigridSolver {
     }
 }
 
-/// Copies a vector's unknowns into the engine's order, minus the given shifts (none: as they are).
-fn load(
-    system: &PressureSystem,
-    active: &ActiveLeaves,
-    from: &Unknowns,
-    to: &mut Vector,
-    null_space: &NullSpace,
-    shifts: &[f64],
-) {
+/// A right side less its component in the null space.
+struct Compatible<'a> {
+    system: &'a PressureSystem,
+    active: &'a ActiveLeaves,
+    rhs: &'a Unknowns,
+    null_space: &'a NullSpace,
+    shifts: &'a [f64],
+}
+
+impl RightSide for Compatible<'_> {
+    fn cells(&self, l: usize, [red, black]: [&mut Half<f64>; 2]) {
+        let mut values = unknown_values(self.system, self.active.leaves[l], self.rhs);
+        if !self.shifts.is_empty() {
+            self.null_space.subtract(l, self.shifts, &mut values);
+        }
+        checkerboard::split(&values, red, black);
+    }
+
+    fn super_cell(&self, b: usize) -> f64 {
+        self.rhs.supers[b] - self.null_space.shift_super(b, self.shifts)
+    }
+}
+
+/// A vector's values in the unknown cells of a topology leaf; 0 elsewhere.
+fn unknown_values(system: &PressureSystem, l: u32, from: &Unknowns) -> [f64; leaf::SIZE] {
+    let here = l as usize * leaf::SIZE..(l as usize + 1) * leaf::SIZE;
+    let (values, labels) = (&from.cells[here.clone()], &system.label[here]);
+    std::array::from_fn(|n| if labels[n] == CELL { values[n] } else { 0.0 })
+}
+
+/// Copies a vector's unknowns into the engine's order.
+fn load(system: &PressureSystem, active: &ActiveLeaves, from: &Unknowns, to: &mut Vector) {
     let [red, black] = &mut to.cells;
     let halves = red.par_iter_mut().zip(black.par_iter_mut()).zip(&active.leaves).with_min_len(GRAIN);
-    halves.enumerate().for_each(|(i, ((red, black), &l))| {
-        let here = l as usize * leaf::SIZE..(l as usize + 1) * leaf::SIZE;
-        let (values, labels) = (&from.cells[here.clone()], &system.label[here]);
-        let mut copy: [f64; leaf::SIZE] =
-            std::array::from_fn(|n| if labels[n] == CELL { values[n] } else { 0.0 });
-        if !shifts.is_empty() {
-            null_space.subtract(i, shifts, &mut copy);
-        }
-        checkerboard::split(&copy, red, black);
-    });
-    for (b, (to, from)) in to.supers.iter_mut().zip(&from.supers).enumerate() {
-        *to = from - null_space.shift_super(b, shifts);
-    }
+    halves.for_each(|((red, black), &l)| checkerboard::split(&unknown_values(system, l, from), red, black));
+    to.supers.copy_from_slice(&from.supers);
 }
 
 /// Copies a vector back; cells outside the active leaves become 0.

@@ -33,6 +33,19 @@ fn bubbles_cost_no_iterations() {
     }
 }
 
+#[test]
+fn neither_do_one_three_or_thirty_in_a_tank() {
+    for count in [1, 3, 30] {
+        let tank = Scene::tank(48, count);
+        assert_eq!(tank.bubbles, count);
+        let [plain, bubbles] = [false, true].map(|constrained| {
+            let (system, rhs) = tank.assemble(constrained);
+            iterations(&system, &rhs)
+        });
+        assert!(bubbles <= plain + 1, "{count}: {plain} without bubbles, {bubbles} with");
+    }
+}
+
 /// The rows of a system without super-cells: diagonal, and the lower triangle's (column, −coefficient).
 struct Rows {
     slots: Vec<usize>,

@@ -4,6 +4,7 @@ mod hard_cases;
 mod iterations;
 mod null_spaces;
 mod operator;
+mod random_scenes;
 mod random_systems;
 mod scene;
 mod threads;

@@ -78,7 +78,7 @@ fn entry(v: &mut Unknowns, at: usize) -> &mut f64 {
 }
 
 /// Dense direct solve by elimination without pivoting; dependent unknowns are pinned to 0.
-fn direct(system: &PressureSystem, rhs: &Unknowns) -> Unknowns {
+pub fn direct(system: &PressureSystem, rhs: &Unknowns) -> Unknowns {
     let places = unknowns(system);
     let n = places.len();
     let mut a = vec![vec![0.0; n + 1]; n];
@@ -116,13 +116,13 @@ fn direct(system: &PressureSystem, rhs: &Unknowns) -> Unknowns {
 }
 
 /// xᵀ A x: the error that counts, blind to the null space.
-fn energy(system: &PressureSystem, x: &Unknowns) -> f64 {
+pub fn energy(system: &PressureSystem, x: &Unknowns) -> f64 {
     let mut y = Unknowns::zeros(system);
     system.apply(x, &mut y);
     dot(x, &y)
 }
 
-fn difference(a: &Unknowns, b: &Unknowns) -> Unknowns {
+pub fn difference(a: &Unknowns, b: &Unknowns) -> Unknowns {
     let minus = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
     Unknowns { cells: minus(&a.cells, &b.cells), supers: minus(&a.supers, &b.supers) }
 }

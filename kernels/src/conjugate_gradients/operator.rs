@@ -1,7 +1,8 @@
-//! The operator in f64, matrix-free, with the attached low-rank terms.
+//! The operator, matrix-free, with the attached low-rank terms: on vectors of f32 and f64.
 
-use super::vector::{Vector, dot_half, dot_supers, sum_over_leaves};
+use super::vector::{Real, Vector, dot_half, dot_supers, sum_over_leaves};
 use crate::checkerboard::Half;
+use crate::memory;
 use crate::multigrid::{GRAIN, Level, ZERO};
 use rayon::prelude::*;
 
@@ -24,24 +25,18 @@ pub struct LowRankColumn {
 }
 
 impl LowRankColumn {
-    fn dot(&self, x: &Vector) -> f64 {
+    fn dot<T: Real>(&self, x: &Vector<T>) -> f64 {
         let cells = self
             .cells
             .iter()
-            .map(|&(l, c, r, k, w)| w * x.cells[c as usize][l as usize][r as usize][k as usize]);
+            .map(|&(l, c, r, k, w)| w * x.cells[c as usize][l as usize][r as usize][k as usize].into());
         let supers = self.supers.iter().map(|&(b, w)| w * x.supers[b as usize]);
         cells.sum::<f64>() + supers.sum::<f64>()
     }
-
-    fn add_to(&self, y: &mut Vector, scale: f64) {
-        for &(l, c, r, k, w) in &self.cells {
-            y.cells[c as usize][l as usize][r as usize][k as usize] += w * scale;
-        }
-        for &(b, w) in &self.supers {
-            y.supers[b as usize] += w * scale;
-        }
-    }
 }
+
+/// An entry of a low-rank column: (leaf, colour, row, lane, number of the column, entry).
+type Entry = (u32, u8, u8, u8, u32, f64);
 
 /// Scratch of [`apply`], sized once a solve.
 #[derive(Clone, Debug, Default)]
@@ -50,43 +45,84 @@ pub struct Scratch {
     pub partials: Vec<f64>,
     /// One entry a contact group.
     pub flow: Vec<f64>,
-    /// One entry a column of every low-rank term.
+    /// One entry a column of every low-rank term: W Cᵀ x.
     pub columns: Vec<f64>,
+    /// The columns' entries in cells, by leaf.
+    entries: Vec<Entry>,
 }
 
 impl Scratch {
     /// Sizes the scratch.
     pub fn fit(&mut self, level: &Level, low_rank: &[LowRank]) {
-        let sizes =
-            [level.leaves(), level.contacts.groups.len(), low_rank.iter().map(|t| t.columns.len()).sum()];
+        let columns = low_rank.iter().flat_map(|t| &t.columns);
+        let sizes = [level.leaves(), level.contacts.groups.len(), columns.clone().count()];
         for (v, n) in [&mut self.partials, &mut self.flow, &mut self.columns].into_iter().zip(sizes) {
             v.clear();
             v.resize(n, 0.0);
         }
+        self.entries.clear();
+        for (number, column) in columns.enumerate() {
+            let cells = column.cells.iter();
+            self.entries.extend(cells.map(|&(l, c, r, k, w)| (l, c, r, k, number as u32, w)));
+        }
+        self.entries.sort_by_key(|e| (e.0, e.4));
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        let vectors = [&self.partials, &self.flow, &self.columns].map(memory::of);
+        vectors.iter().sum::<usize>() + memory::of(&self.entries)
     }
 }
 
 /// y = A x; returns xᵀ A x.
-pub fn apply(level: &Level, low_rank: &[LowRank], x: &Vector, y: &mut Vector, scratch: &mut Scratch) -> f64 {
-    let Scratch { partials, flow, columns } = scratch;
+pub fn apply<T: Real>(
+    level: &Level,
+    low_rank: &[LowRank],
+    x: &Vector<T>,
+    y: &mut Vector<T>,
+    scratch: &mut Scratch,
+) -> f64 {
+    weigh_columns(low_rank, x, &mut scratch.columns);
+    let Scratch { partials, flow, columns, entries } = scratch;
     let cells = sum_over_leaves(&mut y.cells, partials, |l, red, black| {
-        apply_half(level, l, 0, x, red);
-        apply_half(level, l, 1, x, black);
+        apply_leaf(level, entries, columns, l, x, [red, black]);
         dot_half(&x.cells[0][l], red) + dot_half(&x.cells[1][l], black)
     });
-    apply_supers(level, x, &mut y.supers, flow);
-    cells + dot_supers(&x.supers, &y.supers) + apply_low_rank(low_rank, x, y, columns)
+    apply_supers(level, low_rank, columns, x, &mut y.supers, flow);
+    cells + dot_supers(&x.supers, &y.supers)
+}
+
+/// The rows of A x of one leaf's cells.
+#[inline(always)]
+fn apply_leaf<T: Real>(
+    level: &Level,
+    entries: &[Entry],
+    columns: &[f64],
+    l: usize,
+    x: &Vector<T>,
+    [red, black]: [&mut Half<T>; 2],
+) {
+    apply_half(level, l, 0, x, red);
+    apply_half(level, l, 1, x, black);
+    if !entries.is_empty() {
+        let first = entries.partition_point(|e| (e.0 as usize) < l);
+        for &(_, colour, r, k, column, w) in entries[first..].iter().take_while(|e| e.0 as usize == l) {
+            let half = if colour == 0 { &mut *red } else { &mut *black };
+            half[r as usize][k as usize] += T::round(w * columns[column as usize]);
+        }
+    }
 }
 
 /// y_i = Σ w (x_i − x_j) + Σ c (x_i − λ).
 #[inline(always)]
-fn apply_half(level: &Level, l: usize, colour: usize, x: &Vector, y: &mut Half<f64>) {
+fn apply_half<T: Real>(level: &Level, l: usize, colour: usize, x: &Vector<T>, y: &mut Half<T>) {
     let own = &x.cells[colour][l];
-    level.for_rows(l, colour, &x.cells[1 - colour], |r, w, v| {
+    level.for_rows(l, colour, &x.cells[1 - colour], |r, w, _, v| {
         for k in 0..4 {
-            let mut t = 0.0;
+            let mut t = T::default();
             for f in 0..6 {
-                t += w[f][k] as f64 * (own[r][k] - v[f][k]);
+                t += T::from(w[f][k]) * (own[r][k] - v[f][k]);
             }
             y[r][k] = t;
         }
@@ -95,19 +131,27 @@ fn apply_half(level: &Level, l: usize, colour: usize, x: &Vector, y: &mut Half<f
         let target = if group.target == ZERO { 0.0 } else { x.supers[group.target as usize] };
         for c in level.contacts.of(group) {
             let (r, k) = c.at();
-            y[r][k] += c.weight as f64 * (own[r][k] - target);
+            y[r][k] += T::round(c.weight as f64 * (own[r][k].into() - target));
         }
     }
 }
 
-/// y_b = Σ c (λ_b − x_i) + Σ w (λ_b − λ_o) + (compliance + fixed) λ_b.
-fn apply_supers(level: &Level, x: &Vector, y: &mut [f64], flow: &mut [f64]) {
+/// y_b = Σ c (λ_b − x_i) + Σ w (λ_b − λ_o) + (compliance + fixed) λ_b, and the low-rank terms' share.
+fn apply_supers<T: Real>(
+    level: &Level,
+    low_rank: &[LowRank],
+    columns: &[f64],
+    x: &Vector<T>,
+    y: &mut [f64],
+    flow: &mut [f64],
+) {
     let groups = level.contacts.groups.par_iter().with_min_len(GRAIN * 8);
     flow.par_iter_mut().zip(groups).filter(|(_, g)| g.target != ZERO).for_each(|(sum, group)| {
         let pressure = x.supers[group.target as usize];
         let contacts = level.contacts.of(group).iter().map(|c| {
             let (r, k) = c.at();
-            c.weight as f64 * (pressure - x.cells[c.colour as usize][group.leaf as usize][r][k])
+            let cell: f64 = x.cells[c.colour as usize][group.leaf as usize][r][k].into();
+            c.weight as f64 * (pressure - cell)
         });
         *sum = contacts.sum();
     });
@@ -118,22 +162,79 @@ fn apply_supers(level: &Level, x: &Vector, y: &mut [f64], flow: &mut [f64]) {
         let supers: f64 = s.neighbours[b].iter().map(|&(o, w)| w * (pressure - x.supers[o as usize])).sum();
         *y = cells + supers + (s.compliance[b] + s.fixed[b]) * pressure;
     }
-}
-
-/// y += Σ C W Cᵀ x; returns xᵀ of that.
-fn apply_low_rank(terms: &[LowRank], x: &Vector, y: &mut Vector, columns: &mut [f64]) -> f64 {
-    let mut energy = 0.0;
-    let mut rest = columns;
-    for term in terms {
-        let (moved, tail) = rest.split_at_mut(term.columns.len());
-        rest = tail;
-        moved.iter_mut().zip(&term.columns).for_each(|(m, c)| *m = c.dot(x));
-        for (i, column) in term.columns.iter().enumerate() {
-            let row = &term.weight[i * moved.len()..][..moved.len()];
-            let scale = dot_supers(row, moved);
-            energy += scale * moved[i];
-            column.add_to(y, scale);
+    for (column, scale) in low_rank.iter().flat_map(|t| &t.columns).zip(columns) {
+        for &(b, w) in &column.supers {
+            y[b as usize] += w * scale;
         }
     }
-    energy
+}
+
+/// W Cᵀ x of every term.
+fn weigh_columns<T: Real>(low_rank: &[LowRank], x: &Vector<T>, columns: &mut [f64]) {
+    let mut rest = columns;
+    for term in low_rank {
+        let k = term.columns.len();
+        let (weighed, tail) = rest.split_at_mut(k);
+        rest = tail;
+        let moved: Vec<f64> = term.columns.iter().map(|c| c.dot(x)).collect();
+        weighed.iter_mut().enumerate().for_each(|(i, v)| *v = dot_supers(&term.weight[i * k..][..k], &moved));
+    }
+}
+
+/// The right side as the engine wants it: leaf by leaf, colours apart, compatible with the null space.
+pub trait RightSide: Sync {
+    /// Writes the values of a leaf.
+    fn cells(&self, l: usize, halves: [&mut Half<f64>; 2]);
+    /// The value of a super-cell.
+    fn super_cell(&self, b: usize) -> f64;
+}
+
+/// ‖b‖₂.
+pub fn norm(b: &dyn RightSide, supers: usize, partials: &mut [f64]) -> f64 {
+    partials.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(l, sum)| {
+        let [mut red, mut black] = [[[0.0; 4]; 64]; 2];
+        b.cells(l, [&mut red, &mut black]);
+        *sum = dot_half(&red, &red) + dot_half(&black, &black);
+    });
+    let supers: f64 = (0..supers).map(|s| b.super_cell(s).powi(2)).sum();
+    (partials.iter().sum::<f64>() + supers).sqrt()
+}
+
+/// r = scale (b − A x), computed in f64 leaf by leaf, rounded to what r stores; returns ‖b − A x‖₂.
+pub fn residual<T: Real>(
+    level: &Level,
+    low_rank: &[LowRank],
+    b: &dyn RightSide,
+    x: &Vector,
+    scale: f64,
+    cells: &mut crate::checkerboard::Field<T>,
+    supers: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    weigh_columns(low_rank, x, &mut scratch.columns);
+    let Scratch { partials, flow, columns, entries } = scratch;
+    let square = sum_over_leaves(cells, partials, |l, red, black| {
+        let mut image = [[[0.0; 4]; 64]; 2];
+        let mut rest = image;
+        let [a, c] = &mut image;
+        apply_leaf(level, entries, columns, l, x, [a, c]);
+        let [a, c] = &mut rest;
+        b.cells(l, [a, c]);
+        let mut square = 0.0;
+        for ((out, image), rest) in [red, black].into_iter().zip(&image).zip(&mut rest) {
+            for r in 0..64 {
+                for k in 0..4 {
+                    rest[r][k] -= image[r][k];
+                    out[r][k] = T::round(scale * rest[r][k]);
+                }
+            }
+            square += dot_half(rest, rest);
+        }
+        square
+    });
+    apply_supers(level, low_rank, columns, x, supers, flow);
+    supers.iter_mut().enumerate().for_each(|(s, r)| *r = b.super_cell(s) - *r);
+    let norm = (square + dot_supers(supers, supers)).sqrt();
+    supers.iter_mut().for_each(|r| *r *= scale);
+    norm
 }

@@ -1,20 +1,43 @@
-//! f64 vectors over cells and super-cells, and their deterministic sums: per-leaf partial sums, added in
-//! leaf order, so that the thread count changes no bit.
+//! Vectors over cells and super-cells, and their deterministic sums: per-leaf partial sums, added in leaf
+//! order in f64, so that the thread count changes no bit.
 
 use crate::checkerboard::{Field, Half};
 use crate::multigrid::GRAIN;
 use rayon::prelude::*;
+use std::ops::{AddAssign, Mul, Sub};
+
+/// What a vector stores of its cells: f32 or f64.
+pub trait Real:
+    Copy + Default + Send + Sync + From<f32> + Into<f64> + Sub<Output = Self> + Mul<Output = Self> + AddAssign
+{
+    /// Rounds to what is stored.
+    fn round(v: f64) -> Self;
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn round(v: f64) -> Self {
+        v as f32
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn round(v: f64) -> Self {
+        v
+    }
+}
 
 /// A vector over the unknowns of a level.
 #[derive(Clone, Debug, Default)]
-pub struct Vector {
+pub struct Vector<T = f64> {
     /// The cells.
-    pub cells: Field<f64>,
+    pub cells: Field<T>,
     /// The super-cells.
     pub supers: Vec<f64>,
 }
 
-impl Vector {
+impl<T: Real> Vector<T> {
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
         crate::memory::of_field(&self.cells) + crate::memory::of(&self.supers)
@@ -30,7 +53,7 @@ impl Vector {
 
 /// Σ a b of two halves: four running sums, one a lane.
 #[inline(always)]
-pub fn dot_half<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &Half<A>, b: &Half<B>) -> f64 {
+pub fn dot_half<A: Real, B: Real>(a: &Half<A>, b: &Half<B>) -> f64 {
     let mut sums = [0.0; 4];
     for (a, b) in a.iter().zip(b) {
         for k in 0..4 {
@@ -46,11 +69,7 @@ pub fn dot_supers(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Σ a b over the cells; `partials` has one entry a leaf.
-pub fn dot_cells<A, B>(a: &Field<A>, b: &Field<B>, partials: &mut [f64]) -> f64
-where
-    A: Copy + Into<f64> + Sync,
-    B: Copy + Into<f64> + Sync,
-{
+pub fn dot_cells<A: Real, B: Real>(a: &Field<A>, b: &Field<B>, partials: &mut [f64]) -> f64 {
     partials.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(l, sum)| {
         *sum = dot_half(&a[0][l], &b[0][l]) + dot_half(&a[1][l], &b[1][l]);
     });

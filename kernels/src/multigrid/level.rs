@@ -138,6 +138,9 @@ pub struct Level {
     pub faces: [Field<f32>; 3],
     /// Row sums of |off-diagonals| and contacts; 1 for cells that are no unknowns.
     pub diagonal: Field<f32>,
+    /// `[colour][leaf]`: the one coefficient and the one diagonal of a half-leaf whose rows are all alike, or 0;
+    /// filled by [`Level::finish`].
+    pub uniform: [Vec<[f32; 2]>; 2],
     /// Couplings of cells with super-cells and known zeros.
     pub contacts: Contacts,
     /// The super-cells.
@@ -166,7 +169,8 @@ impl Level {
         let fields = self.faces.iter().chain([&self.diagonal]).map(memory::of_field).sum::<usize>();
         let supers = [&s.compliance, &s.fixed, &s.diagonal].map(memory::of).iter().sum::<usize>();
         let links = memory::of(&s.pairs) + memory::of_nested(&s.neighbours);
-        let leaves = memory::of(&self.origins) + memory::of(&self.neighbours);
+        let uniform = self.uniform.iter().map(memory::of).sum::<usize>();
+        let leaves = memory::of(&self.origins) + memory::of(&self.neighbours) + uniform;
         leaves + fields + self.contacts.bytes() + supers + links
     }
 
@@ -177,30 +181,43 @@ impl Level {
         crate::checkerboard::reset(&mut diagonal, leaves);
         diagonal.iter_mut().for_each(|half| half[leaves] = [[1.0; 4]; 64]);
         let mut unknown_cells = 0;
+        let mut uniform = std::mem::take(&mut self.uniform);
         for (colour, half) in diagonal.iter_mut().enumerate() {
-            let rows = half[..leaves].par_iter_mut().with_min_len(GRAIN).enumerate();
-            unknown_cells += rows
-                .map(|(leaf, d)| {
-                    let mut sums = [[0.0f64; 4]; 64];
-                    self.for_weights(leaf, colour, |r, w| {
-                        sums[r] = std::array::from_fn(|k| w.iter().map(|w| w[k] as f64).sum());
-                    });
-                    for group in self.contacts.groups_of(leaf, colour) {
-                        for c in self.contacts.of(group) {
-                            let (r, k) = c.at();
-                            sums[r][k] += c.weight as f64;
-                        }
-                    }
-                    for (d, s) in d.iter_mut().zip(&sums) {
-                        *d = s.map(|s| if s > 0.0 { s as f32 } else { 1.0 });
-                    }
-                    sums.iter().flatten().filter(|&&s| s > 0.0).count()
-                })
-                .sum::<usize>();
+            uniform[colour].clear();
+            uniform[colour].resize(leaves, [0.0; 2]);
+            let rows =
+                half[..leaves].par_iter_mut().zip(&mut uniform[colour]).with_min_len(GRAIN).enumerate();
+            unknown_cells +=
+                rows.map(|(leaf, (d, uniform))| self.finish_half(leaf, colour, d, uniform)).sum::<usize>();
         }
+        self.uniform = uniform;
         self.unknown_cells = unknown_cells;
         self.diagonal = diagonal;
         self.finish_supers();
+    }
+
+    /// The diagonal of a half-leaf and whether its rows are all alike; returns how many of its cells are unknowns.
+    fn finish_half(&self, leaf: usize, colour: usize, d: &mut Half<f32>, uniform: &mut [f32; 2]) -> usize {
+        let mut sums = [[0.0f64; 4]; 64];
+        let first = self.faces[0][colour][leaf][0][0];
+        let mut alike = first > 0.0;
+        self.for_weights(leaf, colour, |r, w| {
+            sums[r] = std::array::from_fn(|k| w.iter().map(|w| w[k] as f64).sum());
+            alike &= w.iter().flatten().fold(true, |alike, &w| alike & (w == first));
+        });
+        for group in self.contacts.groups_of(leaf, colour) {
+            for c in self.contacts.of(group) {
+                let (r, k) = c.at();
+                sums[r][k] += c.weight as f64;
+            }
+        }
+        for (d, s) in d.iter_mut().zip(&sums) {
+            *d = s.map(|s| if s > 0.0 { s as f32 } else { 1.0 });
+        }
+        if alike && self.contacts.groups_of(leaf, colour).is_empty() {
+            *uniform = [first, d[0][0]];
+        }
+        sums.iter().flatten().filter(|&&s| s > 0.0).count()
     }
 
     /// Gives a cell that no face couples to anything the diagonal of its low-rank terms instead of 1.
@@ -269,20 +286,21 @@ impl Level {
         }
     }
 
-    /// Calls `f(row, weights, values)` for the rows of a half-leaf: coefficients towards, and values of the
-    /// six neighbours, which all lie in the other colour's array.
+    /// Calls `f(row, weights, diagonal, values)` for the rows of a half-leaf: coefficients towards, and values of
+    /// the six neighbours, which all lie in the other colour's array. Half-leaves that are uniform (most of a deep
+    /// liquid) are not asked for their coefficients: the same bits from a fraction of the memory.
     #[inline(always)]
     pub fn for_rows<T: Copy>(
         &self,
         leaf: usize,
         colour: usize,
         other: &[Half<T>],
-        mut f: impl FnMut(usize, [Row<f32>; 6], [Row<T>; 6]),
+        mut f: impl FnMut(usize, [Row<f32>; 6], Row<f32>, [Row<T>; 6]),
     ) {
         let n = self.neighbours[leaf].map(|n| n as usize);
         let here = &other[leaf];
         let [xm, xp, ym, yp, zm, zp] = n.map(|n| &other[n]);
-        self.for_weights(leaf, colour, |r, w| {
+        let values = |r: usize| {
             let (x, y) = (r >> 3, r & 7);
             let row = here[r];
             let (below, above) = if (x + y + colour) & 1 == 0 {
@@ -290,15 +308,21 @@ impl Level {
             } else {
                 (row, [row[1], row[2], row[3], zp[r][0]])
             };
-            let values = [
+            [
                 if x > 0 { here[r - 8] } else { xm[r + 56] },
                 if x < 7 { here[r + 8] } else { xp[r - 56] },
                 if y > 0 { here[r - 1] } else { ym[r + 7] },
                 if y < 7 { here[r + 1] } else { yp[r - 7] },
                 below,
                 above,
-            ];
-            f(r, w, values);
-        });
+            ]
+        };
+        let [weight, diagonal] = self.uniform[colour][leaf];
+        if weight > 0.0 {
+            (0..64).for_each(|r| f(r, [[weight; 4]; 6], [diagonal; 4], values(r)));
+        } else {
+            let d = &self.diagonal[colour][leaf];
+            self.for_weights(leaf, colour, |r, w| f(r, w, d[r], values(r)));
+        }
     }
 }

@@ -183,7 +183,7 @@ fn assemble(level: &Level, cells: &[(usize, usize, usize, usize)], index: &Field
     for leaf in 0..level.leaves() {
         for colour in 0..2 {
             let own = index[colour][leaf];
-            level.for_rows(leaf, colour, &index[1 - colour], |r, w, v| {
+            level.for_rows(leaf, colour, &index[1 - colour], |r, w, _, v| {
                 for (w, v) in w.iter().zip(&v) {
                     for k in (0..4).filter(|&k| w[k] > 0.0) {
                         let i = own[r][k] as usize;

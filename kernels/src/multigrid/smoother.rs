@@ -50,13 +50,13 @@ pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
     let (b, d) = (&b[colour], &level.diagonal[colour]);
     own[..level.leaves()].par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(leaf, x)| {
         let (b, d) = (&b[leaf], &d[leaf]);
-        level.for_rows(leaf, colour, other, |r, w, v| {
+        level.for_rows(leaf, colour, other, |r, w, d, v| {
             for k in 0..4 {
                 let mut t = b[r][k];
                 for f in 0..6 {
                     t += w[f][k] * v[f][k];
                 }
-                x[r][k] = t / d[r][k];
+                x[r][k] = t / d[k];
             }
         });
         add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);

@@ -61,14 +61,14 @@ fn get_coarse(halves: [&Half<f32>; 2], (first, row, lane): (usize, usize, usize)
 /// The red residual of a leaf: b + Σ w v + Σ c λ − d x. (Black rows are solved exactly by the last sweep.)
 fn red_residual(level: &Level, work: &Work, leaf: usize) -> Half<f32> {
     let mut out = [[0.0; 4]; 64];
-    let (b, x, d) = (&work.b[0][leaf], &work.x[0][leaf], &level.diagonal[0][leaf]);
-    level.for_rows(leaf, 0, &work.x[1], |r, w, v| {
+    let (b, x) = (&work.b[0][leaf], &work.x[0][leaf]);
+    level.for_rows(leaf, 0, &work.x[1], |r, w, d, v| {
         for k in 0..4 {
             let mut t = b[r][k];
             for f in 0..6 {
                 t += w[f][k] * v[f][k];
             }
-            out[r][k] = t - d[r][k] * x[r][k];
+            out[r][k] = t - d[k] * x[r][k];
         }
     });
     add_contacts(level, leaf, 0, &work.x_super, |r, k, inflow| out[r][k] += inflow);

@@ -1,0 +1,134 @@
+//! The stage in f32: half the memory and half the traffic of f64. The correction is folded into x (f64) and
+//! the residual computed anew in f64 before f32 has lost track of it, and the search direction is kept, so that
+//! convergence goes on as if nothing had been: residual replacement [van der Vorst and Ye 2000].
+
+use super::operator::{apply, residual};
+use super::vector::{Vector, dot_cells, dot_half, dot_supers};
+use super::{Outcome, Problem, Progress};
+use crate::checkerboard::{self, Field};
+use crate::memory;
+use crate::multigrid::{GRAIN, Work};
+use rayon::prelude::*;
+
+/// The vectors of the stage. Its residual is the right side of the cycle's finest level.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Vectors {
+    /// What x has gained since the last true residual, cells.
+    gained: Field<f32>,
+    direction: Vector<f32>,
+    image: Vector<f32>,
+}
+
+/// Reduction of the residual after which f32 is not trusted any longer and the true residual is computed.
+const TRUSTED_REDUCTION: f64 = 1e-3;
+/// Iterations after which it is computed even so: a recurrence that has lost track may never get there.
+const PATIENCE: usize = 20;
+/// A true residual that shrank less than this between two of its computations: f32 gains nothing here.
+const LEAST_GAIN: f64 = 0.25;
+
+impl Vectors {
+    pub fn bytes(&self) -> usize {
+        memory::of_field(&self.gained) + self.direction.bytes() + self.image.bytes()
+    }
+
+    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done, out of patience, or without gain.
+    /// Everything is divided by ‖b‖₂, so that f32 sees lengths near 1 whatever the units.
+    pub fn run(&mut self, problem: &mut Problem, out: &mut Outcome, progress: Progress) {
+        let (leaves, supers) = (problem.scratch.partials.len(), problem.x.supers.len());
+        checkerboard::reset(&mut self.gained, leaves);
+        self.direction.fit(leaves, supers);
+        self.image.fit(leaves, supers);
+        out.residual = true_residual(problem);
+        let (mut trusted, mut since, mut energy) = (out.residual, out.iterations, 0.0);
+        while out.goes_on(problem.stop) {
+            problem.multigrid.precondition();
+            let work = &mut problem.multigrid.work[0];
+            let next = dot_cells(&work.b, &work.x, &mut problem.scratch.partials)
+                + dot_supers(&work.b_super, &work.x_super);
+            self.turn(work, if energy > 0.0 { next / energy } else { 0.0 });
+            energy = next;
+            let level = &problem.multigrid.levels[0];
+            let curvature = apply(level, problem.low_rank, &self.direction, &mut self.image, problem.scratch);
+            let step = energy / curvature;
+            if !step.is_finite() || step <= 0.0 {
+                break;
+            }
+            let work = &mut problem.multigrid.work[0];
+            out.residual = self.update(work, step, problem.x, problem.norm, &mut problem.scratch.partials);
+            out.iterations += 1;
+            out.cancelled = progress(out.iterations, out.residual).is_break();
+            let overdue = out.iterations - since >= PATIENCE;
+            if overdue || !out.goes_on(problem.stop) || out.residual < TRUSTED_REDUCTION * trusted {
+                self.fold(problem.x, problem.norm);
+                out.residual = true_residual(problem);
+                if out.residual > LEAST_GAIN * trusted {
+                    return;
+                }
+                (trusted, since) = (out.residual, out.iterations);
+            }
+        }
+        self.fold(problem.x, problem.norm);
+    }
+
+    /// p = z + β p.
+    fn turn(&mut self, z: &Work, beta: f64) {
+        let b = beta as f32;
+        for (p, z) in self.direction.cells.iter_mut().zip(&z.x) {
+            p.par_iter_mut().zip(z).with_min_len(GRAIN).for_each(|(p, z)| {
+                for (p, z) in p.as_flattened_mut().iter_mut().zip(z.as_flattened()) {
+                    *p = z + b * *p;
+                }
+            });
+        }
+        for (p, z) in self.direction.supers.iter_mut().zip(&z.x_super) {
+            *p = z + beta * *p;
+        }
+    }
+
+    /// x += step · p, r −= step · A p; returns ‖r‖₂.
+    fn update(&mut self, work: &mut Work, step: f64, x: &mut Vector, norm: f64, partials: &mut [f64]) -> f64 {
+        let Self { gained, direction, image } = self;
+        let leaves = partials.len();
+        let (mut square, s) = (0.0, step as f32);
+        for colour in 0..2 {
+            let (p, q) = (&direction.cells[colour], &image.cells[colour]);
+            let written = gained[colour][..leaves].par_iter_mut().zip(&mut work.b[colour][..leaves]);
+            let written = written.zip(&mut *partials).with_min_len(GRAIN).enumerate();
+            written.for_each(|(l, ((x, r), sum))| {
+                for row in 0..64 {
+                    for k in 0..4 {
+                        x[row][k] += s * p[l][row][k];
+                        r[row][k] -= s * q[l][row][k];
+                    }
+                }
+                *sum = dot_half(r, r);
+            });
+            square += partials.iter().sum::<f64>();
+        }
+        for (b, r) in work.b_super.iter_mut().enumerate() {
+            x.supers[b] += norm * step * direction.supers[b];
+            *r -= step * image.supers[b];
+        }
+        (square + dot_supers(&work.b_super, &work.b_super)).sqrt()
+    }
+
+    /// Moves what x has gained to x.
+    fn fold(&mut self, x: &mut Vector, norm: f64) {
+        for (x, gained) in x.cells.iter_mut().zip(&mut self.gained) {
+            x.par_iter_mut().zip(gained).with_min_len(GRAIN).for_each(|(x, gained)| {
+                for (x, gained) in x.as_flattened_mut().iter_mut().zip(gained.as_flattened_mut()) {
+                    *x += norm * *gained as f64;
+                    *gained = 0.0;
+                }
+            });
+        }
+    }
+}
+
+/// Writes (b − A x) / ‖b‖₂ to the cycle's right side; returns its length.
+fn true_residual(problem: &mut Problem) -> f64 {
+    let Problem { multigrid, low_rank, right_side, x, scratch, norm, .. } = problem;
+    let (level, work) = (&multigrid.levels[0], &mut multigrid.work[0]);
+    let cells = &mut work.b;
+    residual(level, low_rank, *right_side, x, 1.0 / *norm, cells, &mut work.b_super, scratch) / *norm
+}

@@ -2,7 +2,7 @@
 //! every peer's solver is measured on, and what bubbles cost.
 //!
 //! ```text
-//! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] [threads=1,2] [write=FOLDER]
+//! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] [threads=1,2] [bubbles=no] [write=FOLDER]
 //! ```
 //!
 //! Default: 64 and 128 cells. `write` puts the systems into a folder as Matrix Market files, for other solvers.
@@ -31,18 +31,20 @@ struct Options {
     sizes: Vec<i32>,
     turns: usize,
     threads: Vec<usize>,
+    bubbles: bool,
     write: Option<PathBuf>,
 }
 
 impl Options {
     fn parse() -> Self {
-        let mut out = Self { sizes: vec![], turns: 5, threads: vec![1, 2], write: None };
+        let mut out = Self { sizes: vec![], turns: 5, threads: vec![1, 2], bubbles: true, write: None };
         for argument in std::env::args().skip(1) {
             match argument.split_once('=') {
                 Some(("turns", n)) => out.turns = n.parse().expect("turns=NUMBER"),
                 Some(("threads", list)) => {
                     out.threads = list.split(',').map(|n| n.parse().expect("threads=N,N")).collect();
                 }
+                Some(("bubbles", wanted)) => out.bubbles = wanted != "no",
                 Some(("write", folder)) => out.write = Some(folder.into()),
                 _ => out.sizes.extend(argument.parse::<i32>()),
             }
@@ -175,6 +177,12 @@ fn main() {
             });
         }
     }
+    if options.bubbles {
+        bubble_table(&options);
+    }
+}
+
+fn bubble_table(options: &Options) {
     println!();
     println!(
         "| cells a side | bubbles | tolerance | iterations without | with | time's ratio | per iteration |"

@@ -36,8 +36,8 @@ impl ActiveLeaves {
     }
 }
 
-/// The finest level of a system.
-pub(super) fn finest_level(system: &PressureSystem, active: &ActiveLeaves) -> Level {
+/// The finest level of a system, in the memory of an old one.
+pub(super) fn finest_level(system: &PressureSystem, active: &ActiveLeaves, old: Level) -> Level {
     let topology = &system.topology;
     let void = active.leaves.len() as u32;
     let neighbours = active.leaves.iter().map(|&l| {
@@ -49,7 +49,7 @@ pub(super) fn finest_level(system: &PressureSystem, active: &ActiveLeaves) -> Le
     let mut level = Level {
         origins: active.leaves.iter().map(|&l| topology.origins()[l as usize].to_array()).collect(),
         neighbours: neighbours.collect(),
-        ..Level::default()
+        ..old
     };
     let mut per_leaf: Vec<Vec<Contact>> = vec![Vec::new(); active.leaves.len()];
     for (axis, field) in level.faces.iter_mut().enumerate() {
@@ -84,6 +84,16 @@ fn split_faces(
         (l * leaf::SIZE, block(leaf::FACE_SLOTS[2 * axis]), block(leaf::FACE_SLOTS[2 * axis + 1]));
     let (stride, face) = (leaf::STRIDE[axis], &system.face[axis]);
     let wrap = (leaf::DIM - 1) * stride;
+    let submerged = |n: usize| {
+        let at = (n / stride) & 7;
+        system.label[here + n] == CELL
+            && (at > 0 || below.is_some_and(|b| system.label[b + n + wrap] == CELL))
+            && (at < 7 || above.is_some_and(|a| system.label[a + n - wrap] == CELL))
+    };
+    if (0..leaf::SIZE).all(submerged) {
+        let [red, black] = halves;
+        return checkerboard::split(&face[here..here + leaf::SIZE], red, black);
+    }
     for n in (0..leaf::SIZE).filter(|&n| system.label[here + n] == CELL) {
         let at = (n / stride) & 7;
         let lower = if at > 0 { Some(here + n - stride) } else { below.map(|b| b + n + wrap) };

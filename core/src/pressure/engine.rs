@@ -49,7 +49,7 @@ impl PressureSolver for MultigridSolver {
         system.validate_vector("right side", rhs)?;
         system.validate_vector("initial guess", x)?;
         let active = ActiveLeaves::new(system);
-        let mut finest = assemble::finest_level(system, &active);
+        let mut finest = assemble::finest_level(system, &active, self.multigrid.take_finest());
         assemble::set_lone_diagonals(&mut finest, &system.attached, &active);
         let unknowns = finest.unknown_cells + system.super_cells.len();
         let null_space = NullSpace::find(system, &active, &finest);

@@ -247,20 +247,47 @@ impl NullSpace {
     }
 }
 
+/// True when all 512 cells are unknowns and every face between them is open.
+fn is_one_body(labels: &[i32], faces: [&[f32]; 3]) -> bool {
+    let open = |faces: &[f32]| faces.iter().fold(true, |open, &f| open & (f > 0.0));
+    labels.iter().fold(true, |all, &l| all & (l == CELL))
+        && open(&faces[0][leaf::STRIDE[0]..])
+        && faces[1].chunks(leaf::STRIDE[0]).all(|plane| open(&plane[leaf::STRIDE[1]..]))
+        && faces[2].chunks(leaf::DIM).all(|row| open(&row[1..]))
+}
+
 /// Numbers the components of unknown cells inside one leaf (u16::MAX elsewhere); returns how many.
 fn label_leaf(system: &PressureSystem, l: usize, local: &mut [u16]) -> usize {
     let here = l * leaf::SIZE..(l + 1) * leaf::SIZE;
     let labels = &system.label[here.clone()];
     let faces = system.face.each_ref().map(|f| &f[here.clone()]);
+    if is_one_body(labels, faces) {
+        local.fill(0);
+        return 1;
+    }
     let mut root: [u16; leaf::SIZE] = std::array::from_fn(|n| n as u16);
-    for n in (0..leaf::SIZE).filter(|&n| labels[n] == CELL) {
-        for axis in 0..3 {
+    // joined[axis] of the voxel before in the z-row.
+    let mut before = [false; 3];
+    for n in 0..leaf::SIZE {
+        let mut joined = [false; 3];
+        for axis in [2, 1, 0] {
             let stride = leaf::STRIDE[axis];
-            if (n / stride) & 7 > 0 && faces[axis][n] > 0.0 && labels[n - stride] == CELL {
+            joined[axis] = (n / stride) & 7 > 0
+                && faces[axis][n] > 0.0
+                && labels[n] == CELL
+                && labels[n - stride] == CELL;
+            // Side by side with a pair that is joined already, along z on both sides: nothing new.
+            let known = axis != 2
+                && joined[2]
+                && before[axis]
+                && faces[2][n - stride] > 0.0
+                && labels[n - 1 - stride] == CELL;
+            if joined[axis] && !known {
                 let (a, b) = (find(&mut root, n), find(&mut root, n - stride));
                 root[a.max(b)] = a.min(b) as u16;
             }
         }
+        before = joined;
     }
     let mut count = 0;
     for n in 0..leaf::SIZE {

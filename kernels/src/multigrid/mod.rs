@@ -61,6 +61,11 @@ pub struct Multigrid {
 }
 
 impl Multigrid {
+    /// Gives up the hierarchy and its finest level, for the memory's sake.
+    pub fn take_finest(&mut self) -> Level {
+        self.levels.drain(..).next().unwrap_or_default()
+    }
+
     /// Builds the coarser levels under `finest`, whose super-cells have the given extents.
     pub fn build(&mut self, finest: Level, mut extents: Vec<Extent>, cycle: Cycle) {
         self.cycle = cycle;

@@ -1,6 +1,8 @@
 //! One grid of the hierarchy: leaves, face coefficients, and what the cells touch besides each other.
 
+use super::plane::{PlaneValues, PlaneWeights, planes};
 use crate::checkerboard::{Field, Half, Row};
+use crate::leaf;
 use crate::memory;
 use rayon::prelude::*;
 
@@ -268,20 +270,10 @@ impl Level {
     /// Calls `f(row, weights)` for the rows of a half-leaf: coefficients towards −x +x −y +y −z +z.
     #[inline(always)]
     pub fn for_weights(&self, leaf: usize, colour: usize, mut f: impl FnMut(usize, [Row<f32>; 6])) {
-        let n = self.neighbours[leaf].map(|n| n as usize);
-        let (own, other) = (colour, 1 - colour);
-        let [fx, fy, fz] = &self.faces;
-        let lower = [&fx[own][leaf], &fy[own][leaf], &fz[own][leaf]];
-        let upper = [&fx[other][leaf], &fy[other][leaf], &fz[other][leaf]];
-        let beyond = [&fx[other][n[1]], &fy[other][n[3]], &fz[other][n[5]]];
-        for x in 0..8 {
-            for y in 0..8 {
-                let r = x * 8 + y;
-                let xp = if x < 7 { upper[0][r + 8] } else { beyond[0][r - 56] };
-                let yp = if y < 7 { upper[1][r + 1] } else { beyond[1][r - 7] };
-                let z = upper[2][r];
-                let zp = if (x + y + colour) & 1 == 0 { z } else { [z[1], z[2], z[3], beyond[2][r][0]] };
-                f(r, [lower[0][r], xp, lower[1][r], yp, lower[2][r], zp]);
+        for x in 0..leaf::DIM {
+            let weights = PlaneWeights::new(self, leaf, colour, x);
+            for y in 0..leaf::DIM {
+                f(x * leaf::DIM + y, weights.row(y, (x + y + colour) & 1));
             }
         }
     }
@@ -297,32 +289,27 @@ impl Level {
         other: &[Half<T>],
         mut f: impl FnMut(usize, [Row<f32>; 6], Row<f32>, [Row<T>; 6]),
     ) {
-        let n = self.neighbours[leaf].map(|n| n as usize);
+        let neighbours = self.neighbours[leaf].map(|n| &other[n as usize]);
         let here = &other[leaf];
-        let [xm, xp, ym, yp, zm, zp] = n.map(|n| &other[n]);
-        let values = |r: usize| {
-            let (x, y) = (r >> 3, r & 7);
-            let row = here[r];
-            let (below, above) = if (x + y + colour) & 1 == 0 {
-                ([zm[r][3], row[0], row[1], row[2]], row)
-            } else {
-                (row, [row[1], row[2], row[3], zp[r][0]])
-            };
-            [
-                if x > 0 { here[r - 8] } else { xm[r + 56] },
-                if x < 7 { here[r + 8] } else { xp[r - 56] },
-                if y > 0 { here[r - 1] } else { ym[r + 7] },
-                if y < 7 { here[r + 1] } else { yp[r - 7] },
-                below,
-                above,
-            ]
-        };
         let [weight, diagonal] = self.uniform[colour][leaf];
         if weight > 0.0 {
-            (0..64).for_each(|r| f(r, [[weight; 4]; 6], [diagonal; 4], values(r)));
+            for x in 0..leaf::DIM {
+                let values = PlaneValues::new(here, neighbours, x);
+                for y in 0..leaf::DIM {
+                    let v = values.row(y, (x + y + colour) & 1);
+                    f(x * leaf::DIM + y, [[weight; 4]; 6], [diagonal; 4], v);
+                }
+            }
         } else {
-            let d = &self.diagonal[colour][leaf];
-            self.for_weights(leaf, colour, |r, w| f(r, w, d[r], values(r)));
+            let d = planes(&self.diagonal[colour][leaf]);
+            for x in 0..leaf::DIM {
+                let weights = PlaneWeights::new(self, leaf, colour, x);
+                let values = PlaneValues::new(here, neighbours, x);
+                for y in 0..leaf::DIM {
+                    let phase = (x + y + colour) & 1;
+                    f(x * leaf::DIM + y, weights.row(y, phase), d[x][y], values.row(y, phase));
+                }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod coarsen;
 mod level;
+mod plane;
 mod smoother;
 mod transfer;
 

@@ -1,0 +1,98 @@
+//! What the eight rows of one x of a half-leaf couple with: gathered once, so that the rows themselves are free of
+//! questions about borders.
+
+use super::level::Level;
+use crate::checkerboard::{Half, Row};
+use crate::leaf::DIM;
+
+/// The rows of one x.
+pub type Plane<T> = [Row<T>; DIM];
+
+/// A half-leaf by x.
+#[inline(always)]
+pub fn planes<T>(half: &Half<T>) -> &[Plane<T>; DIM] {
+    half.as_chunks::<DIM>().0.first_chunk::<DIM>().expect("64 rows are 8 planes of 8")
+}
+
+/// Coefficients of a plane's rows.
+pub struct PlaneWeights<'a> {
+    /// Towards −x, +x, −y and −z.
+    lower_x: &'a Plane<f32>,
+    upper_x: &'a Plane<f32>,
+    lower_y: &'a Plane<f32>,
+    lower_z: &'a Plane<f32>,
+    /// Towards +y; the last row is another's.
+    upper_y: Plane<f32>,
+    /// The other colour's lower z faces, here and in the leaf above.
+    other_z: &'a Plane<f32>,
+    beyond_z: &'a Plane<f32>,
+}
+
+impl<'a> PlaneWeights<'a> {
+    #[inline(always)]
+    pub fn new(level: &'a Level, leaf: usize, colour: usize, x: usize) -> Self {
+        let n = level.neighbours[leaf].map(|n| n as usize);
+        let (own, other) = (colour, 1 - colour);
+        let [fx, fy, fz] = &level.faces;
+        let (upper_x, upper_y) = (planes(&fx[other][leaf]), planes(&fy[other][leaf]));
+        let beyond_y = &fy[other][n[3]][x * DIM];
+        Self {
+            lower_x: &planes(&fx[own][leaf])[x],
+            upper_x: if x + 1 < DIM { &upper_x[x + 1] } else { &planes(&fx[other][n[1]])[0] },
+            lower_y: &planes(&fy[own][leaf])[x],
+            upper_y: std::array::from_fn(|y| if y + 1 < DIM { upper_y[x][y + 1] } else { *beyond_y }),
+            lower_z: &planes(&fz[own][leaf])[x],
+            other_z: &planes(&fz[other][leaf])[x],
+            beyond_z: &planes(&fz[other][n[5]])[x],
+        }
+    }
+
+    /// Coefficients of row y towards −x +x −y +y −z +z; `phase` is 0 where lane 0 stands at z = 0.
+    #[inline(always)]
+    pub fn row(&self, y: usize, phase: usize) -> [Row<f32>; 6] {
+        let z = self.other_z[y];
+        let upper_z = if phase == 0 { z } else { [z[1], z[2], z[3], self.beyond_z[y][0]] };
+        [self.lower_x[y], self.upper_x[y], self.lower_y[y], self.upper_y[y], self.lower_z[y], upper_z]
+    }
+}
+
+/// Values beside a plane's rows, all of the other colour.
+pub struct PlaneValues<'a, T> {
+    below_x: &'a Plane<T>,
+    above_x: &'a Plane<T>,
+    /// The rows of y −1 to 8.
+    along_y: [Row<T>; DIM + 2],
+    below_z: &'a Plane<T>,
+    above_z: &'a Plane<T>,
+}
+
+impl<'a, T: Copy> PlaneValues<'a, T> {
+    #[inline(always)]
+    pub fn new(here: &'a Half<T>, [xm, xp, ym, yp, zm, zp]: [&'a Half<T>; 6], x: usize) -> Self {
+        let (here, row) = (planes(here), x * DIM);
+        Self {
+            below_x: if x > 0 { &here[x - 1] } else { &planes(xm)[DIM - 1] },
+            above_x: if x + 1 < DIM { &here[x + 1] } else { &planes(xp)[0] },
+            along_y: std::array::from_fn(|y| match y {
+                0 => ym[row + DIM - 1],
+                y if y <= DIM => here[x][y - 1],
+                _ => yp[row],
+            }),
+            below_z: &planes(zm)[x],
+            above_z: &planes(zp)[x],
+        }
+    }
+
+    /// Values beside row y towards −x +x −y +y −z +z; `phase` is 0 where lane 0 stands at z = 0: the other colour's
+    /// lanes then stand one above, else one below.
+    #[inline(always)]
+    pub fn row(&self, y: usize, phase: usize) -> [Row<T>; 6] {
+        let row = self.along_y[y + 1];
+        let (below, above) = if phase == 0 {
+            ([self.below_z[y][3], row[0], row[1], row[2]], row)
+        } else {
+            (row, [row[1], row[2], row[3], self.above_z[y][0]])
+        };
+        [self.below_x[y], self.above_x[y], self.along_y[y], self.along_y[y + 2], below, above]
+    }
+}

@@ -28,7 +28,7 @@ check: packages
 
 scenes: packages
 	cargo build --release --quiet -p meniscus -p meniscus-plugin
-	for graph in examples/*/*/*.meniscus.json; do \
+	for graph in examples/*/*.meniscus.json examples/*/*/*.meniscus.json; do \
 	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
 	done
 

@@ -310,8 +310,9 @@ fn measured_volume(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> Liqui
     let Liquid { particles, surface, solid, transform, .. } = liquid;
     let per_voxel = params.per_voxel(liquid.h());
     let on_cells = surface.on(&cells.topology);
+    let inside = levelset::fractions_inside(surface, liquid.h());
     LiquidVolume {
-        surface: volume::of_surface(surface, &solid.volume.on(&surface.topology), transform.voxel_size()),
+        surface: levelset::volume(&inside, Some(&solid.volume.on(&surface.topology)), transform.voxel_size()),
         spray: volume::of_spray(particles, cells, &on_cells, transform, per_voxel),
     }
 }

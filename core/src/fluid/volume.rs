@@ -5,7 +5,6 @@ use super::halo;
 use super::particles::Particles;
 use crate::grid::sampling::trilinear;
 use crate::grid::{Grid, Transform, leaf};
-use crate::levelset::fractions::cell_inside;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -87,35 +86,6 @@ impl LiquidVolume {
     }
 }
 
-/// Volume of the level set `surface` outside solids, m³. `open` is the open fraction of the cells, on the
-/// same leaves.
-///
-/// Every cell has the mean liquid fraction of the eight cubes of cell centres that overlap it, times its own open
-/// fraction. `surface` runs on into solids, so that walls cut it by their open fraction alone and corners
-/// between liquid, wall and air lose nothing.
-pub fn of_surface(surface: &Grid<f32>, open: &Grid<f32>, h: f64) -> f64 {
-    let topology = &surface.topology;
-    let leaves: Vec<f64> = (0..topology.len())
-        .into_par_iter()
-        .map(|l| {
-            let mut phi = [0.0; halo::SIZE];
-            halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
-            let mut sum = 0.0;
-            if phi.iter().any(|&p| p < 0.0) {
-                let cubes = cube_fractions(&phi);
-                for n in 0..leaf::SIZE {
-                    let [x, y, z] = leaf::local(n);
-                    let at = halo::index(x, y, z);
-                    let around: f32 = CORNERS.iter().map(|&step| cubes[at - step]).sum();
-                    sum += f64::from(open.values[l * leaf::SIZE + n] * around / 8.0);
-                }
-            }
-            sum
-        })
-        .collect();
-    leaves.iter().sum::<f64>() * h * h * h
-}
-
 /// Volume of the particles that lie outside the level set by more than half their own spacing, m³: `per_voxel` of them
 /// fill a voxel, which holds no more than itself. `surface` lies on the leaves of `cells`.
 pub fn of_spray(
@@ -157,20 +127,6 @@ const CORNERS: [usize; 8] = {
     [0, x, y, x + y, z, x + z, y + z, x + y + z]
 };
 
-/// Per voxel −1 ..= 7 of a block, the liquid fraction of the cube between its centre and the seven above.
-fn cube_fractions(phi: &[f32; halo::SIZE]) -> [f32; halo::SIZE] {
-    let mut fractions = [0.0; halo::SIZE];
-    for x in -1..8 {
-        for y in -1..8 {
-            for z in -1..8 {
-                let at = halo::index(x, y, z);
-                fractions[at] = cell_inside(CORNERS.map(|step| phi[at + step]));
-            }
-        }
-    }
-    fractions
-}
-
 /// A divergence source, 1/s, of `rate` in the liquid's cells.
 pub fn source(surface: &Grid<f32>, rate: f64) -> Grid<f32> {
     let mut source = Grid::new(surface.topology.clone(), 0.0);
@@ -185,8 +141,6 @@ pub fn source(surface: &Grid<f32>, rate: f64) -> Grid<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Coord, Topology};
-    use std::sync::Arc;
 
     #[test]
     fn control_brings_the_volume_back_without_overshooting_far() {
@@ -217,16 +171,6 @@ mod tests {
             }
             assert!((volume - 2.0).abs() < 0.01, "{volume} in steps of {dt} s");
         }
-    }
-
-    #[test]
-    fn a_filled_corner_of_a_box_is_measured_in_full() {
-        let topology = Arc::new(Topology::new(vec![Coord::ZERO]).dilated(1));
-        let surface = Grid::from_fn(topology.clone(), 1.0, |c| c.y as f32 - 4.2);
-        // Solid below y = 0 and beyond x, z = 0 and 6 (the lower node of cell c lies at c − ½).
-        let open = Grid::from_fn(topology, 0.0, |c| f32::from(c.min_element() >= 0 && c.x < 6 && c.z < 6));
-        let volume = of_surface(&surface, &open, 1.0);
-        assert!((volume - 36.0 * 4.7).abs() < 0.01, "{volume}");
     }
 
     #[test]

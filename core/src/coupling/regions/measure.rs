@@ -4,7 +4,8 @@ use super::{LABEL_SOLID, Region, Regions, component_of};
 use crate::coupling::block::{self, Block};
 use crate::coupling::fields::{AirLimits, LiquidFields};
 use crate::coupling::open_volume::open_volume;
-use crate::grid::{Coord, leaf};
+use crate::grid::{Coord, Grid, leaf};
+use crate::levelset::fractions_inside;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
@@ -50,8 +51,12 @@ impl Shares {
 /// Fills in `air` and `liquid_cells` of labelled regions.
 pub(super) fn measure(found: &mut Regions, regions: usize, fields: &LiquidFields, limits: &AirLimits) {
     let origins = found.cells.topology.origins();
-    let shares: Vec<Shares> =
-        origins.par_iter().enumerate().map(|(l, &o)| measure_leaf(found, l, o, fields, limits)).collect();
+    let liquid = &fractions_inside(fields.surface, fields.voxel_size() as f32);
+    let shares: Vec<Shares> = origins
+        .par_iter()
+        .enumerate()
+        .map(|(l, &o)| measure_leaf(found, l, o, fields, liquid, limits))
+        .collect();
     let mut total: Vec<Share> = (0..regions).map(|region| Share { region, ..Share::default() }).collect();
     for leaf in shares {
         for s in leaf.air {
@@ -102,8 +107,9 @@ fn region(mut t: Share, fields: &LiquidFields) -> Region {
 struct Surroundings {
     labels: Block<i32>,
     phi: Block<f32>,
+    /// Fraction of each cell's volume inside the liquid.
+    liquid: Block<f32>,
     open: [Block<f32>; 3],
-    h: f32,
 }
 
 impl Surroundings {
@@ -121,7 +127,7 @@ impl Surroundings {
         let whole = |n: usize| {
             let i = block::centre(n);
             self.labels[i] == first
-                && self.phi[i] >= 0.5 * self.h
+                && self.liquid[i] == 0.0
                 && (0..3).all(|a| self.open[a][i] >= 1.0 && self.open[a][i + block::STEP[a]] >= 1.0)
         };
         first >= 0 && (0..leaf::SIZE).all(whole)
@@ -130,12 +136,6 @@ impl Surroundings {
     /// Fraction of a cell's volume that no solid fills.
     fn open_fraction(&self, i: usize) -> f32 {
         open_volume(std::array::from_fn(|a| [self.open[a][i], self.open[a][i + block::STEP[a]]]))
-    }
-
-    /// Fraction of a cell's volume inside the liquid: ½ − φ/h between 0 and 1, which summed over cells is
-    /// exact for planes, and for small bubbles closer than fractions from φ averaged to the nodes.
-    fn liquid_fraction(&self, i: usize) -> f32 {
-        (0.5 - self.phi[i] / self.h).clamp(0.0, 1.0)
     }
 
     /// |n·e_axis| of the liquid surface at a cell, n the normal.
@@ -162,6 +162,7 @@ fn measure_leaf(
     l: usize,
     origin: Coord,
     fields: &LiquidFields,
+    liquid: &Grid<f32>,
     limits: &AirLimits,
 ) -> Shares {
     let mut shares = Shares::default();
@@ -172,8 +173,8 @@ fn measure_leaf(
     let around = Surroundings {
         labels: found.block(origin),
         phi: Block::of(fields.surface, origin),
+        liquid: Block::of(liquid, origin),
         open: block::faces(fields.open, origin),
-        h: fields.voxel_size() as f32,
     };
     let beyond = |index: DVec3| {
         (0..3).any(|a| {
@@ -202,10 +203,10 @@ fn measure_leaf(
             let component = component_of(label);
             shares.count_liquid(component);
             add_contacts(&mut shares, &around, i, component as u32);
-            if around.liquid_fraction(i) < 1.0 { around.air_beside(i) } else { None }
+            if around.liquid[i] < 1.0 { around.air_beside(i) } else { None }
         };
         if let Some(region) = owner {
-            let volume = f64::from(around.open_fraction(i) * (1.0 - around.liquid_fraction(i)));
+            let volume = f64::from(around.open_fraction(i) * (1.0 - around.liquid[i]));
             let share = shares.of(region);
             share.volume += volume;
             share.moment += volume * index;

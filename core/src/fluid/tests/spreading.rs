@@ -5,7 +5,6 @@ use super::*;
 use crate::fluid::advection::AdvectionParams;
 use crate::fluid::spreading::spread_out;
 use crate::fluid::surface::{SurfaceParams, surface};
-use crate::fluid::volume::of_surface;
 use crate::grid::Grid;
 use crate::levelset;
 use crate::solid::{DomainLimits, Rasteriser, Side, Solids};
@@ -30,7 +29,15 @@ fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, f64) {
         let fields = Rasteriser::default().rasterise(&[], domain, &cells.topology, &transform()).clone();
         let phi = surface(particles, &cells, &transform(), Some(&fields.volume), &SurfaceParams::default());
         let phi: Grid<f32> = levelset::redistance(&phi, H as f32, 3.0);
-        (of_surface(&phi, &fields.volume.on(&phi.topology), H) / H.powi(3), cells, fields)
+        (
+            levelset::volume(
+                &levelset::fractions_inside(&phi, H as f32),
+                Some(&fields.volume.on(&phi.topology)),
+                H,
+            ) / H.powi(3),
+            cells,
+            fields,
+        )
     };
     let (volume, cells, fields) = measured(particles);
     let around = (&solids, &fields);

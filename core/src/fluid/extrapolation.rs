@@ -2,6 +2,7 @@
 
 use super::cells::Cells;
 use super::halo;
+use super::inlet::Inlet;
 use super::transfer::FaceBlocks;
 use crate::grid::morphology::{VoxelMask, offsets};
 use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
@@ -22,7 +23,7 @@ pub struct Extended {
 
 /// Extends a projected face velocity by `layers` faces into air and solids, in place.
 ///
-/// Known are the open faces of liquid cells (`surface` < 0). Faces that only spray touches (particles in cells
+/// Known are the open faces of liquid cells (`surface` < 0), and those whose velocity an `inlet` gives. Faces that only spray touches (particles in cells
 /// that are air, a cell or more away from any known face) keep what the spray carried there, so that drops fly
 /// on their own path. Every layer takes the mean of the known faces beside it along the three axes; faces
 /// farther away are set to zero. Inside solids the result keeps its tangential part and takes the solid's
@@ -32,17 +33,25 @@ pub fn extrapolate(
     cells: &Cells,
     surface: &Grid<f32>,
     solid: &SolidFields,
+    inlet: Option<&Inlet>,
     h: f32,
     layers: usize,
 ) -> Extended {
     let topology = &cells.topology;
+    let driven = inlet.map(|inlet| {
+        inlet.drive(velocity);
+        inlet.masks(topology)
+    });
     let open = &solid.open.on(topology);
     let liquid = VoxelMask::from_fn(topology.clone(), |s| surface.values[s] < 0.0);
     let wet = VoxelMask::from_fn(topology.clone(), |s| cells.count(s) > 0);
     let [x, y, z] = std::array::from_fn(|axis| {
         let (values, open) = (&mut velocity.values[axis], &open.values[axis]);
         let open = VoxelMask::from_fn(topology.clone(), |s| open[s] > 0.0);
-        let solved = open_faces(axis, &liquid, surface.background < 0.0, &open);
+        let mut solved = open_faces(axis, &liquid, surface.background < 0.0, &open);
+        if let Some(driven) = &driven {
+            solved = solved.union(&driven[axis]);
+        }
         let mut known = solved.clone();
         grow(values, &mut known);
         let spray = open_faces(axis, &wet, false, &open);
@@ -65,6 +74,9 @@ pub fn extrapolate(
         (settled, fresh)
     });
     constrain(velocity, open, solid, h);
+    if let Some(inlet) = inlet {
+        inlet.drive(velocity);
+    }
     Extended { known: [x.0, y.0, z.0], fresh: [x.1, y.1, z.1], liquid }
 }
 

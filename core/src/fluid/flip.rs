@@ -7,6 +7,7 @@ use super::advection::{AdvectionParams, advect};
 use super::air_flow::carry_volume;
 use super::cells::{self, Cells};
 use super::extrapolation::{Extended, extrapolate};
+use super::inlet::Inlet;
 use super::material;
 use super::particles::{Particles, Selection};
 use super::reseeding::{Reseeding, reseed};
@@ -120,6 +121,8 @@ pub struct Liquid {
     pub viscosity: Option<Grid<f32>>,
     /// Jump of pressure at the surface, Pa, where there is surface tension. Of this substep.
     pub tension: Option<Grid<f32>>,
+    /// Where sources drive it. Of this substep.
+    pub inlet: Option<Inlet>,
     /// The volume it was found to have. Of this substep.
     pub measured: LiquidVolume,
     /// Divergence that the solve should give the liquid, 1/s, on the leaves of the surface. Of this substep.
@@ -144,6 +147,7 @@ impl Liquid {
             density: None,
             viscosity: None,
             tension: None,
+            inlet: None,
             measured: LiquidVolume::default(),
             divergence: Grid::new(nowhere.clone(), 0.0),
         }
@@ -252,7 +256,10 @@ fn spread_crowds(
     if !params.volume.spread {
         return (cells, order);
     }
-    let solid = memory.fields(solids, &liquid.transform, &cells.topology);
+    let mut solid = memory.fields(solids, &liquid.transform, &cells.topology);
+    if let Some(inlet) = &mut liquid.inlet {
+        inlet.close(&mut solid);
+    }
     let per_voxel = params.per_voxel(liquid.h());
     let Liquid { particles, transform, volume, .. } = liquid;
     let around = (solids, &solid);
@@ -285,6 +292,9 @@ fn place_solids_and_surface(
     let h = liquid.h();
     liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
     liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
+    if let Some(inlet) = &mut liquid.inlet {
+        inlet.close(&mut liquid.solid);
+    }
     let open = liquid.solid.volume.on(&cells.topology);
     let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
@@ -292,7 +302,15 @@ fn place_solids_and_surface(
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
     let (h, surface) = (liquid.h(), liquid.surface.on(&cells.topology));
-    extrapolate(&mut liquid.velocity, cells, &surface, &liquid.solid, h, params.layers())
+    extrapolate(
+        &mut liquid.velocity,
+        cells,
+        &surface,
+        &liquid.solid,
+        liquid.inlet.as_ref(),
+        h,
+        params.layers(),
+    )
 }
 
 fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {

@@ -14,6 +14,7 @@ pub mod flip;
 mod flow;
 mod fraction;
 mod halo;
+pub mod inlet;
 pub mod material;
 pub mod particles;
 mod random;

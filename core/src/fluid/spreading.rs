@@ -88,6 +88,6 @@ fn displacement(
     let mut displacement = displacement.on(&cells.topology);
     let at_rest = SolidFields { velocity: still.on(&cells.topology), ..fields.clone() };
     let h = transform.voxel_size() as f32;
-    extrapolate(&mut displacement, cells, &crowds.surface, &at_rest, h, LAYERS);
+    extrapolate(&mut displacement, cells, &crowds.surface, &at_rest, None, h, LAYERS);
     Some(displacement)
 }

@@ -5,6 +5,7 @@ use super::{Exchange, domain};
 use meniscus_abi::Sampling;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::fluid::flip::Liquid;
+use meniscus_core::fluid::inlet::Inlet;
 use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::fluid::volume::VolumeBook;
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
@@ -47,6 +48,15 @@ pub struct SubstepPorts {
     pub swelling: u32,
     /// Jump of pressure at the surface.
     pub tension: u32,
+}
+
+/// The ports that say where sources drive a liquid.
+#[derive(Clone, Copy, Debug)]
+pub struct InletPorts {
+    /// Which faces.
+    pub faces: u32,
+    /// Their velocity.
+    pub velocity: u32,
 }
 
 /// A liquid, what follows its particles, and what else its table says.
@@ -143,6 +153,25 @@ impl Exchange {
         }
         self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
         domain::write(call, ports.domain, limits, walls)
+    }
+
+    /// Where sources drive the liquid; `None` where none does.
+    pub fn inlet(&mut self, call: &Call, ports: InletPorts) -> Result<Option<Inlet>, Failure> {
+        let Some((faces, _)) = self.faces(call, ports.faces, 0)? else { return Ok(None) };
+        let (velocity, _) = self.required_faces(call, ports.velocity)?;
+        Ok(Some(Inlet { velocity: velocity.on(&faces.topology), faces }))
+    }
+
+    /// Writes where sources drive the liquid.
+    pub fn write_inlet(
+        &mut self,
+        call: &mut Call,
+        ports: InletPorts,
+        inlet: &Inlet,
+        transform: &Transform,
+    ) -> Result<(), Failure> {
+        self.write_faces(call, ports.faces, &inlet.faces, transform)?;
+        self.write_faces(call, ports.velocity, &inlet.velocity, transform)
     }
 
     /// A grid that must be there.

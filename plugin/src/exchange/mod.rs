@@ -17,8 +17,9 @@ mod solids;
 
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_walls};
-pub use liquid::{Held, StatePorts, SubstepPorts, write_table};
+pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, write_table};
 pub use particles::Followers;
+pub use region::Region;
 pub use solid_shape::SolidShape;
 pub use solids::ColliderPorts;
 

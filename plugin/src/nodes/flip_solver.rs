@@ -3,7 +3,7 @@
 use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
-use crate::exchange::{ColliderPorts, Exchange, Held, StatePorts, SubstepPorts, write_table};
+use crate::exchange::{ColliderPorts, Exchange, Held, InletPorts, StatePorts, SubstepPorts, write_table};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
@@ -21,7 +21,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 21] = [
+static PORTS: [Port; 23] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -66,6 +66,8 @@ static PORTS: [Port; 21] = [
     ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::air(OBJECT).on(Stage::SOLVE, BOTH),
     ports::tension(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
+    ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -99,6 +101,7 @@ const SOLVE: Ports = Ports {
     air: 19,
     tension: 20,
 };
+const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
 
 /// The descriptor.
@@ -194,6 +197,7 @@ impl FlipSolver {
         }
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
+        held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         let (memory, dt) = (&mut self.memory, call.dt());
         let Held { liquid, followers, .. } = &mut held;
         let moved = self.exchange.install(|| flip::predict(liquid, &solids, dt, &params, memory));
@@ -204,12 +208,16 @@ impl FlipSolver {
         call.measure("spray_volume", &[held.liquid.measured.spray + 0.0]);
         self.exchange.write_liquid(call, STATE, &held)?;
         self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain, walls(call))?;
+        if let Some(inlet) = &held.liquid.inlet {
+            self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
+        }
         Ok(Outcome::Done)
     }
 
     fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
         self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
+        held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         let params = flip_params(call, held.particle_separation);
         let Held { liquid, followers, .. } = &mut held;
         let before = liquid.particles.len();

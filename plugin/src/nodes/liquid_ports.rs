@@ -67,6 +67,21 @@ pub const fn swelling(owner: Owner) -> Port {
         .substep()
 }
 
+/// Faces that sources drive.
+pub const fn inlet(owner: Owner) -> Port {
+    Port::grid(owner, c"inlet", Sampling::FACE, Element::F32)
+        .help(c"1 on the faces whose velocity a source gives, 0 elsewhere; absent where none does.")
+        .substep()
+}
+
+/// The velocity that sources give.
+pub const fn vel_inlet(owner: Owner) -> Port {
+    Port::grid(owner, c"vel_inlet", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity of the faces whose velocity a source gives.")
+        .substep()
+}
+
 /// Density where liquids meet.
 pub const fn density(owner: Owner) -> Port {
     Port::grid(owner, c"density", Sampling::CENTER, Element::F32)

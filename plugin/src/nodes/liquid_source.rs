@@ -1,16 +1,17 @@
 //! Where liquid enters.
 
 use super::{frames, liquid_ports as ports, material};
-use crate::exchange::{Exchange, Held, StatePorts};
-use glam::DVec3;
+use crate::exchange::{Exchange, Held, InletPorts, Region, StatePorts};
+use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
 use meniscus_core::fluid::flip::Liquid;
+use meniscus_core::fluid::inlet::Inlet;
 use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::sources::{self, Jet};
 
-/// The ports of a source or a sink: the liquid's state and the region.
-pub(super) static PORTS: [Port; 5] = [
+/// The ports of a sink, and the first of a source: the liquid's state and the region.
+pub(super) const PORTS: [Port; 5] = [
     ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     ports::surface(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
     ports::vel(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
@@ -26,6 +27,16 @@ pub(super) static PORTS: [Port; 5] = [
 ];
 pub(super) const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
 pub(super) const REGION: u32 = 4;
+const INLET: InletPorts = InletPorts { faces: 5, velocity: 6 };
+static OWN_PORTS: [Port; 7] = [
+    PORTS[0],
+    PORTS[1],
+    PORTS[2],
+    PORTS[3],
+    PORTS[4],
+    ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
+    ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
+];
 
 const ACTIVE: usize = 0;
 const VELOCITY: usize = 1;
@@ -39,7 +50,7 @@ static PARAMS: [Param; 7] = [
         .help(c"Velocity of the liquid that enters.")
         .houdini(c"velocity"),
     Param::toggle(c"drive", c"Drive Velocity", true)
-        .help(c"Gives the velocity to all liquid in the region, not only to what enters: a jet that keeps its speed."),
+        .help(c"Gives the velocity to all liquid in the region, whatever pulls at it: area times speed comes out. Off, or at no speed, the region is kept filled and the liquid goes its own way."),
     material::density().help(c"Mass per volume of what enters."),
     material::viscosity().help(c"Dynamic viscosity of what enters; give it what the liquid has. Water has 0.001 (give it 0), honey 10."),
     frames::PARAMS[0],
@@ -53,7 +64,7 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"L
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
-    .ports(&PORTS)
+    .ports(&OWN_PORTS)
     .params(&PARAMS);
 
 /// An instance.
@@ -80,6 +91,9 @@ impl Instance for LiquidSource {
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
         let travelled = call.on(DRIVE).then(|| velocity * call.time());
         let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
+        if jet.travelled.is_some() && jet.velocity != Vec3::ZERO {
+            self.drive(call, &held.liquid, &region, jet.velocity)?;
+        }
         let Liquid { particles, transform, next_id, .. } = &mut held.liquid;
         let before = particles.len();
         let selection = self.exchange.install(|| {
@@ -104,6 +118,26 @@ impl Instance for LiquidSource {
 
     fn drop_caches(&mut self) {
         *self = Self::default();
+    }
+}
+
+impl LiquidSource {
+    /// Tells the solver which faces have a velocity of their own, besides those of other sources.
+    fn drive(
+        &mut self,
+        call: &mut Call,
+        liquid: &Liquid,
+        region: &Region,
+        velocity: Vec3,
+    ) -> Result<(), Failure> {
+        let inside = |at: DVec3| region.contains(at);
+        let bounds = region.bounds();
+        let own = self.exchange.install(|| Inlet::new(&liquid.transform, bounds, inside, velocity));
+        let all = match self.exchange.inlet(call, INLET)? {
+            Some(others) => others.and(&own),
+            None => own,
+        };
+        self.exchange.write_inlet(call, INLET, &all, &liquid.transform)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A cube of air rises through water and breaks up [Goldade and Batty 2017, Fig. 2].
 
+use crate::kept_volume::liquid_keeps_its_volume;
 use meniscus_tests::{Cooked, cook_example};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -38,6 +39,7 @@ fn large(record: &Value) -> BTreeSet<i64> {
 #[test]
 fn a_rising_bubble_keeps_its_air_through_splits_and_merges_and_its_twin_collapses() {
     let stats = bubble(false).stats();
+    liquid_keeps_its_volume(&stats);
     let rest = sum(&stats[0], "/rest_volume");
     let (mut squares, mut splits, mut merges) = (0.0, 0, 0);
     for record in &stats {
@@ -59,6 +61,7 @@ fn a_rising_bubble_keeps_its_air_through_splits_and_merges_and_its_twin_collapse
     assert!(error < 0.01, "{error:.4} of the air is missing or too much, root mean square");
 
     let stats = bubble(true).stats();
+    liquid_keeps_its_volume(&stats);
     let kept = sum(stats.last().expect("a substep"), "/volume") / sum(&stats[0], "/volume");
     assert!(kept < 0.5, "{kept:.4} of the twin's air is left");
 }

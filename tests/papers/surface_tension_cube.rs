@@ -1,5 +1,6 @@
 //! A cube of air in a weightless ball of water [Goldade and Batty 2017, Fig. 6].
 
+use crate::kept_volume::liquid_keeps_its_volume;
 use crate::trapped_air::{bubbles, cook, surface};
 use meniscus_tests::surface::Surface;
 use std::f64::consts::{PI, TAU};
@@ -57,6 +58,7 @@ fn a_cubic_bubble_rings_and_keeps_its_volume() {
     let cooked = cook("surface_tension_cube", 0.004, [1, FRAMES], &[]);
     assert!(!cooked.stderr().contains("surface tension"), "the step bears the tension: {}", cooked.stderr());
     let stats = cooked.stats();
+    liquid_keeps_its_volume(&stats);
     let cube = EDGE.powi(3);
     let first = bubbles(&stats[0])[0].volume;
     assert!((first / cube - 1.0).abs() < 0.01, "{first} m³ of air in a cube of {cube} m³");

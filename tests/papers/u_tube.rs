@@ -1,5 +1,6 @@
 //! A U-tube with closed arms: trapped air holds the levels apart [Goldade and Batty 2017, Fig. 4].
 
+use crate::kept_volume::liquid_keeps_its_volume;
 use meniscus_tests::{cook, points::positions};
 use serde_json::{Value, json};
 
@@ -35,6 +36,7 @@ fn graph(bypass: bool) -> Value {
 /// Height of the water in both arms after two seconds, from the share of the particles each holds, metres.
 fn levels(bypass: bool) -> (f64, f64) {
     let cooked = cook(&graph(bypass), &[]);
+    liquid_keeps_its_volume(&cooked.stats());
     let count = |frame: u32, left: bool| {
         let points = positions(&cooked.out.join(format!("points/points.{frame:04}.geo")));
         points.iter().filter(|p| if left { p[0] < -0.04 } else { p[0] > 0.04 }).count() as f64

@@ -1,5 +1,6 @@
 //! The wall with two rows of holes: air that cannot come back holds the water up [Goldade and Batty 2017, Fig. 4].
 
+use crate::kept_volume::liquid_keeps_its_volume;
 use crate::trapped_air::{bubbles, cook, surface};
 
 const FRAMES: u32 = 60;
@@ -17,6 +18,7 @@ fn levels(bypass: bool) -> [f64; 3] {
     let left = surface.level([-HALF, 0.0, -HALF], [-WALL, HEIGHT, HALF]);
     let right = surface.level([WALL, 0.0, -HALF], [HALF, HEIGHT, HALF]);
     let stats = cooked.stats();
+    liquid_keeps_its_volume(&stats);
     let bubbles = bubbles(stats.last().expect("a substep"));
     let air: f64 = bubbles.iter().filter(|b| b.centroid[0] < -WALL).map(|b| b.volume).sum();
     [left, right, HEIGHT - air / ((HALF - WALL) * 2.0 * HALF)]

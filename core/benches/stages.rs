@@ -86,7 +86,7 @@ fn particles(group: &mut Group, splash: &Splash, dt: f64) {
     let (liquid, params) = (&splash.liquid, &splash.params);
     let solids = Solids { colliders: &splash.colliders, domain: &splash.domain };
     let step = |p: &mut _| {
-        advect(p, &liquid.transform, &liquid.velocity, &solids, dt, liquid.born_from, &params.advection)
+        advect(p, &liquid.transform, &liquid.velocity, &solids, dt, liquid.born_from, None, &params.advection)
     };
     let mut moved = liquid.particles.clone();
     step(&mut moved);

@@ -3,6 +3,7 @@
 use super::cells::CHUNK;
 use super::collision::Sweep;
 use super::flow::Flow;
+use super::inlet::Inlet;
 use super::particles::{Particles, Selection};
 use crate::grid::{FaceGrid, Transform};
 use crate::solid::{Motion, Solids};
@@ -29,7 +30,8 @@ impl Default for AdvectionParams {
 ///
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
 /// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles with ids
-/// from `born_from` on entered after that velocity was made and move with their own. A particle that touches a
+/// from `born_from` on entered after that velocity was made and move with their own, like those that a source drives, at
+/// its `inlet`: all of them at one speed, those at its rim too. A particle that touches a
 /// solid loses the part of its velocity that goes into it.
 pub fn advect(
     particles: &mut Particles,
@@ -38,6 +40,7 @@ pub fn advect(
     solids: &Solids,
     dt: f64,
     born_from: i64,
+    inlet: Option<&Inlet>,
     params: &AdvectionParams,
 ) -> Selection {
     let frame = particles.frame(transform);
@@ -56,7 +59,9 @@ pub fn advect(
             let mut killed = Vec::with_capacity(positions.len());
             for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
                 let start = frame.local(*x);
-                let moved = if id >= born_from { start + *v * step } else { flow.follow(start, step) };
+                let cell = || (start + 0.5).floor().as_ivec3() + frame.base;
+                let on_its_own = id >= born_from || inlet.is_some_and(|inlet| inlet.holds(cell()));
+                let moved = if on_its_own { start + *v * step } else { flow.follow(start, step) };
                 let from = origin + x.as_dvec3();
                 let to = from + ((moved - start) * frame.h).as_dvec3();
                 let landing = sweep.land(from, to);

@@ -186,9 +186,10 @@ pub fn predict(
     memory: &mut SolidMemory,
 ) -> Selection {
     // Particles follow the velocity of the last solve, around solids.
-    let Liquid { particles, transform, velocity, born_from, volume, .. } = liquid;
+    let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
     let before = particles.len();
-    let moved = advect(particles, transform, velocity, solids, dt, *born_from, &params.advection);
+    let moved =
+        advect(particles, transform, velocity, solids, dt, *born_from, inlet.as_ref(), &params.advection);
     volume.lose(before - particles.len(), before);
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let (cells, order) = sort_into_cells(liquid, params);

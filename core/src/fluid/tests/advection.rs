@@ -43,7 +43,7 @@ fn a_turn_brings_particles_back() {
         let mut p = single(Vec3::new(0.7, 0.2, 0.3), Vec3::ZERO);
         let dt = std::f64::consts::TAU / steps as f64;
         for _ in 0..steps {
-            advect(&mut p, &transform(), &u, &solids, dt, OLD, &AdvectionParams::default());
+            advect(&mut p, &transform(), &u, &solids, dt, OLD, None, &AdvectionParams::default());
         }
         p.position[0].distance(Vec3::new(0.7, 0.2, 0.3))
     };
@@ -58,7 +58,7 @@ fn newborn_particles_move_on_their_own() {
     let domain = DomainLimits::unbounded();
     let solids = Solids { colliders: &[], domain: &domain };
     let mut p = single(Vec3::splat(0.4), Vec3::Y);
-    advect(&mut p, &transform(), &u, &solids, 0.1, 0, &AdvectionParams::default());
+    advect(&mut p, &transform(), &u, &solids, 0.1, 0, None, &AdvectionParams::default());
     assert!((p.position[0] - Vec3::new(0.4, 0.5, 0.4)).length() < 1e-6);
 }
 
@@ -69,7 +69,8 @@ fn sides_hold_pass_or_kill() {
     let run = |domain: &DomainLimits| {
         let solids = Solids { colliders: &[], domain };
         let mut p = single(Vec3::new(0.9, 0.5, 0.5), Vec3::new(3.0, 3.0, 0.0));
-        let selection = advect(&mut p, &transform(), &u, &solids, 0.1, OLD, &AdvectionParams::default());
+        let selection =
+            advect(&mut p, &transform(), &u, &solids, 0.1, OLD, None, &AdvectionParams::default());
         assert_eq!(selection.source.len(), p.len());
         p
     };
@@ -92,7 +93,7 @@ fn a_moving_wall_sweeps_particles_before_it() {
     let solids = Solids { colliders: &plate, domain: &domain };
     let mut p = single(Vec3::new(0.8, 0.7, 0.8), Vec3::ZERO);
     for _ in 0..1 {
-        advect(&mut p, &transform(), &u, &solids, 0.1, OLD, &AdvectionParams::default());
+        advect(&mut p, &transform(), &u, &solids, 0.1, OLD, None, &AdvectionParams::default());
     }
     assert!(p.position[0].y > 0.9, "{}", p.position[0]);
     assert!(p.velocity[0].y > 3.9, "{}", p.velocity[0]);
@@ -111,7 +112,16 @@ fn a_hollow_wall_holds_no_particle_back() {
         let mut p = single(start, Vec3::Y * start.x);
         let (mut angle, mut before) = (0.0, start);
         for _ in 0..steps {
-            advect(&mut p, &transform(), &u, &solids, std::f64::consts::TAU / steps as f64, OLD, &params);
+            advect(
+                &mut p,
+                &transform(),
+                &u,
+                &solids,
+                std::f64::consts::TAU / steps as f64,
+                OLD,
+                None,
+                &params,
+            );
             let x = p.position[0];
             angle += before.truncate().angle_to(x.truncate());
             before = x;
@@ -137,7 +147,7 @@ proptest! {
         let solids = Solids { colliders: &ball, domain: &domain };
         let mut p = single(start, DVec3::new(u, v, w).as_vec3());
         for _ in 0..3 {
-            advect(&mut p, &transform(), &flow, &solids, 0.05, OLD, &AdvectionParams::default());
+            advect(&mut p, &transform(), &flow, &solids, 0.05, OLD, None, &AdvectionParams::default());
             let end = p.position[0].as_dvec3();
             prop_assert!(ball[0].distance(end) > 0.0, "{} inside the ball", end);
             prop_assert!(domain.contains(end));
@@ -162,7 +172,7 @@ proptest! {
         let solids = Solids { colliders: &wall, domain: &domain };
         let mut p = single(start, u.as_vec3());
         for _ in 0..3 {
-            advect(&mut p, &transform(), &flow, &solids, 0.05, OLD, &AdvectionParams::default());
+            advect(&mut p, &transform(), &flow, &solids, 0.05, OLD, None, &AdvectionParams::default());
             prop_assert_eq!(side(p.position[0].as_dvec3()).signum(), before.signum());
             prop_assert!(wall[0].distance(p.position[0].as_dvec3()) > 0.0);
         }

@@ -38,6 +38,22 @@ impl Cholesky {
         crate::memory::of(&self.factor)
     }
 
+    /// L⁻¹, row-major: two products with it solve the system, all rows at once.
+    pub fn inverse_factor(&self) -> Vec<f64> {
+        let (n, l) = (self.n, &self.factor);
+        let mut inverse = vec![0.0; n * n];
+        for i in 0..n {
+            let (above, row) = inverse.split_at_mut(i * n);
+            for (j, factor) in l[i * n..i * n + i].iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
+                let known = &above[j * n..j * n + j + 1];
+                row.iter_mut().zip(known).for_each(|(r, v)| *r -= factor * v);
+            }
+            row[i] = 1.0;
+            row[..=i].iter_mut().for_each(|r| *r *= l[i * n + i]);
+        }
+        inverse
+    }
+
     /// Overwrites b with the solution of L Lᵀ x = b.
     pub fn solve(&self, b: &mut [f64]) {
         let (n, l) = (self.n, &self.factor);
@@ -102,6 +118,17 @@ mod tests {
                 assert!((av - values[j] * v[i * 3 + j]).abs() < 1e-12);
             }
         }
+    }
+
+    #[test]
+    fn two_products_with_the_inverse_factor_solve_the_system() {
+        let chol = Cholesky::new(vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 0.0, 1.0, 3.0], 3);
+        let (inverse, given) = (chol.inverse_factor(), [8.0, 15.0, 11.0]);
+        let forward: [f64; 3] = std::array::from_fn(|i| (0..3).map(|j| inverse[i * 3 + j] * given[j]).sum());
+        let x: [f64; 3] = std::array::from_fn(|i| (0..3).map(|j| inverse[j * 3 + i] * forward[j]).sum());
+        let mut expected = given;
+        chol.solve(&mut expected);
+        assert!(x.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod checkerboard;
 pub mod conjugate_gradients;
+pub mod cuda;
 pub mod dense;
 pub mod leaf;
 pub mod memory;

@@ -2,7 +2,7 @@
 //! f64, and vectors of f64 where f32 no longer gains.
 
 mod double;
-mod operator;
+pub(crate) mod operator;
 mod single;
 mod vector;
 

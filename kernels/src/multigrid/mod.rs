@@ -5,12 +5,14 @@
 
 mod coarsen;
 mod level;
+mod parts;
 mod plane;
-mod smoother;
-mod transfer;
+pub(crate) mod smoother;
+pub(crate) mod transfer;
 
 pub use coarsen::{Extent, neighbours};
 pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
+pub use parts::Parts;
 pub use smoother::Work;
 pub use transfer::{Aggregation, Parent};
 

@@ -1,0 +1,176 @@
+//! The twins of the structs in `cuda/layout.cuh`; see there for what they hold. Pointers are `u64` addresses on
+//! the device.
+
+use super::device::Plain;
+
+/// An address on the device.
+pub type Pointer = u64;
+
+/// See `Row` in layout.cuh: [`crate::checkerboard::Row`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowLists {
+    pub page: Pointer,
+    pub first: Pointer,
+    pub entries: Pointer,
+}
+
+/// A coupling of one cell, with a weight of f32.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Entry {
+    pub weight: f32,
+    pub target: u32,
+    pub lane: u32,
+}
+
+/// A coupling of one cell, with a weight of f64.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WideEntry {
+    pub weight: f64,
+    pub target: u32,
+    pub lane: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Supers {
+    pub count: u32,
+    pub runs: u32,
+    pub linked: u32,
+    pub padding: u32,
+    pub run_first: Pointer,
+    pub run_owner: Pointer,
+    pub first_run: Pointer,
+    pub contact_cell: Pointer,
+    pub contact_weight: Pointer,
+    pub first_neighbour: Pointer,
+    pub neighbour: Pointer,
+    pub neighbour_weight: Pointer,
+    pub linked_list: Pointer,
+    pub diagonal: Pointer,
+    pub tied: Pointer,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Level {
+    pub leaves: u32,
+    pub padding: u32,
+    pub neighbours: Pointer,
+    pub faces: [Pointer; 3],
+    pub diagonal: Pointer,
+    pub uniform: Pointer,
+    pub bubbles: RowLists,
+    pub zeros: RowLists,
+    pub supers: Supers,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    pub x: Pointer,
+    pub b: Pointer,
+    pub x_super: Pointer,
+    pub b_super: Pointer,
+    pub inflow: Pointer,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Aggregation {
+    pub coarse_leaves: u32,
+    pub cells: u32,
+    pub children: Pointer,
+    pub parents: Pointer,
+    pub super_parent: Pointer,
+    pub cell: Pointer,
+    pub first_shrunk: Pointer,
+    pub shrunk: Pointer,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Coarsest {
+    pub cells: u32,
+    pub size: u32,
+    pub cell: Pointer,
+    pub by_row: Pointer,
+    pub by_column: Pointer,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LowRank {
+    pub columns: u32,
+    pub padding: u32,
+    pub first_entry: Pointer,
+    pub entry_cell: Pointer,
+    pub entry_weight: Pointer,
+    pub first_super: Pointer,
+    pub super_number: Pointer,
+    pub super_weight: Pointer,
+    pub body_first: Pointer,
+    pub body_columns: Pointer,
+    pub weight_first: Pointer,
+    pub weight: Pointer,
+    pub cells: RowLists,
+    pub first_of_super: Pointer,
+    pub column_of_super: Pointer,
+    pub weight_of_super: Pointer,
+    pub moved: Pointer,
+    pub weighed: Pointer,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Vector {
+    pub cells: Pointer,
+    pub supers: Pointer,
+}
+
+/// `Phase::DONE`: the kernels do nothing any more.
+pub const DONE: u32 = 0;
+/// `Phase::RUN`: the kernels iterate.
+pub const RUN: u32 = 1;
+/// `Phase::REPLACE`: x is to be brought up to date and the true residual computed.
+pub const REPLACE: u32 = 2;
+/// Residuals remembered between two looks of the host.
+pub const HISTORY: usize = 64;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    pub tolerance: f64,
+    pub norm: f64,
+    pub residual: f64,
+    pub trusted: f64,
+    pub energy: f64,
+    pub beta: f64,
+    pub step: f64,
+    pub scaled: f64,
+    pub scale: f64,
+    pub super_square: f64,
+    pub history: [f64; HISTORY],
+    pub max_iterations: u32,
+    pub iterations: u32,
+    pub since: u32,
+    pub phase: u32,
+    pub broken: u32,
+    pub padding: u32,
+}
+
+// SAFETY: numbers without padding between them.
+unsafe impl Plain for State {}
+// SAFETY: see above.
+unsafe impl Plain for Entry {}
+// SAFETY: see above.
+unsafe impl Plain for WideEntry {}
+
+const _: () =
+    assert!(size_of::<RowLists>() == 24 && size_of::<Entry>() == 12 && size_of::<WideEntry>() == 16);
+const _: () = assert!(size_of::<Supers>() == 104 && size_of::<Level>() == 208 && size_of::<Work>() == 40);
+const _: () =
+    assert!(size_of::<Aggregation>() == 56 && size_of::<Coarsest>() == 32 && size_of::<LowRank>() == 152);
+const _: () = assert!(size_of::<Vector>() == 16 && size_of::<State>() == 80 + 8 * HISTORY + 24);

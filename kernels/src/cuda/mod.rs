@@ -1,0 +1,24 @@
+//! The pressure solve on a CUDA device: the same hierarchy, iteration and order in memory as on the processor, one
+//! block a leaf, everything resident on the device between iterations.
+//!
+//! `cuda/pressure.cu` is the device module; [`Device`] is what the driver code here asks of whatever runs it: an
+//! NVIDIA GPU, or an emulation that runs the same source on the processor.
+
+mod cycle;
+mod device;
+#[cfg(feature = "emulation")]
+mod emulation;
+mod hierarchy;
+mod iteration;
+mod launch;
+mod layout;
+mod pages;
+#[cfg(all(test, feature = "emulation"))]
+mod parity;
+mod solver;
+
+pub use device::{Device, Failure};
+#[cfg(feature = "emulation")]
+pub use emulation::Emulation;
+pub use launch::{KERNELS, Launch, Program};
+pub use solver::DeviceConjugateGradients;

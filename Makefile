@@ -1,6 +1,7 @@
 # make demo    the water cooler, twice: trapped air on, trapped air off
 # make test    every test
 # make check   what CI runs: format, lints, documentation, tests
+# make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due
 # make scenes  every example at half of its paper's resolution (nightly)
 # make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
 
@@ -8,7 +9,7 @@ DEMO_OUT ?= demo.out
 SCENES_OUT ?= scenes.out
 FUZZ_SECONDS ?= 180
 
-.PHONY: demo test check scenes fuzz packages
+.PHONY: demo test check ptx scenes fuzz packages
 
 packages:
 	@.ci/packages
@@ -24,7 +25,11 @@ check: packages
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	.ci/ptx
 	$(MAKE) test
+
+ptx:
+	.ci/ptx --write
 
 scenes: packages
 	cargo build --release --quiet -p meniscus -p meniscus-plugin

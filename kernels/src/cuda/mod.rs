@@ -6,6 +6,8 @@
 
 mod cycle;
 mod device;
+#[cfg(feature = "cuda")]
+mod driver;
 #[cfg(feature = "emulation")]
 mod emulation;
 mod hierarchy;
@@ -18,6 +20,8 @@ mod parity;
 mod solver;
 
 pub use device::{Device, Failure};
+#[cfg(feature = "cuda")]
+pub use driver::Cuda;
 #[cfg(feature = "emulation")]
 pub use emulation::Emulation;
 pub use launch::{KERNELS, Launch, Program};

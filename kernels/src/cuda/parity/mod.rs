@@ -60,8 +60,7 @@ impl Pair {
         let (cells, supers) = part(&self.multigrid.work[l]);
         let place = self.hierarchy.levels[l].work;
         let (at, at_super) = if x { (place.x, place.x_super) } else { (place.b, place.b_super) };
-        field_difference(at, cells, |v| f64::from(v))
-            .max(difference(&read::<f64>(at_super, supers.len()), supers))
+        field_difference(at, cells, f64::from).max(difference(&read::<f64>(at_super, supers.len()), supers))
     }
 }
 

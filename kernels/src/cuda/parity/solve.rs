@@ -4,8 +4,8 @@ use super::operator::{Given, noise};
 use super::scene::{Random, Scene, noisy, tank};
 use crate::conjugate_gradients::operator::{Scratch, apply};
 use crate::conjugate_gradients::{ConjugateGradients, Outcome, Stop, Vector};
-use crate::cuda::DeviceConjugateGradients;
 use crate::cuda::emulation::Emulation;
+use crate::cuda::{Device, DeviceConjugateGradients};
 use crate::multigrid::{Cycle, Multigrid};
 use std::ops::ControlFlow;
 
@@ -41,8 +41,8 @@ fn emulated(descending: bool, ahead: usize) -> DeviceConjugateGradients<Emulatio
     solver
 }
 
-fn on_device(
-    solver: &mut DeviceConjugateGradients<Emulation>,
+fn on_device<D: Device>(
+    solver: &mut DeviceConjugateGradients<D>,
     scene: &Scene,
     b: &Vector,
     stop: Stop,
@@ -56,7 +56,7 @@ fn on_device(
         ControlFlow::Continue(())
     };
     let outcome = solver.solve(&hierarchy(scene), &scene.low_rank, stop, &Given(b), &mut x, &mut note);
-    let outcome = outcome.expect("the emulation does not fail");
+    let outcome = outcome.expect("a device that does not fail");
     assert_eq!(numbers, (1..=outcome.iterations).collect::<Vec<_>>());
     (outcome, x)
 }
@@ -168,4 +168,22 @@ fn nothing_to_solve_too_few_iterations_and_a_call_to_stop() {
     let outcome = outcome.expect("the emulation does not fail");
     assert!(outcome.cancelled && calls == 3 && outcome.iterations == 4, "{outcome:?}");
     assert!(apart(&scene, &x, &on_processor(&scene, &b, stop).1) <= 0.1);
+}
+
+/// The proof of the emulation, for whoever has a GPU: `cargo test -p meniscus-kernels -- --ignored gpu`.
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_gpu_gives_the_bits_of_the_emulation() {
+    let mut gpu = DeviceConjugateGradients::new(crate::cuda::Cuda::open().expect("a GPU"));
+    let mut scenes: Vec<Scene> = (0..20).map(noisy).collect();
+    scenes.push(tank(3, 0.7, &[7.0, 3.0, 1.5, 0.8], 0.0));
+    scenes.push(tank(2, 2.0, &[3.0], 1e-3));
+    for (i, scene) in scenes.iter().enumerate() {
+        let (b, stop) = (right_side(scene, i as u64), Stop { tolerance: 1e-10, max_iterations: 1000 });
+        let (expected, x) = on_device(&mut emulated(false, 4), scene, &b, stop);
+        let (outcome, y) = on_device(&mut gpu, scene, &b, stop);
+        assert_eq!(outcome, expected);
+        assert_eq!(bits(&x), bits(&y));
+    }
 }

@@ -83,7 +83,7 @@ fn displacement(
     // A projection over a unit of time of a liquid at rest, whose velocity is then the displacement.
     let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
     let go_on = &mut |_| ControlFlow::Continue(());
-    let solver = &mut *solver(Device::Auto);
+    let solver = &mut *solver(Device::Cpu);
     free_surface::project(&liquid, &mut displacement, 1.0, solver, &PARAMS, go_on).ok()?;
     let mut displacement = displacement.on(&cells.topology);
     let at_rest = SolidFields { velocity: still.on(&cells.topology), ..fields.clone() };

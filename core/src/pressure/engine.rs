@@ -1,4 +1,4 @@
-//! The engine: picks the device, sets the hierarchy up, iterates, says truthfully what came out.
+//! The engine: sets the hierarchy up, iterates, says truthfully what came out.
 
 use super::assemble::{self, ActiveLeaves};
 use super::null_space::NullSpace;
@@ -6,25 +6,55 @@ use super::solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
 use super::system::{CELL, PressureSystem, Unknowns};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard::{self, Half};
-use meniscus_kernels::conjugate_gradients::{ConjugateGradients, RightSide, Stop, Vector};
+use meniscus_kernels::conjugate_gradients::{
+    self, ConjugateGradients, LowRank, Outcome, RightSide, Stop, Vector,
+};
 use meniscus_kernels::multigrid::{Cycle, GRAIN, Multigrid};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Where to solve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Device {
-    /// The fastest there is.
-    #[default]
-    Auto,
-    /// The processor.
-    Cpu,
+/// What iterates once the hierarchy stands.
+pub(super) trait Iterate {
+    /// "cpu", "cuda": where the last solve ran.
+    fn device(&self) -> &'static str;
+
+    /// Bytes it holds besides the hierarchy.
+    fn bytes(&self) -> usize;
+
+    /// Solves from `iteration.x`, and leaves the solution there.
+    fn iterate(
+        &mut self,
+        multigrid: &mut Multigrid,
+        iteration: &mut ConjugateGradients,
+        low_rank: &[LowRank],
+        stop: Stop,
+        right_side: &dyn RightSide,
+        progress: conjugate_gradients::Progress,
+    ) -> Result<Outcome, Error>;
 }
 
-/// A solver on a device.
-pub fn solver(device: Device) -> Box<dyn PressureSolver> {
-    match device {
-        Device::Auto | Device::Cpu => Box::new(MultigridSolver::default()),
+/// The processor.
+pub(super) struct Processor;
+
+impl Iterate for Processor {
+    fn device(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn iterate(
+        &mut self,
+        multigrid: &mut Multigrid,
+        iteration: &mut ConjugateGradients,
+        low_rank: &[LowRank],
+        stop: Stop,
+        right_side: &dyn RightSide,
+        progress: conjugate_gradients::Progress,
+    ) -> Result<Outcome, Error> {
+        Ok(iteration.solve(multigrid, low_rank, stop, right_side, progress))
     }
 }
 
@@ -38,6 +68,21 @@ pub struct MultigridSolver {
 impl PressureSolver for MultigridSolver {
     fn solve(
         &mut self,
+        system: &PressureSystem,
+        rhs: &Unknowns,
+        x: &mut Unknowns,
+        params: &Params,
+        progress: Progress,
+    ) -> Result<Info, Error> {
+        self.solve_on(&mut Processor, system, rhs, x, params, progress)
+    }
+}
+
+impl MultigridSolver {
+    /// Sets the hierarchy up, lets `device` iterate, says what came out.
+    pub(super) fn solve_on(
+        &mut self,
+        device: &mut dyn Iterate,
         system: &PressureSystem,
         rhs: &Unknowns,
         x: &mut Unknowns,
@@ -63,13 +108,14 @@ impl PressureSolver for MultigridSolver {
         let stop = Stop { tolerance: params.tolerance, max_iterations: params.max_iterations };
         let right_side =
             Compatible { system, active: &active, rhs, null_space: &null_space, shifts: &shifts };
-        let outcome = self.iteration.solve(
+        let outcome = device.iterate(
             &mut self.multigrid,
+            &mut self.iteration,
             &low_rank,
             stop,
             &right_side,
             &mut |number, residual| progress(Iteration { number, residual }),
-        );
+        )?;
         store(&active, &self.iteration.x, x);
         project(&null_space, &active, x);
         if outcome.cancelled {
@@ -83,7 +129,12 @@ impl PressureSolver for MultigridSolver {
             converged: outcome.residual <= params.tolerance,
             null_space: null_space.dimension(),
             incompatible: incompatible(&null_space, &shifts, rhs),
-            bytes: self.multigrid.bytes() + self.iteration.bytes() + null_space.bytes() + active.bytes(),
+            bytes: self.multigrid.bytes()
+                + self.iteration.bytes()
+                + null_space.bytes()
+                + active.bytes()
+                + device.bytes(),
+            device: device.device(),
             setup_seconds,
             solve_seconds: seconds - setup_seconds,
         })

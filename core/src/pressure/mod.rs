@@ -1,13 +1,15 @@
 //! The one pressure engine: a coupling describes a [`PressureSystem`], a [`PressureSolver`] solves it.
 
 mod assemble;
+mod device;
 mod engine;
 mod null_space;
 mod operator;
 mod solver;
 mod system;
 
-pub use engine::{Device, MultigridSolver, solver};
+pub use device::{Device, DeviceSolver, solver};
+pub use engine::MultigridSolver;
 pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
 pub use system::{
     AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID, SuperCell, SystemError, Unknowns,

@@ -35,6 +35,8 @@ pub struct Info {
     pub incompatible: f64,
     /// Memory the solver itself held while it iterated, all levels included, from what its vectors have allocated.
     pub bytes: usize,
+    /// "cpu" or "cuda": where it was solved.
+    pub device: &'static str,
     /// Time spent on the hierarchy before the first iteration, seconds.
     pub setup_seconds: f64,
     /// Time spent iterating, seconds.
@@ -65,6 +67,9 @@ pub enum Error {
         /// Iterations done until then.
         iterations: usize,
     },
+    /// The device that was asked for cannot be used.
+    #[error("no pressure solve on a CUDA device: {0}")]
+    Device(String),
 }
 
 /// Solves pressure systems. An instance holds only caches: dropping it between two solves changes no bit.
@@ -78,4 +83,9 @@ pub trait PressureSolver: Send {
         params: &Params,
         progress: Progress,
     ) -> Result<Info, Error>;
+
+    /// A sentence to tell once: why solves do not run on the device they might have run on.
+    fn notice(&mut self) -> Option<String> {
+        None
+    }
 }

@@ -1,5 +1,6 @@
 //! The laws of the pressure engine.
 
+mod device;
 mod hard_cases;
 mod iterations;
 mod null_spaces;

@@ -4,6 +4,8 @@
 //! `cuda/pressure.cu` is the device module; [`Device`] is what the driver code here asks of whatever runs it: an
 //! NVIDIA GPU, or an emulation that runs the same source on the processor.
 
+#[cfg(not(feature = "cuda"))]
+mod absent;
 mod cycle;
 mod device;
 #[cfg(feature = "cuda")]
@@ -19,6 +21,8 @@ mod pages;
 mod parity;
 mod solver;
 
+#[cfg(not(feature = "cuda"))]
+pub use absent::Cuda;
 pub use device::{Device, Failure};
 #[cfg(feature = "cuda")]
 pub use driver::Cuda;

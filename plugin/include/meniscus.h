@@ -378,7 +378,8 @@ struct mns_context_t {
     void (*suggest_dt)(mns_context_t *ctx, double dt);
     /* [owner] This dt was too long; returns MNS_DT_REJECTED, which the stage then returns. */
     mns_status_t (*reject_dt)(mns_context_t *ctx, double suggestion);
-    /* [owner] A host extension, e.g. ("mns.cuda", 1), or NULL. */
+    /* [owner] A host extension, or NULL. ("mns.device", 1): where the user wants solves to run, a const char *:
+       "auto" (a GPU where there is one), "cpu", or "cuda" (a GPU, or the call fails). */
     const void *(*extension)(mns_context_t *ctx, const char *id, uint32_t revision);
 };
 

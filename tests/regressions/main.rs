@@ -3,5 +3,6 @@
 mod arrows;
 mod bad_input;
 mod citations;
+mod device;
 mod first_frame;
 mod words;

@@ -40,7 +40,7 @@ fn doctor_says_whether_anything_can_be_cooked() {
     let text = said(&["doctor"]);
     has_line(&text, "Meniscus ", &[std::env::consts::ARCH]);
     has_line(&text, "machine:", &["processors", "memory"]);
-    has_line(&text, "devices:", &["cpu"]);
+    has_line(&text, "devices:", &["cpu", "cuda: "]);
     has_line(&text, "plugin ABI:", &["1."]);
     has_line(&text, "plugin meniscus", &["node types", "libmeniscus_plugin"]);
     has_line(&text, "ready to cook", &[]);

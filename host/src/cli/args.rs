@@ -49,6 +49,16 @@ pub(super) enum Device {
     Cuda,
 }
 
+impl From<Device> for crate::engine::Device {
+    fn from(device: Device) -> Self {
+        match device {
+            Device::Auto => Self::Auto,
+            Device::Cpu => Self::Cpu,
+            Device::Cuda => Self::Cuda,
+        }
+    }
+}
+
 #[derive(Clone, Debug, ClapArgs)]
 pub(super) struct CookArgs {
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `meniscus cook`
 
-use super::args::{CookArgs, Device, GraphArgs};
+use super::args::{CookArgs, GraphArgs};
 use super::progress::Progress;
 use super::signals::Signals;
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell, units};
@@ -63,9 +63,6 @@ pub(super) fn run(args: &CookArgs) -> u8 {
 
 /// Cooks with signals that are listened to already.
 pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
-    if args.device == Device::Cuda {
-        return fail(FAILED, &"--device cuda: this version computes on the processor only; use auto or cpu");
-    }
     let loaded = match load(&args.graph) {
         Ok(loaded) => loaded,
         Err(e) => return fail(BAD_USAGE, &e),
@@ -85,6 +82,7 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         resume: args.resume,
         checkpoint_every: args.checkpoint_every,
         threads: args.threads.unwrap_or_else(processors),
+        device: args.device.into(),
         stop: &signals.stop,
         cancel: &signals.cancel,
         record: &record,

@@ -1,7 +1,7 @@
 //! `meniscus doctor`
 
 use super::check::machine_memory;
-use super::{DONE, FAILED, say, units};
+use super::{DONE, FAILED, cuda, say, units};
 use crate::loader::{Plugins, search_folders};
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub(super) fn run() -> u8 {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let memory = machine_memory().map_or(String::new(), |m| format!(", {} of memory", units::bytes(m)));
     let _ = writeln!(text, "machine: {}{processors} processors{memory}", processor_name());
-    let _ = writeln!(text, "devices: cpu{}", cuda());
+    let _ = writeln!(text, "devices: cpu; {}", cuda::found());
     let (major, minor) = (meniscus_abi::ABI_MAJOR, meniscus_abi::ABI_MINOR);
     let _ = writeln!(text, "plugin ABI: {major}.{minor}, layout {:016x}", meniscus_abi::LAYOUT_HASH);
     let _ = writeln!(text, "plugins are looked for in:");
@@ -63,13 +63,4 @@ fn processor_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find(|l| l.starts_with("model name")).and_then(|l| l.split_once(':'));
     name.map(|(_, n)| format!("{}, ", n.trim())).unwrap_or_default()
-}
-
-/// What is known of NVIDIA devices; this version computes on the processor all the same.
-fn cuda() -> &'static str {
-    if std::path::Path::new("/proc/driver/nvidia/version").exists() {
-        " (an NVIDIA driver is here; this version does not use it yet)"
-    } else {
-        " (no NVIDIA driver)"
-    }
 }

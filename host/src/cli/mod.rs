@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod cook;
+mod cuda;
 mod demo;
 mod doctor;
 mod inspect;

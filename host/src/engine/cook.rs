@@ -1,5 +1,6 @@
 //! Cooking a shot: frames, outputs, statistics, checkpoints.
 
+use super::call::Device;
 use super::checkpoint::{self, Checkpoint};
 use super::outputs::Outputs;
 use super::record::{Record, StatsFile};
@@ -28,6 +29,8 @@ pub struct CookOptions<'a> {
     pub checkpoint_every: u32,
     /// Thread budget.
     pub threads: u32,
+    /// Where solves should run.
+    pub device: Device,
     /// Finish the substep, write a checkpoint and end.
     pub stop: &'a AtomicBool,
     /// End at once; the substep under way is lost.
@@ -92,9 +95,16 @@ pub fn cook(
     onlooker: &dyn Onlooker,
 ) -> Result<Ended, CookError> {
     let watcher: &dyn super::Watcher = onlooker;
-    let simulation =
-        Simulation::new(network, plugins, options.folder, options.threads, options.cancel, watcher)
-            .map_err(CookError::Graph)?;
+    let simulation = Simulation::new(
+        network,
+        plugins,
+        options.folder,
+        options.threads,
+        options.device,
+        options.cancel,
+        watcher,
+    )
+    .map_err(CookError::Graph)?;
     let (first, last) = options.frames.unwrap_or(network.settings.frames);
     if last < network.settings.frames.0 {
         let begin = network.settings.frames.0;

@@ -17,7 +17,7 @@ mod state;
 mod stats;
 mod substep;
 
-pub use call::{Level, Solve, Watcher};
+pub use call::{Device, Level, Solve, Watcher};
 pub use checkpoint::{Checkpoint, CheckpointError, latest as latest_checkpoint};
 pub use cook::{CookError, CookOptions, Ended, Onlooker, cook};
 pub use estimate::{Estimate, ObjectEstimate, estimate};

@@ -1,6 +1,6 @@
 //! A simulation: a planned network, its instances and its state.
 
-use super::call::{Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
+use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
 use super::plan::{Call, Plan, contract};
 use super::plan_check;
 use super::state::{Clock, Holder, Slot, State};
@@ -49,6 +49,7 @@ pub struct Simulation<'a> {
     instances: BTreeMap<usize, Instance>,
     folder: PathBuf,
     pub(super) threads: u32,
+    device: Device,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }
@@ -61,6 +62,7 @@ impl<'a> Simulation<'a> {
         plugins: &Plugins,
         folder: &Path,
         threads: u32,
+        device: Device,
         cancel: &'a AtomicBool,
         watcher: &'a dyn Watcher,
     ) -> Result<Self, Problems> {
@@ -75,6 +77,7 @@ impl<'a> Simulation<'a> {
             instances: BTreeMap::new(),
             folder: folder.into(),
             threads,
+            device,
             cancel,
             watcher,
         };
@@ -151,6 +154,7 @@ impl<'a> Simulation<'a> {
             params: bound.node_type.params.iter().map(|p| self.param(p, values.get(&p.name))).collect(),
             timing,
             threads: self.threads,
+            device: self.device,
             cancel: self.cancel,
             watcher: self.watcher,
         }

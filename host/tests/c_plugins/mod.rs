@@ -1,8 +1,8 @@
 //! Cooking with plugins compiled from C on the spot.
 
 use meniscus_host::engine::{
-    Checkpoint, CookError, CookOptions, Ended, Level, Onlooker, Record, State, SubstepStats, Watcher, cook,
-    latest_checkpoint,
+    Checkpoint, CookError, CookOptions, Device, Ended, Level, Onlooker, Record, State, SubstepStats, Watcher,
+    cook, latest_checkpoint,
 };
 use meniscus_host::graph::{Graph, Network, Problems};
 use meniscus_host::loader::{Found, Plugins};
@@ -75,6 +75,7 @@ impl Bench {
             resume,
             checkpoint_every: 1,
             threads: 1,
+            device: Device::Auto,
             stop: &self.stop,
             cancel: &cancel,
             record: &record,

@@ -1,7 +1,7 @@
 //! What the host hands to every call.
 
 use crate::{Array, Attribute, Geometry, Grid, Level, Stage, Status, Table};
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 /// A parameter's value, already evaluated for this substep.
 #[repr(C)]
@@ -34,6 +34,9 @@ pub struct Solve {
     /// Wall time, s.
     pub seconds: f64,
 }
+
+/// Host extension, revision 1: where the user wants solves to run, a string "auto", "cpu" or "cuda".
+pub const DEVICE_EXTENSION: &CStr = c"mns.device";
 
 /// The call: what is being run, when, with what, and the host's functions (see the header for each).
 #[repr(C)]
@@ -139,7 +142,7 @@ pub struct Context {
     pub suggest_dt: Option<unsafe extern "C" fn(ctx: *mut Context, dt: f64)>,
     /// `[owner]` This dt was too long; returns [`Status::DT_REJECTED`].
     pub reject_dt: Option<unsafe extern "C" fn(ctx: *mut Context, suggestion: f64) -> Status>,
-    /// `[owner]` A host extension by id and revision, or null.
+    /// `[owner]` A host extension by id and revision, or null: see [`crate::DEVICE_EXTENSION`].
     pub extension:
         Option<unsafe extern "C" fn(ctx: *mut Context, id: *const c_char, revision: u32) -> *const c_void>,
 }

@@ -3,7 +3,7 @@
 use super::liquid_ports as ports;
 use crate::exchange::{Exchange, read_domain, read_walls, write_bubble_memory, write_bubbles};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
-use meniscus_abi::{Access, Owner, Param, Port, Sampling, Stage, Status};
+use meniscus_abi::{Access, Level, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
 use meniscus_core::fluid::viscosity::{self, SplitError, Viscosity, Viscous, Walls, between_projections};
 use meniscus_core::grid::{FaceGrid, Grid};
@@ -183,7 +183,7 @@ pub fn solve(
         max_iterations: call.int(first_param + 1).max(1) as usize,
     };
     let (dt, progress) = (call.dt(), call.progress());
-    let solver = caches.solver.get_or_insert_with(|| pressure::solver(Device::Auto));
+    let solver = caches.solver.get_or_insert_with(|| pressure::solver(device(call)));
     let go_on = |_: Iteration| match progress.cancelled(-1.0) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
@@ -209,6 +209,9 @@ pub fn solve(
         Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
     };
 
+    if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
+        call.log(Level::INFO, &notice);
+    }
     exchange.write_faces(call, at.vel, &vel, &transform)?;
     exchange.write_grid(call, at.pressure, Sampling::CENTER, &projected.pressure, &transform)?;
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &transform)?;
@@ -223,6 +226,15 @@ pub fn solve(
     } else {
         Outcome::NotConverged
     })
+}
+
+/// Where the user wants the solve to run.
+fn device(call: &Call) -> Device {
+    match call.device() {
+        "cpu" => Device::Cpu,
+        "cuda" => Device::Cuda,
+        _ => Device::Auto,
+    }
 }
 
 fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {
@@ -254,7 +266,7 @@ fn report(call: &Call, name: &str, projected: &Projection) {
     let info = &projected.info;
     call.solved(&SolveReport {
         name,
-        device: "cpu",
+        device: info.device,
         unknowns: info.unknowns as u64,
         iterations: info.iterations as u32,
         residual: info.residual,

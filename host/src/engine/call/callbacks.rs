@@ -216,9 +216,12 @@ unsafe extern "C" fn reject_dt(ctx: *mut Context, suggestion: f64) -> Status {
     })
 }
 
-/// This host has no extensions yet.
-unsafe extern "C" fn extension(_ctx: *mut Context, _id: *const c_char, _revision: u32) -> *const c_void {
-    std::ptr::null()
+/// The one extension of this host: where solves should run.
+unsafe extern "C" fn extension(ctx: *mut Context, id: *const c_char, revision: u32) -> *const c_void {
+    with(ctx, std::ptr::null(), |b| {
+        let known = revision == 1 && text(id).as_bytes() == abi::DEVICE_EXTENSION.to_bytes();
+        if known { b.request.device.text().as_ptr().cast() } else { std::ptr::null() }
+    })
 }
 
 /// A context without functions, its size set.

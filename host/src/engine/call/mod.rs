@@ -20,7 +20,7 @@ use super::state::Slot;
 use crate::data::{Data, Geometry};
 use crate::node::Stage;
 use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,6 +30,29 @@ pub trait Watcher: Sync {
     fn progress(&self, node: &str, stage: &str, done: f64);
     /// A node has something to say.
     fn log(&self, node: &str, level: Level, sentence: &str);
+}
+
+/// Where solves should run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// On a GPU where there is one.
+    #[default]
+    Auto,
+    /// On the processor.
+    Cpu,
+    /// On a GPU, or not at all.
+    Cuda,
+}
+
+impl Device {
+    /// As plugins are told.
+    pub(super) fn text(self) -> &'static CStr {
+        match self {
+            Self::Auto => c"auto",
+            Self::Cpu => c"cpu",
+            Self::Cuda => c"cuda",
+        }
+    }
 }
 
 /// Weight of a log line.
@@ -88,6 +111,7 @@ pub(super) struct Request<'a> {
     pub(super) params: Vec<([f64; 3], Option<CString>)>,
     pub(super) timing: Timing,
     pub(super) threads: u32,
+    pub(super) device: Device,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }

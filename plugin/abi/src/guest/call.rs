@@ -1,7 +1,7 @@
 //! The context of a call, seen safely.
 
 use super::{Failure, Progress};
-use crate::{Context, Growable, Level, Node, Solve, Stage, Value, text};
+use crate::{Context, DEVICE_EXTENSION, Growable, Level, Node, Solve, Stage, Value, text};
 use std::ffi::CString;
 use std::marker::PhantomData;
 
@@ -99,6 +99,15 @@ impl<'a> Call<'a> {
     /// The host's thread budget, at least 1.
     pub fn threads(&self) -> usize {
         self.context().threads.max(1) as usize
+    }
+
+    /// Where the user wants solves to run: "auto", "cpu" or "cuda"; "auto" where the host does not say.
+    pub fn device(&self) -> &'a str {
+        let Some(extension) = self.context().extension else { return "auto" };
+        // SAFETY: [owner] function on the owner's thread; the id outlives it.
+        let device = unsafe { extension(self.ctx, DEVICE_EXTENSION.as_ptr(), 1) };
+        // SAFETY: this extension is a string that outlives the call.
+        unsafe { text(device.cast()) }.unwrap_or("auto")
     }
 
     /// At the start of the substep, s.

@@ -62,6 +62,23 @@ impl Cuda {
         Ok(cuda)
     }
 
+    /// Bytes a second that a copy within the device's memory moves, reads and writes counted: the yardstick for
+    /// every kernel here.
+    pub fn copy_bandwidth(&mut self, bytes: usize, times: usize) -> Result<f64, Failure> {
+        let (from, to) = (self.allocate(bytes)?, self.allocate(bytes)?);
+        let copy = |n: usize| -> Result<(), DriverError> {
+            for _ in 0..n {
+                // SAFETY: both are as long, and live until the stream has ended.
+                unsafe { result::memcpy_dtod_async(to.start, from.start, bytes, self.stream.cu_stream())? };
+            }
+            self.stream.synchronize()
+        };
+        copy(1)?;
+        let start = std::time::Instant::now();
+        copy(times)?;
+        Ok(2.0 * bytes as f64 * times as f64 / start.elapsed().as_secs_f64())
+    }
+
     /// Puts a launch on the stream.
     ///
     /// # Safety

@@ -16,6 +16,7 @@ mod hierarchy;
 mod iteration;
 mod launch;
 mod layout;
+mod measure;
 mod pages;
 #[cfg(all(test, feature = "emulation"))]
 mod parity;
@@ -29,4 +30,5 @@ pub use driver::Cuda;
 #[cfg(feature = "emulation")]
 pub use emulation::Emulation;
 pub use launch::{KERNELS, Launch, Program};
+pub use measure::Pass;
 pub use solver::DeviceConjugateGradients;

@@ -8,22 +8,24 @@ use crate::checkerboard::Field;
 use crate::conjugate_gradients::{LowRank, Outcome, Progress, RightSide, Stop, Vector};
 use crate::multigrid::{GRAIN, Multigrid};
 use rayon::prelude::*;
+use std::time::Instant;
 
 /// Iterations launched before the host looks at the state again.
 const AHEAD: usize = 4;
 
 /// Conjugate gradients preconditioned by the multigrid cycle, on a device. Holds only memory between solves.
 pub struct DeviceConjugateGradients<D: Device> {
-    device: D,
+    pub(super) device: D,
     /// Iterations launched between two looks at the state; no result depends on it.
     pub ahead: usize,
-    levels: Vec<Arena<D>>,
+    pub(super) levels: Vec<Arena<D>>,
     masses: Arena<D>,
     scratch: Arena<D>,
     double: Arena<D>,
     cells: Slot<D>,
     supers: Slot<D>,
-    state: Slot<D>,
+    pub(super) state: Slot<D>,
+    seconds: f64,
 }
 
 impl<D: Device> DeviceConjugateGradients<D> {
@@ -39,6 +41,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
             cells: Slot::default(),
             supers: Slot::default(),
             state: Slot::default(),
+            seconds: 0.0,
         }
     }
 
@@ -52,6 +55,11 @@ impl<D: Device> DeviceConjugateGradients<D> {
         let arenas = self.levels.iter().chain([&self.masses, &self.scratch, &self.double]);
         let slots = [&self.cells, &self.supers, &self.state].map(Slot::bytes);
         arenas.map(Arena::bytes).sum::<usize>() + slots.iter().sum::<usize>()
+    }
+
+    /// Wall time of the last solve from the first launch to the last look at the state, copies not counted, s.
+    pub fn iterating_seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// Solves A x = b from the x given, as [`crate::conjugate_gradients::ConjugateGradients::solve`] does. The
@@ -73,6 +81,8 @@ impl<D: Device> DeviceConjugateGradients<D> {
         let mut watch = Watch { stop, progress, told: 0, cancelled: false };
 
         let stages = Stages { hierarchy: &hierarchy, masses, vectors };
+        self.look()?;
+        let start = Instant::now();
         // SAFETY: every address in the programs is of memory held by `self`, which is not touched until they end.
         unsafe { self.device.run(&stages.measure_right_side(), 1)? };
         let mut state = self.iterate(&stages, Stage::Single, &mut watch)?;
@@ -85,6 +95,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
             state =
                 self.iterate(&Stages { hierarchy: &hierarchy, masses, vectors }, Stage::Double, &mut watch)?;
         }
+        self.seconds = start.elapsed().as_secs_f64();
         self.download(x, leaves)?;
         let cancelled = watch.cancelled;
         Ok(Outcome { iterations: state.iterations as usize, residual: state.residual, cancelled })
@@ -113,14 +124,15 @@ impl<D: Device> DeviceConjugateGradients<D> {
         }
     }
 
-    fn look(&mut self) -> Result<State, Failure> {
+    /// The state, after everything launched before is done.
+    pub(super) fn look(&mut self) -> Result<State, Failure> {
         let mut state = [State::start(Stop { tolerance: 0.0, max_iterations: 0 })];
         self.state.read(&mut self.device, 0, &mut state)?;
         Ok(state[0])
     }
 
     /// The right side, x, and zeros for the rest.
-    fn upload_vectors(
+    pub(super) fn upload_vectors(
         &mut self,
         hierarchy: &DeviceHierarchy,
         right_side: &dyn RightSide,

@@ -170,6 +170,18 @@ fn nothing_to_solve_too_few_iterations_and_a_call_to_stop() {
     assert!(apart(&scene, &x, &on_processor(&scene, &b, stop).1) <= 0.1);
 }
 
+#[test]
+fn measuring_passes_leaves_no_trace() {
+    let scene = tank(2, 0.7, &[4.0], 0.0);
+    let (b, stop) = (right_side(&scene, 1), Stop { tolerance: 1e-8, max_iterations: 100 });
+    let mut solver = emulated(false, 4);
+    let before = on_device(&mut solver, &scene, &b, stop);
+    let passes = solver.measure(&hierarchy(&scene), &Given(&b), 2).expect("the emulation does not fail");
+    assert!(passes.iter().all(|p| p.seconds > 0.0) && passes.iter().filter(|p| p.bytes > 0.0).count() == 5);
+    let after = on_device(&mut solver, &scene, &b, stop);
+    assert_eq!((before.0, bits(&before.1)), (after.0, bits(&after.1)));
+}
+
 /// The proof of the emulation, for whoever has a GPU: `cargo test -p meniscus-kernels -- --ignored gpu`.
 #[cfg(feature = "cuda")]
 #[test]

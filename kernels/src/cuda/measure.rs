@@ -1,0 +1,101 @@
+//! How fast single passes over the finest level run on a device: for benchmarks.
+
+use super::cycle::append_cycle;
+use super::device::{Device, Failure};
+use super::hierarchy::DeviceHierarchy;
+use super::iteration::{Stage, Stages};
+use super::launch::{Launch, Program, ROWS};
+use super::layout::{LowRank, RUN, State};
+use super::solver::DeviceConjugateGradients;
+use crate::conjugate_gradients::{RightSide, Stop, Vector};
+use crate::multigrid::{Level, Multigrid};
+use std::time::Instant;
+
+/// A pass over the finest level, or a whole cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Which.
+    pub name: &'static str,
+    /// Bytes that it cannot avoid moving, every array once (docs/pressure.md, "What an iteration moves"); 0 where
+    /// nobody has counted.
+    pub bytes: f64,
+    /// Wall time of one, seconds.
+    pub seconds: f64,
+}
+
+/// Voxels of a leaf.
+const LEAF: f64 = 512.0;
+
+/// Half-leaves whose coefficients must be read.
+fn uneven(level: &Level, colour: usize) -> f64 {
+    level.uniform[colour].iter().filter(|u| u[0] == 0.0).count() as f64
+}
+
+impl<D: Device> DeviceConjugateGradients<D> {
+    /// Times the passes of an iteration in f32 on a level, each as the mean over `times` launches in a row.
+    pub fn measure(
+        &mut self,
+        multigrid: &Multigrid,
+        right_side: &dyn RightSide,
+        times: usize,
+    ) -> Result<Vec<Pass>, Failure> {
+        let level = &multigrid.levels[0];
+        let mut x = Vector::default();
+        x.fit(level.leaves(), level.super_count());
+        let hierarchy = DeviceHierarchy::upload(&mut self.device, &mut self.levels, multigrid)?;
+        let stop = Stop { tolerance: 0.0, max_iterations: usize::MAX };
+        let vectors = self.upload_vectors(&hierarchy, right_side, &x, stop)?;
+        let stages = Stages { hierarchy: &hierarchy, masses: LowRank::default(), vectors };
+        self.state.fill(&mut self.device, &[State { phase: RUN, ..State::start(stop) }])?;
+        let leaves = level.leaves() as f64 * LEAF;
+        let halves = |colours: f64| colours * LEAF / 2.0;
+        let finest = hierarchy.levels[0];
+        let relax = |colour: u32| {
+            let launch = Launch::new("relax_colour", finest.level.leaves, ROWS).with(finest.level);
+            Program { launches: vec![launch.with(finest.work).with(colour).with(vectors.state)] }
+        };
+        let mut cycle = Program::default();
+        append_cycle(&mut cycle, &hierarchy, vectors.state);
+        let both = uneven(level, 0) + uneven(level, 1);
+        // Of b one colour, of x both; three faces and the diagonal, the faces of both colours.
+        let sweep = |colour: usize| 6.0 * leaves + halves(28.0 * uneven(level, colour));
+        let passes = [
+            ("q = A p", stages.pass("apply_single"), 8.0 * leaves + halves(12.0 * both)),
+            ("p = z + β p", stages.pass("turn_single"), 12.0 * leaves),
+            ("d, r, ‖r‖", stages.pass("update_single"), 24.0 * leaves),
+            ("red sweep", relax(0), sweep(0)),
+            ("black sweep", relax(1), sweep(1)),
+            ("V-cycle", cycle, 0.0),
+        ];
+        let mut out = Vec::new();
+        for (name, program, bytes) in passes {
+            let seconds = self.time(&program, times)?;
+            out.push(Pass { name, bytes, seconds });
+        }
+        Ok(out)
+    }
+
+    /// Seconds of one run of a program, as the mean over some.
+    fn time(&mut self, program: &Program, times: usize) -> Result<f64, Failure> {
+        // SAFETY: every address in the program is of memory held by `self`, which is not touched until it ends.
+        unsafe { self.device.run(program, 1)? };
+        self.look()?;
+        let start = Instant::now();
+        // SAFETY: see above.
+        unsafe { self.device.run(program, times)? };
+        self.look()?;
+        Ok(start.elapsed().as_secs_f64() / times as f64)
+    }
+}
+
+impl Stages<'_> {
+    /// One launch out of an iteration.
+    fn pass(&self, kernel: &str) -> Program {
+        only(self.iterate(Stage::Single), kernel)
+    }
+}
+
+fn only(mut program: Program, kernel: &str) -> Program {
+    program.launches.retain(|launch| launch.kernel == kernel);
+    program
+}

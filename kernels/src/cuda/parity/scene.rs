@@ -218,6 +218,16 @@ pub fn noisy(seed: u64) -> Scene {
     scene
 }
 
+/// More bubbles than a dense factor takes, each of cells that lie far apart, so that none ever shrinks to one.
+pub fn swarm(bubbles: usize) -> Scene {
+    let label = |cell: [i32; 3]| match noise(3, 3, cell) {
+        d if d < 0.4 => Label::Super((d * 1e6) as u32 % bubbles as u32),
+        d if d < 0.42 => Label::Zero,
+        _ => Label::Cell,
+    };
+    Plan { leaves: [2; 3], label: &label, face: &|_, _| 1.0, compliance: vec![0.0; bubbles] }.build()
+}
+
 /// A body with up to six degrees of freedom that pushes on random cells.
 pub fn body(random: &mut Random, level: &Level) -> LowRank {
     let k = 1 + random.below(6);

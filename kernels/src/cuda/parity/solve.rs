@@ -1,7 +1,7 @@
 //! Whole solves through the driver: the same solution, as many iterations, the same bits every time.
 
 use super::operator::{Given, noise};
-use super::scene::{Random, Scene, noisy, tank};
+use super::scene::{Random, Scene, noisy, swarm, tank};
 use crate::conjugate_gradients::operator::{Scratch, apply};
 use crate::conjugate_gradients::{ConjugateGradients, Outcome, Stop, Vector};
 use crate::cuda::emulation::Emulation;
@@ -121,6 +121,14 @@ fn noise_of_every_kind() {
         let expected = on_processor(&scene, &b, Stop { tolerance: 1e-9, max_iterations: 3000 }).0;
         compare(&scene, seed, Stop { tolerance: 1e-9, max_iterations: 3000 }, 1 + expected.iterations / 8);
     }
+}
+
+#[test]
+fn more_bubbles_than_a_dense_factor_takes() {
+    let scene = swarm(700);
+    assert!(hierarchy(&scene).parts().factor.is_none());
+    let outcome = compare(&scene, 1, Stop { tolerance: 1e-3, max_iterations: 300 }, 1);
+    assert!(outcome.iterations > 2);
 }
 
 #[test]

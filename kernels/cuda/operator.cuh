@@ -2,7 +2,8 @@
 #pragma once
 #include "sums.cuh"
 
-/// Whether the operator is wanted: for the search direction while iterating, for x when the residual is computed anew.
+/// Whether a kernel's turn has come: the operator acts on the search direction while iterating (RUN), and on x when
+/// the residual is computed anew (REPLACE).
 __device__ inline bool wanted(const State* state, unsigned phase) {
     return state->phase == phase;
 }

@@ -6,7 +6,7 @@ use super::device::Plain;
 /// An address on the device.
 pub type Pointer = u64;
 
-/// See `Row` in layout.cuh: [`crate::checkerboard::Row`].
+/// Entries by row of a half-leaf.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowLists {
@@ -33,6 +33,7 @@ pub struct WideEntry {
     pub lane: u32,
 }
 
+/// The super-cells of a level, from their side.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Supers {
@@ -53,6 +54,7 @@ pub struct Supers {
     pub tied: Pointer,
 }
 
+/// One grid of the hierarchy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Level {
@@ -67,6 +69,7 @@ pub struct Level {
     pub supers: Supers,
 }
 
+/// The vectors of a level in the cycle.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
@@ -77,6 +80,7 @@ pub struct Work {
     pub inflow: Pointer,
 }
 
+/// How a level hangs on the next coarser one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Aggregation {
@@ -90,6 +94,7 @@ pub struct Aggregation {
     pub shrunk: Pointer,
 }
 
+/// The dense solve of the last level.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Coarsest {
@@ -100,6 +105,7 @@ pub struct Coarsest {
     pub by_column: Pointer,
 }
 
+/// The attached masses.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LowRank {
@@ -123,6 +129,7 @@ pub struct LowRank {
     pub weighed: Pointer,
 }
 
+/// A vector over the unknowns of the finest level.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vector {
@@ -139,6 +146,7 @@ pub const REPLACE: u32 = 2;
 /// Residuals remembered between two looks of the host.
 pub const HISTORY: usize = 64;
 
+/// The scalars of a solve.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct State {

@@ -1,7 +1,7 @@
 //! FLIP liquids: particles carry mass and velocity, the grid carries pressure.
 //!
 //! [`flip`] is the page to read first: a substep in one-sentence steps. Particles are [`seeding`]-ed and enter by
-//! [`sources`], sit sorted in [`cells`], move by [`advection`] around solids and apart where they crowd, exchange velocity with the faces by
+//! [`sources`], which may drive them at an [`inlet`], sit sorted in [`cells`], move by [`advection`] around solids and apart where they crowd, exchange velocity with the faces by
 //! [`transfer`], and say where the liquid's [`surface`] is.
 
 pub mod advection;

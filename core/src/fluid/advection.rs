@@ -30,8 +30,8 @@ impl Default for AdvectionParams {
 ///
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
 /// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles with ids
-/// from `born_from` on entered after that velocity was made and move with their own, like those that a source drives, at
-/// its `inlet`: all of them at one speed, those at its rim too. A particle that touches a
+/// from `born_from` on entered after that velocity was made and move with their own. Those that a source drives move with
+/// what its `inlet` gives, at its rim too. A particle that touches a
 /// solid loses the part of its velocity that goes into it.
 pub fn advect(
     particles: &mut Particles,
@@ -59,9 +59,12 @@ pub fn advect(
             let mut killed = Vec::with_capacity(positions.len());
             for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
                 let start = frame.local(*x);
-                let cell = || (start + 0.5).floor().as_ivec3() + frame.base;
-                let on_its_own = id >= born_from || inlet.is_some_and(|inlet| inlet.holds(cell()));
-                let moved = if on_its_own { start + *v * step } else { flow.follow(start, step) };
+                let cell = (start + 0.5).floor().as_ivec3() + frame.base;
+                let moved = match inlet.and_then(|inlet| inlet.inside(cell)) {
+                    Some(given) => start + given * step,
+                    None if id >= born_from => start + *v * step,
+                    None => flow.follow(start, step),
+                };
                 let from = origin + x.as_dvec3();
                 let to = from + ((moved - start) * frame.h).as_dvec3();
                 let landing = sweep.land(from, to);

@@ -92,16 +92,23 @@ impl Inlet {
         }
     }
 
-    /// Whether a face of this cell is given.
-    pub fn holds(&self, cell: Coord) -> bool {
-        let faces = &self.faces;
-        let Some(l) = faces.topology.leaf_of(cell) else { return false };
+    /// The given velocity in a cell, m/s; `None` where no axis has both of its faces given: beyond the mouth.
+    pub fn inside(&self, cell: Coord) -> Option<Vec3> {
+        let l = self.faces.topology.leaf_of(cell)?;
         let at = (cell & (leaf::DIM as i32 - 1)).to_array();
-        (0..3).any(|axis| {
+        let (mut through, mut velocity) = (false, Vec3::ZERO);
+        for axis in 0..3 {
             let mut above = at;
             above[axis] += 1;
-            faces.reach(axis, l, at) > 0.0 || faces.reach(axis, l, above) > 0.0
-        })
+            let [below, above] = [at, above]
+                .map(|at| (self.faces.reach(axis, l, at) > 0.0).then(|| self.velocity.reach(axis, l, at)));
+            through |= below.is_some() && above.is_some();
+            velocity[axis] = match (below, above) {
+                (Some(below), Some(above)) => 0.5 * (below + above),
+                (one, other) => one.or(other).unwrap_or(0.0),
+            };
+        }
+        through.then_some(velocity)
     }
 
     /// Per axis, the given faces on some leaves.
@@ -142,6 +149,16 @@ mod tests {
             let given = inlet.faces.values[1][slot] > 0.0;
             assert_eq!(inlet.velocity.values[1][slot], if given { -2.0 } else { 0.0 }, "{below}");
         }
+    }
+
+    #[test]
+    fn cells_in_the_region_move_with_it_and_the_one_beyond_the_mouth_does_not() {
+        let inlet = mouth(DVec3::ZERO, DVec3::splat(0.8), Vec3::new(0.0, -2.0, 0.0));
+        assert_eq!(inlet.inside(Coord::new(0, 0, 0)), Some(Vec3::new(0.0, -2.0, 0.0)));
+        assert_eq!(inlet.inside(Coord::new(7, 6, 3)), Some(Vec3::new(0.0, -2.0, 0.0)));
+        // Its upper face is the region's end, which no longer lies in it.
+        assert_eq!(inlet.inside(Coord::new(3, -1, 3)), None);
+        assert_eq!(inlet.inside(Coord::new(30, 3, 3)), None);
     }
 
     #[test]

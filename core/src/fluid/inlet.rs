@@ -74,7 +74,7 @@ impl Inlet {
                 }
             });
         }
-        *self = given;
+        self.faces = given.faces.on(&self.faces.topology);
     }
 
     /// Gives the faces their velocity.
@@ -93,7 +93,7 @@ impl Inlet {
     }
 
     /// The given velocity in a cell, m/s; `None` where no axis has both of its faces given: beyond the mouth.
-    pub fn inside(&self, cell: Coord) -> Option<Vec3> {
+    pub fn velocity_in(&self, cell: Coord) -> Option<Vec3> {
         let l = self.faces.topology.leaf_of(cell)?;
         let at = (cell & (leaf::DIM as i32 - 1)).to_array();
         let (mut through, mut velocity) = (false, Vec3::ZERO);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_faces_in_the_region_are_given() {
-        // Between the middles of cells, across the middle of a leaf's side and of a domain without leaves.
+        // Across the borders of leaves, below 0 too, and between the lattice's planes.
         let inlet = mouth(DVec3::new(-0.4, 0.22, 1.5), DVec3::new(0.6, 0.48, 2.1), Vec3::new(0.0, -2.0, 1.0));
         // 10 × 6 columns; sections at 0.3 and 0.4 m.
         assert_eq!(count(&inlet, 1), 10 * 6 * 2);
@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn cells_in_the_region_move_with_it_and_the_one_beyond_the_mouth_does_not() {
         let inlet = mouth(DVec3::ZERO, DVec3::splat(0.8), Vec3::new(0.0, -2.0, 0.0));
-        assert_eq!(inlet.inside(Coord::new(0, 0, 0)), Some(Vec3::new(0.0, -2.0, 0.0)));
-        assert_eq!(inlet.inside(Coord::new(7, 6, 3)), Some(Vec3::new(0.0, -2.0, 0.0)));
+        assert_eq!(inlet.velocity_in(Coord::new(0, 0, 0)), Some(Vec3::new(0.0, -2.0, 0.0)));
+        assert_eq!(inlet.velocity_in(Coord::new(7, 6, 3)), Some(Vec3::new(0.0, -2.0, 0.0)));
         // Its upper face is the region's end, which no longer lies in it.
-        assert_eq!(inlet.inside(Coord::new(3, -1, 3)), None);
-        assert_eq!(inlet.inside(Coord::new(30, 3, 3)), None);
+        assert_eq!(inlet.velocity_in(Coord::new(3, -1, 3)), None);
+        assert_eq!(inlet.velocity_in(Coord::new(30, 3, 3)), None);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl<D: cuda::Device> DeviceSolver<D> {
     /// A solver that opens its device when the first system comes. Where the device is not `required`, the
     /// processor takes over from the first failure on.
     pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
-        let accelerator = Accelerator { open, required, place: Place::Unknown, notice: None, device: "" };
+        let accelerator = Accelerator { open, required, place: Place::Unknown, notice: None };
         Self { engine: MultigridSolver::default(), accelerator }
     }
 }
@@ -76,8 +76,6 @@ struct Accelerator<D: cuda::Device> {
     required: bool,
     place: Place<D>,
     notice: Option<String>,
-    /// Where the last solve ran.
-    device: &'static str,
 }
 
 impl<D: cuda::Device> Accelerator<D> {
@@ -106,7 +104,10 @@ impl<D: cuda::Device> Accelerator<D> {
 
 impl<D: cuda::Device> Iterate for Accelerator<D> {
     fn device(&self) -> &'static str {
-        self.device
+        match self.place {
+            Place::Device(_) => "cuda",
+            Place::Unknown | Place::Processor => "cpu",
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -128,14 +129,10 @@ impl<D: cuda::Device> Iterate for Accelerator<D> {
         self.look_for_device()?;
         if let Place::Device(device) = &mut self.place {
             match device.solve(multigrid, low_rank, stop, right_side, &mut iteration.x, progress) {
-                Ok(outcome) => {
-                    self.device = "cuda";
-                    return Ok(outcome);
-                }
+                Ok(outcome) => return Ok(outcome),
                 Err(failure) => self.give_up(&failure)?,
             }
         }
-        self.device = "cpu";
         Ok(iteration.solve(multigrid, low_rank, stop, right_side, progress))
     }
 }

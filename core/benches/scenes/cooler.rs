@@ -58,6 +58,8 @@ impl Cooler {
             open: &self.open,
             vel_solid: &self.vel_solid,
             swelling: None,
+            spray: None,
+            liquid_excess: 0.0,
             density: Density::Uniform(1000.0),
             source: None,
             tension: None,

@@ -122,6 +122,8 @@ impl Splash {
             open: &self.liquid.solid.open,
             vel_solid: &self.liquid.solid.velocity,
             swelling: None,
+            spray: Some(&self.liquid.spray),
+            liquid_excess: self.liquid.volume.excess_volume(),
             density: Density::Uniform(f64::from(WATER.density)),
             source: Some(&self.liquid.divergence),
             tension: None,
@@ -139,9 +141,12 @@ impl Splash {
         let go_on = &mut |_| ControlFlow::Continue(());
         let solved =
             constraint_bubbles::project(&self.fields(), &mut vel, dt, &mut solver, &Params::default(), go_on);
-        let Projection { pressure, memory, .. } = solved.expect("the splash has a pressure");
+        let Projection { pressure, memory, surface, .. } = solved.expect("the splash has a pressure");
         (self.pressure, self.air, self.solver) = (Some(pressure), Some(memory), solver);
         self.liquid.velocity = vel;
+        if let Some(fitted) = surface {
+            self.liquid.surface = fitted;
+        }
         correct(&mut self.liquid, &self.params);
     }
 }

@@ -62,6 +62,10 @@ pub struct LiquidFields<'a> {
     /// σκ at the cells on either side of the liquid's surface, Pa: surface tension (N/m) times mean curvature, by which
     /// the pressure jumps there [Hong and Kim 2005].
     pub tension: Option<&'a Grid<f32>>,
+    /// Fraction of each cell that spray fills, liquid too fine for `surface`: the air's volume is less by it.
+    pub spray: Option<&'a Grid<f32>>,
+    /// Volume that the liquid, spray included, was found to have beyond what it should have, m³.
+    pub liquid_excess: f64,
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.

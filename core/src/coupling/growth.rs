@@ -19,32 +19,51 @@ pub(super) struct Control {
     pub(super) h: f64,
 }
 
-/// Outflow that constrained air regions shall have, m³/s; enters the step in their books.
-///
-/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The rest is the divergence
-/// control of [Kim et al. 2007, Eq. 5] for air that is not simulated: with e = V₀ − V and y = ∫e dt,
-/// Q = k_p e + k_i y, k_p the gain, so that a steady leak leaves no steady error. k_i = k_p²/4 is critically damped (theirs
-/// is a quarter of that: a bubble does not live long enough for it). The air of a closed volume cannot grow as a whole:
-/// there e is the error against rest volumes scaled to the air there is.
-pub(super) fn growth(
+/// True for air that the control holds to its volume.
+pub(super) fn is_steered(air: &Region, constrained: bool) -> bool {
+    constrained && air.liquid_faces > 0
+}
+
+/// The volume that each region should have, m³: its rest volume. The air of a closed volume cannot grow as a whole: there
+/// rest volumes are scaled to the air there is, and to what more there would be were it not for `liquid_excess`, the
+/// volume (m³) that the liquid has too much of.
+pub(super) fn targets(
     regions: &Regions,
-    identities: &mut Identities,
-    constrained: &[bool],
+    identities: &Identities,
     closed: &[ClosedVolume],
-    control: Control,
+    liquid_excess: f64,
 ) -> Vec<f64> {
-    let mut scale = vec![1.0; regions.air.len()];
+    let liquid_cells = regions.liquid_cells.iter().sum::<usize>();
+    let mut targets: Vec<f64> = identities.regions.iter().map(|i| i.book.rest).collect();
     for volume in closed {
         let sum = |of: &dyn Fn(usize) -> f64| volume.air.iter().map(|&r| of(r)).sum::<f64>();
         let rest = sum(&|r| identities.regions[r].book.rest);
         if rest > 0.0 {
-            let all = sum(&|r| regions.air[r].volume) / rest;
-            volume.air.iter().for_each(|&r| scale[r] = all);
+            let own = volume.liquids.iter().map(|&k| regions.liquid_cells[k]).sum::<usize>();
+            let excess = liquid_excess * own as f64 / liquid_cells as f64;
+            let all = (sum(&|r| regions.air[r].volume) + excess).max(0.0) / rest;
+            volume.air.iter().for_each(|&r| targets[r] *= all);
         }
     }
-    let all = regions.air.iter().zip(&mut identities.regions).zip(constrained.iter().zip(scale));
-    all.map(|((air, identity), (&constrained, scale))| match constrained && air.liquid_faces > 0 {
-        true => control.outflow(air, &mut identity.book, scale),
+    targets
+}
+
+/// Outflow that constrained air regions shall have, m³/s; enters the step in their books.
+///
+/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The rest is the divergence
+/// control of [Kim et al. 2007, Eq. 5] for air that is not simulated: with e = V₀ − V, V₀ the [`targets`], and y = ∫e dt,
+/// Q = k_p e + k_i y, k_p the gain, so that a steady leak leaves no steady error. k_i = k_p²/4 is critically damped (theirs
+/// is a quarter of that: a bubble does not live long enough for it).
+pub(super) fn growth(
+    regions: &Regions,
+    identities: &mut Identities,
+    constrained: &[bool],
+    targets: &[f64],
+    control: Control,
+) -> Vec<f64> {
+    let all = regions.air.iter().zip(&mut identities.regions).zip(constrained.iter().zip(targets));
+    all.map(|((air, identity), (&constrained, &target))| match is_steered(air, constrained) {
+        true => control.outflow(air, &mut identity.book, target),
         false => 0.0,
     })
     .collect()
@@ -56,11 +75,10 @@ impl Control {
     /// A void, which no air has ever entered, is closed within a few substeps whatever the gain. No surface is moved by
     /// more than half a voxel in a step: air that touches the liquid through the chink of a cut cell would shoot it
     /// through. What lies beyond that bound does not enter the drift.
-    fn outflow(&self, air: &Region, book: &mut AirBook, scale: f64) -> f64 {
+    fn outflow(&self, air: &Region, book: &mut AirBook, rest: f64) -> f64 {
         if self.gain <= 0.0 {
             return 0.0;
         }
-        let rest = scale * book.rest;
         let most = MOST * air.volume.max(rest).min(air.liquid_area * self.h) / self.dt;
         if rest <= 0.0 {
             return -most;

@@ -4,6 +4,7 @@ use super::assemble::{self, AirUnknowns};
 use super::block::{self, Block};
 use super::fields::LiquidFields;
 use super::first_guess::first_guess;
+use super::fit::fit;
 use super::flux::{self, Flux, Walls};
 use super::growth::{self, growth};
 use super::identity::{BubbleMemory, Identities, identify};
@@ -22,6 +23,8 @@ pub struct Bubble {
     pub id: i32,
     /// Volume, m³; infinite when exterior.
     pub volume: f64,
+    /// Volume that the particles leave it, m³, before the surface was fitted to what it should have.
+    pub found_volume: f64,
     /// Volume it should have, m³; infinite when exterior.
     pub rest_volume: f64,
     /// Pressure λ, Pa, against the air of given pressure; in a closed volume, against its largest bubble.
@@ -43,6 +46,8 @@ pub struct Bubble {
 pub struct Projection {
     /// Pressure, Pa: of the liquid's cells, λ in the air's.
     pub pressure: Grid<f32>,
+    /// The level set, m, fitted to the volumes of the bubbles; `None` where it is as it came.
+    pub surface: Option<Grid<f32>>,
     /// The air regions, in the order of their first cells.
     pub bubbles: Vec<Bubble>,
     /// Where they are, and what the next substep needs to recognise them.
@@ -104,12 +109,19 @@ pub(super) fn project(
     let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
     let closed = volumes::closed_volumes(&regions, &constrained);
+    let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
+    let control = growth::Control { gain: fields.volume_gain, dt, h };
+    let (there, room) = (targets(0.0), targets(fields.liquid_excess));
+    let grow = growth(&regions, &mut identities, &constrained, &there, control);
+    let fitted = match fields.volume_gain > 0.0 {
+        true => fit(fields, &regions, &room, &constrained),
+        false => None,
+    };
+    let fields = &LiquidFields { surface: fitted.as_ref().map_or(fields.surface, |f| &f.surface), ..*fields };
     let air = air_unknowns(&regions, &constrained, &closed);
     let topology = assemble::liquid_leaves(&regions);
     let system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    let control = growth::Control { gain: fields.volume_gain, dt, h };
-    let grow = growth(&regions, &mut identities, &constrained, &closed, control);
     let before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let left = volumes::compatible(&regions, &closed, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
@@ -132,12 +144,16 @@ pub(super) fn project(
     };
     Ok(Projection {
         pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
-        bubbles: bubbles(&regions, &identities, &constrained, &air, &x),
+        bubbles: {
+            let shown = fitted.as_ref().map_or(&regions.air, |f| &f.air);
+            bubbles(&regions, shown, &identities, &constrained, &air, &x)
+        },
         info,
         max_divergence,
         max_bubble_flux,
         incompatible_flux: closed.iter().map(forced).fold(0.0, f64::max),
         memory: identities.memory(regions),
+        surface: fitted.map(|f| f.surface),
     })
 }
 
@@ -264,24 +280,26 @@ fn pressure_grid(
     grid
 }
 
-/// The bubble table.
+/// The bubble table; `shown` are the regions as the fitted surface has them.
 fn bubbles(
     regions: &Regions,
+    shown: &[Region],
     identities: &Identities,
     constrained: &[bool],
     air: &AirUnknowns,
     x: &Unknowns,
 ) -> Vec<Bubble> {
-    let bubble = |(r, region): (usize, &Region)| Bubble {
+    let bubble = |(r, (region, shown)): (usize, (&Region, &Region))| Bubble {
         id: identities.regions[r].id,
-        volume: region.volume,
+        volume: shown.volume,
+        found_volume: region.volume,
         rest_volume: identities.regions[r].book.rest,
         pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
-        centroid: region.centroid,
+        centroid: shown.centroid,
         constrained: constrained[r] && region.liquid_faces > 0,
         exterior: region.exterior,
         liquid_faces: region.liquid_faces,
         liquid_area: region.liquid_area,
     };
-    regions.air.iter().enumerate().map(bubble).collect()
+    regions.air.iter().zip(shown).enumerate().map(bubble).collect()
 }

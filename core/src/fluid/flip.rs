@@ -121,6 +121,8 @@ pub struct Liquid {
     pub viscosity: Option<Grid<f32>>,
     /// Jump of pressure at the surface, Pa, where there is surface tension. Of this substep.
     pub tension: Option<Grid<f32>>,
+    /// Fraction of each cell that particles outside the surface fill. Of this substep.
+    pub spray: Grid<f32>,
     /// Where sources drive it. Of this substep.
     pub inlet: Option<Inlet>,
     /// The volume it was found to have. Of this substep.
@@ -147,6 +149,7 @@ impl Liquid {
             density: None,
             viscosity: None,
             tension: None,
+            spray: Grid::new(nowhere.clone(), 0.0),
             inlet: None,
             measured: LiquidVolume::default(),
             divergence: Grid::new(nowhere.clone(), 0.0),
@@ -169,7 +172,7 @@ pub fn start(
     take_velocity_from_particles(liquid, &cells, params);
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     extend_velocity(liquid, &cells, params);
-    liquid.measured = measured_volume(liquid, &cells, params);
+    measure_volume(liquid, &cells, params);
     liquid.volume = VolumeBook { rest: liquid.measured.total(), ..Default::default() };
     liquid.born_from = liquid.next_id;
     order
@@ -205,7 +208,7 @@ pub fn predict(
     liquid.tension =
         (params.tension > 0.0).then(|| tension::jump(&liquid.surface, params.tension, liquid.h()));
     // What volume was lost or gained on the way is asked back from the solve.
-    liquid.measured = measured_volume(liquid, &cells, params);
+    measure_volume(liquid, &cells, params);
     let rate = liquid.volume.enter(liquid.measured.total(), dt, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
     moved.then(&order)
@@ -325,13 +328,14 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     reseed(particles, cells, transform, &surface, velocity, Some(&solid.nodes), &limits, next_id)
 }
 
-fn measured_volume(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> LiquidVolume {
+fn measure_volume(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
+    let h = liquid.h();
     let Liquid { particles, surface, solid, transform, .. } = liquid;
-    let per_voxel = params.per_voxel(liquid.h());
     let on_cells = surface.on(&cells.topology);
-    let inside = levelset::fractions_inside(surface, liquid.h());
-    LiquidVolume {
-        surface: levelset::volume(&inside, Some(&solid.volume.on(&surface.topology)), transform.voxel_size()),
-        spray: volume::of_spray(particles, cells, &on_cells, transform, per_voxel),
-    }
+    liquid.spray = volume::spray(particles, cells, &on_cells, transform, params.per_voxel(h));
+    let (inside, voxel) = (levelset::fractions_inside(surface, h), transform.voxel_size());
+    liquid.measured = LiquidVolume {
+        surface: levelset::volume(&inside, Some(&solid.volume.on(&surface.topology)), voxel),
+        spray: levelset::volume(&liquid.spray, None, voxel),
+    };
 }

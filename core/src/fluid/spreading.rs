@@ -73,6 +73,8 @@ fn displacement(
         open: &fields.open,
         vel_solid: &still,
         swelling: None,
+        spray: None,
+        liquid_excess: 0.0,
         density: Density::Uniform(1.0),
         source: Some(&crowds.growth),
         tension: None,

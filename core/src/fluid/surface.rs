@@ -12,7 +12,8 @@ use super::fraction::{self, Fraction};
 use super::halo;
 use super::particles::Particles;
 use super::restoration::restore;
-use crate::grid::morphology::{VoxelMask, offsets};
+use crate::grid::layers::carry_on;
+use crate::grid::morphology::VoxelMask;
 use crate::grid::{Grid, Transform, leaf};
 use rayon::prelude::*;
 
@@ -124,33 +125,8 @@ fn continue_into_solids(distance: &mut Grid<f32>, fraction: &Fraction, layers: u
     if fraction.known.iter().all(|&k| k) {
         return;
     }
-    let topology = distance.topology.clone();
-    let mut known = VoxelMask::from_fn(topology.clone(), |s| fraction.known[s]);
-    for _ in 0..layers {
-        let around = known.grown(false);
-        let layer = VoxelMask::from_words(topology.clone(), |l| {
-            std::array::from_fn(|x| around.words(l)[x] & !known.words(l)[x])
-        });
-        let before = distance.values.clone();
-        let mean = |l: usize, n: usize| {
-            let c = leaf::local(n);
-            let (mut sum, mut weight) = (0.0, 0.0);
-            for d in 0..27i32 {
-                let d = [d / 9 - 1, d / 3 % 3 - 1, d % 3 - 1];
-                let there = topology.reach(l, [c[0] + d[0], c[1] + d[1], c[2] + d[2]]);
-                if let Some(slot) = there.filter(|&s| known.has(s)) {
-                    let w = 1.0 / (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) as f32;
-                    sum += w * before[slot];
-                    weight += w;
-                }
-            }
-            sum / weight
-        };
-        distance.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, distance)| {
-            offsets(layer.words(l)).for_each(|n| distance[n] = mean(l, n));
-        });
-        known = known.union(&layer);
-    }
+    let known = VoxelMask::from_fn(distance.topology.clone(), |s| fraction.known[s]);
+    carry_on(distance, known, layers);
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use super::cells::Cells;
 use super::halo;
 use super::particles::Particles;
 use crate::grid::sampling::trilinear;
-use crate::grid::{Grid, Transform, leaf};
+use crate::grid::{Grid, Topology, Transform, leaf};
 use glam::Vec3;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// What the volume should be, and how long it has not been; part of the liquid's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,6 +37,11 @@ impl Default for VolumeControl {
 }
 
 impl VolumeBook {
+    /// V − V₀ as last measured, m³.
+    pub fn excess_volume(&self) -> f64 {
+        self.excess * self.rest
+    }
+
     /// Takes `gone` of `count` particles off the books, which share the volume evenly: with the last particle the last
     /// of the volume goes, and what it drifted.
     pub fn lose(&mut self, gone: usize, count: usize) {
@@ -86,39 +92,40 @@ impl LiquidVolume {
     }
 }
 
-/// Volume of the particles that lie outside the level set by more than half their own spacing, m³: `per_voxel` of them
-/// fill a voxel, which holds no more than itself. `surface` lies on the leaves of `cells`.
-pub fn of_spray(
+/// Fraction of every voxel that spray fills: particles that lie outside the level set by more than half their own spacing.
+///
+/// `per_voxel` of them fill a voxel, which holds no more than itself. `surface` lies on the leaves of `cells`; the result has
+/// those where there is spray.
+pub fn spray(
     particles: &Particles,
     cells: &Cells,
     surface: &Grid<f32>,
     transform: &Transform,
     per_voxel: f32,
-) -> f64 {
+) -> Grid<f32> {
     let topology = &cells.topology;
     let frame = particles.frame(transform);
     let far = 0.5 * frame.h / per_voxel.cbrt();
-    let leaves: Vec<f64> = (0..topology.len())
-        .into_par_iter()
-        .filter(|&l| !cells.leaf_range(l).is_empty())
-        .map(|l| {
-            let mut phi = [0.0; halo::SIZE];
-            halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
-            let origin = (topology.origins()[l] - frame.base).as_vec3();
-            let is_outside = |&p: &usize| {
-                let at = frame.local(particles.position[p]) - origin;
-                let base = at.floor().clamp(Vec3::NEG_ONE, Vec3::splat(7.0));
-                let first = halo::index(base.x as i32, base.y as i32, base.z as i32);
-                trilinear(&CORNERS.map(|step| phi[first + step]), at - base) > far
-            };
-            let held = |n: usize| {
-                let outside = cells.range(l * leaf::SIZE + n).filter(is_outside).count();
-                f64::from((outside as f32 / per_voxel).min(1.0))
-            };
-            (0..leaf::SIZE).map(held).sum()
-        })
-        .collect();
-    leaves.iter().sum::<f64>() * f64::from(frame.h).powi(3)
+    let mut spray = Grid::new(topology.clone(), 0.0);
+    let leaves = spray.values.par_chunks_mut(leaf::SIZE).enumerate();
+    leaves.filter(|&(l, _)| !cells.leaf_range(l).is_empty()).for_each(|(l, spray)| {
+        let mut phi = [0.0; halo::SIZE];
+        halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
+        let origin = (topology.origins()[l] - frame.base).as_vec3();
+        let is_outside = |&p: &usize| {
+            let at = frame.local(particles.position[p]) - origin;
+            let base = at.floor().clamp(Vec3::NEG_ONE, Vec3::splat(7.0));
+            let first = halo::index(base.x as i32, base.y as i32, base.z as i32);
+            trilinear(&CORNERS.map(|step| phi[first + step]), at - base) > far
+        };
+        for (n, spray) in spray.iter_mut().enumerate() {
+            let outside = cells.range(l * leaf::SIZE + n).filter(is_outside).count();
+            *spray = (outside as f32 / per_voxel).min(1.0);
+        }
+    });
+    let any = |l: &usize| spray.values[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&s| s > 0.0);
+    let origins = (0..topology.len()).filter(any).map(|l| topology.origins()[l]).collect();
+    spray.on(&Arc::new(Topology::new(origins)))
 }
 
 /// Steps from a voxel of a block to the eight corners of the cube above it, x fastest.

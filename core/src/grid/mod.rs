@@ -6,6 +6,7 @@
 
 mod channel;
 pub mod halo;
+pub mod layers;
 pub mod morphology;
 pub mod sampling;
 mod topology;

@@ -43,6 +43,9 @@ pub struct BubbleStats {
     /// m³
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_volume: Option<f64>,
+    /// m³, before the surface was fitted to the rest volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found_volume: Option<f64>,
     /// Pa
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<f64>,
@@ -222,6 +225,7 @@ fn bubble(g: &Geometry, i: usize) -> BubbleStats {
         id: number("id").map(|x| x as i64),
         volume: finite("volume"),
         rest_volume: finite("rest_volume"),
+        found_volume: finite("found_volume"),
         pressure: finite("pressure"),
         constrained: number("constrained").map(|x| x != 0.0),
         centroid: g.positions().get(i).map(|p| std::array::from_fn(|c| f64::from(p[c]) + g.origin[c])),

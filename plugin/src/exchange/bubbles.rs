@@ -17,6 +17,7 @@ pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failu
         whole(c"id"),
         number(c"volume"),
         number(c"rest_volume"),
+        number(c"found_volume"),
         number(c"pressure"),
         whole(c"constrained"),
     ];
@@ -27,6 +28,7 @@ pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failu
         && to.points("id", enclosed.iter().map(|b| [b.id]))
         && to.points("volume", enclosed.iter().map(|b| [b.volume as f32]))
         && to.points("rest_volume", enclosed.iter().map(|b| [b.rest_volume as f32]))
+        && to.points("found_volume", enclosed.iter().map(|b| [b.found_volume as f32]))
         && to.points("pressure", enclosed.iter().map(|b| [b.pressure as f32]))
         && to.points("constrained", enclosed.iter().map(|b| [i32::from(b.constrained)]));
     written

@@ -48,6 +48,8 @@ pub struct SubstepPorts {
     pub swelling: u32,
     /// Jump of pressure at the surface.
     pub tension: u32,
+    /// Liquid outside the surface.
+    pub spray: u32,
 }
 
 /// The ports that say where sources drive a liquid.
@@ -151,6 +153,7 @@ impl Exchange {
         if let Some(tension) = &liquid.tension {
             self.write_grid(call, ports.tension, Sampling::CENTER, tension, transform)?;
         }
+        self.write_grid(call, ports.spray, Sampling::CENTER, &liquid.spray, transform)?;
         self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
         domain::write(call, ports.domain, limits, walls)
     }

@@ -13,7 +13,7 @@ static PARAMS: [Param; 3] = [
         .unit(c"1/s")
         .range(0.0, 50.0)
         .hard_min()
-        .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; most of an error is gone after 2 / gain seconds, and a steady loss leaves none behind. 0 lets volumes drift, as the paper does."),
+        .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; most of an error is gone after 2 / gain seconds, and a steady loss leaves none behind. Meanwhile the surface around a bubble is fitted to that volume, by up to a quarter of a voxel. 0 does neither and lets volumes drift, as the paper does."),
     projection::param_list()[0],
     projection::param_list()[1],
 ];

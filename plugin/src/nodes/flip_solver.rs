@@ -21,7 +21,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 23] = [
+static PORTS: [Port; 24] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -58,7 +58,7 @@ static PORTS: [Port; 23] = [
     ports::domain(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::pressure(OBJECT).on(Stage::SOLVE, BOTH),
     ports::region(OBJECT).on(Stage::SOLVE, BOTH),
-    ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE),
+    ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE).on(Stage::CORRECT, READ),
     collider_ports::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
@@ -68,6 +68,7 @@ static PORTS: [Port; 23] = [
     ports::tension(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
+    ports::spray(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -82,6 +83,7 @@ const SUBSTEP: SubstepPorts = SubstepPorts {
     domain: 10,
     swelling: 17,
     tension: 20,
+    spray: 23,
 };
 const SOLVE: Ports = Ports {
     surface: 1,
@@ -100,6 +102,7 @@ const SOLVE: Ports = Ports {
     solid: 7,
     air: 19,
     tension: 20,
+    spray: 23,
 };
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
@@ -230,6 +233,11 @@ impl FlipSolver {
         }
         self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
         write_table(call, STATE.liquid, &held)?;
+        let book = &held.liquid.volume;
+        let taken = taken_by_bubbles(call);
+        if taken != 0.0 {
+            call.measure("volume", &[book.rest + book.excess_volume() - taken]);
+        }
         self.measure(call, &held);
         Ok(Outcome::Done)
     }
@@ -269,6 +277,14 @@ impl FlipSolver {
         call.measure("momentum", &momentum.to_array());
         call.measure("kinetic_energy", &[energy]);
     }
+}
+
+/// What bubbles took of the liquid, m³, when its surface was fitted to their volumes.
+fn taken_by_bubbles(call: &Call) -> f64 {
+    let Some(view) = call.geometry(SOLVE.bubbles, 0) else { return 0.0 };
+    let sum =
+        |name: &str| view.points::<f32, 1>(name).into_iter().flatten().map(|[v]| f64::from(v)).sum::<f64>();
+    sum("volume") - sum("found_volume")
 }
 
 /// A viscosity that users put on a particle and that is none gets a sentence.

@@ -67,6 +67,13 @@ pub const fn swelling(owner: Owner) -> Port {
         .substep()
 }
 
+/// Liquid outside the surface.
+pub const fn spray(owner: Owner) -> Port {
+    Port::grid(owner, c"spray", Sampling::CENTER, Element::F32)
+        .help(c"Fraction of each cell that particles outside the surface fill: drops and films finer than the grid.")
+        .substep()
+}
+
 /// Faces that sources drive.
 pub const fn inlet(owner: Owner) -> Port {
     Port::grid(owner, c"inlet", Sampling::FACE, Element::F32)
@@ -139,7 +146,7 @@ pub const fn region(owner: Owner) -> Port {
 /// Bubbles.
 pub const fn bubbles(owner: Owner) -> Port {
     Port::geometry(owner, c"bubbles")
-        .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), pressure (Pa), constrained.")
+        .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), pressure (Pa), constrained.")
 }
 
 /// What the next substep needs to recognise bubbles.

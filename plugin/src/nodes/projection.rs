@@ -21,7 +21,7 @@ pub type Project = fn(
 ) -> Result<Projection, Error>;
 
 /// Number of ports a projection needs.
-pub const PORT_COUNT: usize = 16;
+pub const PORT_COUNT: usize = 17;
 
 /// The ports of a projection, in their order from the first one on.
 pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
@@ -29,7 +29,7 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
     const WRITE: Access = Access::WRITE;
     const BOTH: Access = Access::READ_WRITE;
     [
-        ports::surface(owner).required().on(Stage::SOLVE, READ),
+        ports::surface(owner).required().on(Stage::SOLVE, BOTH),
         ports::vel(owner).required().on(Stage::SOLVE, BOTH),
         ports::open(owner).required().on(Stage::SOLVE, READ),
         ports::vel_solid(owner).required().on(Stage::SOLVE, READ),
@@ -45,6 +45,7 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
         ports::solid(owner).on(Stage::SOLVE, READ),
         ports::air(owner).on(Stage::SOLVE, BOTH),
         ports::tension(owner).on(Stage::SOLVE, READ),
+        ports::spray(owner).on(Stage::SOLVE, READ),
     ]
 }
 
@@ -83,6 +84,8 @@ pub struct Ports {
     pub air: u32,
     /// Jump of pressure at the surface.
     pub tension: u32,
+    /// Liquid outside the surface.
+    pub spray: u32,
 }
 
 impl Ports {
@@ -104,6 +107,7 @@ impl Ports {
         solid: 13,
         air: 14,
         tension: 15,
+        spray: 16,
     };
 }
 
@@ -152,6 +156,7 @@ pub fn solve(
     let source = exchange.grid::<f32>(call, at.divergence, 0)?.map(|g| g.0);
     let swelling = exchange.grid::<f32>(call, at.swelling, 0)?.map(|g| g.0);
     let tension = exchange.grid::<f32>(call, at.tension, 0)?.map(|g| g.0);
+    let spray = exchange.grid::<f32>(call, at.spray, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
     let bubbles = exchange.bubble_memory(call, at.region, at.air)?;
     let domain = read_domain(call, at.domain, 0)?;
@@ -174,6 +179,8 @@ pub fn solve(
         },
         source: source.as_ref(),
         tension: tension.as_ref(),
+        spray: spray.as_ref(),
+        liquid_excess: liquid_excess(call, at),
         previous_pressure: previous.as_ref(),
         previous_bubbles: bubbles.as_ref(),
         volume_gain,
@@ -212,6 +219,9 @@ pub fn solve(
     if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
         call.log(Level::INFO, &notice);
     }
+    if let Some(fitted) = &projected.surface {
+        exchange.write_grid(call, at.surface, Sampling::CENTER, fitted, &transform)?;
+    }
     exchange.write_faces(call, at.vel, &vel, &transform)?;
     exchange.write_grid(call, at.pressure, Sampling::CENTER, &projected.pressure, &transform)?;
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &transform)?;
@@ -244,6 +254,13 @@ fn uniform_density(call: &Call, at: Ports) -> Result<f64, Failure> {
         Some(d) => Ok(if d > 0.0 { d } else { 1000.0 }),
         None => Err(Failure::input(at.liquid, "the table `liquid` lacks a density")),
     }
+}
+
+/// What the liquid has beyond its rest volume, m³; 0 where nobody keeps books.
+fn liquid_excess(call: &Call, at: Ports) -> f64 {
+    let number = |name| call.table(at.liquid, 0).and_then(|t| t.first::<f64>(name));
+    let excess = number("excess").zip(number("rest_volume")).map(|(excess, rest)| excess * rest);
+    excess.filter(|e| e.is_finite()).unwrap_or(0.0)
 }
 
 fn viscous<'a>(solid: &'a Grid<f32>, viscosity: &'a Grid<f32>, walls: Walls) -> Viscous<'a> {

@@ -48,8 +48,10 @@ impl Shares {
     }
 }
 
-/// Fills in `air` and `liquid_cells` of labelled regions.
-pub(super) fn measure(found: &mut Regions, regions: usize, fields: &LiquidFields, limits: &AirLimits) {
+/// The air regions of labelled cells, `regions` of them, and the cells of each liquid component.
+pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) -> (Vec<Region>, Vec<usize>) {
+    let limits = &AirLimits::new(&fields.domain, &fields.transform);
+    let mut liquid_cells = vec![0; found.liquid_cells.len()];
     let origins = found.cells.topology.origins();
     let liquid = &fractions_inside(fields.surface, fields.voxel_size() as f32);
     let shares: Vec<Shares> = origins
@@ -69,7 +71,7 @@ pub(super) fn measure(found: &mut Regions, regions: usize, fields: &LiquidFields
             t.liquids.extend(s.liquids);
         }
         for (k, cells) in leaf.liquid {
-            found.liquid_cells[k] += cells;
+            liquid_cells[k] += cells;
         }
     }
     for (gap, &region) in found.gaps.boxes.iter().zip(&found.gap_regions) {
@@ -84,7 +86,7 @@ pub(super) fn measure(found: &mut Regions, regions: usize, fields: &LiquidFields
             t.moment += volume * DVec3::from_array(centre);
         }
     }
-    found.air = total.into_iter().map(|t| region(t, fields)).collect();
+    (total.into_iter().map(|t| region(t, fields)).collect(), liquid_cells)
 }
 
 /// A region in world units.
@@ -104,15 +106,17 @@ fn region(mut t: Share, fields: &LiquidFields) -> Region {
 }
 
 /// Everything around one leaf that the measures read.
-struct Surroundings {
+struct Surroundings<'a> {
     labels: Block<i32>,
     phi: Block<f32>,
     /// Fraction of each cell's volume inside the liquid.
     liquid: Block<f32>,
+    /// Fraction of the leaf's own cells that spray fills.
+    spray: Option<&'a [f32]>,
     open: [Block<f32>; 3],
 }
 
-impl Surroundings {
+impl Surroundings<'_> {
     /// The six neighbours of a cell: (axis, outward sign, neighbour's position, α of the shared face).
     fn neighbours(&self, i: usize) -> impl Iterator<Item = (usize, f64, usize, f32)> {
         (0..3).flat_map(move |a| {
@@ -128,9 +132,15 @@ impl Surroundings {
             let i = block::centre(n);
             self.labels[i] == first
                 && self.liquid[i] == 0.0
+                && self.spray(n) == 0.0
                 && (0..3).all(|a| self.open[a][i] >= 1.0 && self.open[a][i + block::STEP[a]] >= 1.0)
         };
         first >= 0 && (0..leaf::SIZE).all(whole)
+    }
+
+    /// Fraction of the leaf's own cell `n` that spray fills.
+    fn spray(&self, n: usize) -> f32 {
+        self.spray.map_or(0.0, |spray| spray[n])
     }
 
     /// Fraction of a cell's volume that no solid fills.
@@ -170,10 +180,17 @@ fn measure_leaf(
     if own.iter().all(|&label| label == LABEL_SOLID) {
         return shares;
     }
+    if own[0] < LABEL_SOLID && own.iter().all(|&label| label == own[0]) && is_deep(fields, origin) {
+        shares.liquid.push((component_of(own[0]), leaf::SIZE));
+        return shares;
+    }
     let around = Surroundings {
         labels: found.block(origin),
         phi: Block::of(fields.surface, origin),
         liquid: Block::of(liquid, origin),
+        spray: fields
+            .spray
+            .and_then(|s| Some(&s.values[s.topology.leaf_of(origin)? * leaf::SIZE..][..leaf::SIZE])),
         open: block::faces(fields.open, origin),
     };
     let beyond = |index: DVec3| {
@@ -206,13 +223,23 @@ fn measure_leaf(
             if around.liquid[i] < 1.0 { around.air_beside(i) } else { None }
         };
         if let Some(region) = owner {
-            let volume = f64::from(around.open_fraction(i) * (1.0 - around.liquid[i]));
+            let air = around.open_fraction(i) * (1.0 - around.liquid[i]) - around.spray(n);
+            let volume = f64::from(air.max(0.0));
             let share = shares.of(region);
             share.volume += volume;
             share.moment += volume * index;
         }
     }
     shares
+}
+
+/// True for a leaf of liquid whose surface is beyond the cells around it.
+fn is_deep(fields: &LiquidFields, origin: Coord) -> bool {
+    let farthest = -1.5 * fields.voxel_size() as f32;
+    let leaf = fields.surface.topology.leaf_of(origin);
+    leaf.is_some_and(|l| {
+        fields.surface.values[l * leaf::SIZE..][..leaf::SIZE].iter().all(|&phi| phi < farthest)
+    })
 }
 
 /// The faces of a liquid cell that border air: Σ_f |n_f| α h² over them is the surface's area, because the

@@ -126,8 +126,13 @@ impl Regions {
         );
         let mut found =
             Self { cells, air: Vec::new(), liquid_cells: vec![0; liquids as usize], gaps, gap_regions };
-        measure::measure(&mut found, regions as usize, fields, &limits);
+        (found.air, found.liquid_cells) = measure::measure(&found, regions as usize, fields);
         found
+    }
+
+    /// The air regions, measured on a surface that has the same cells inside.
+    pub(super) fn measured(&self, fields: &LiquidFields) -> Vec<Region> {
+        measure::measure(self, self.air.len(), fields).0
     }
 
     /// Number of boxes that stand for all inactive space.

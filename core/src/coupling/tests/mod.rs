@@ -2,6 +2,7 @@
 
 mod bubbles;
 mod conservation;
+mod fit;
 mod hydrostatics;
 mod identity;
 mod invariance;
@@ -178,6 +179,8 @@ impl Scene {
             open: &self.open,
             vel_solid: &self.vel_solid,
             swelling: None,
+            spray: None,
+            liquid_excess: 0.0,
             density: Density::Uniform(WATER),
             source: None,
             tension: None,

@@ -19,6 +19,8 @@ pub(super) fn regions(
         open: &open,
         vel_solid: &vel_solid,
         swelling: None,
+        spray: None,
+        liquid_excess: 0.0,
         density: Density::Uniform(WATER),
         source: None,
         tension: None,

@@ -74,6 +74,8 @@ impl Scene {
             open: &self.liquid.solid.open,
             vel_solid: &self.liquid.solid.velocity,
             swelling: self.liquid.swelling.as_ref(),
+            spray: Some(&self.liquid.spray),
+            liquid_excess: self.liquid.volume.excess_volume(),
             density: Density::Uniform(1000.0),
             source: Some(&self.liquid.divergence),
             tension: self.liquid.tension.as_ref(),
@@ -90,7 +92,11 @@ impl Scene {
         };
         match &self.liquid.viscosity {
             None => {
-                self.air = Some(project(&fields, vel).unwrap().memory);
+                let solved = project(&fields, vel).unwrap();
+                self.air = Some(solved.memory);
+                if let Some(fitted) = solved.surface {
+                    self.liquid.surface = fitted;
+                }
             }
             Some(mu) if self.viscous_first => {
                 let liquid = ViscousLiquid {

@@ -1,0 +1,120 @@
+use super::super::identity::BubbleMemory;
+use super::*;
+use glam::ivec3;
+
+const H: f64 = 0.01;
+const DT: f64 = 0.01;
+/// Radius, m, and centres of two bubbles in a tank without a lid, filled to [`LEVEL`].
+const RADIUS: f64 = 0.052;
+const CENTRES: [DVec3; 2] = [DVec3::new(0.083, 0.081, 0.079), DVec3::new(0.237, 0.081, 0.079)];
+const LEVEL: f64 = 0.257;
+
+fn two_bubbles() -> Scene {
+    let liquid = |p: DVec3| {
+        let air = CENTRES.map(|c| RADIUS - p.distance(c));
+        (p.y - LEVEL).max(air[0]).max(air[1])
+    };
+    Scene::still(H, ivec3(32, 32, 16), [true, true, true, false, true, true], liquid, empty)
+}
+
+fn solved(scene: &Scene, memory: &BubbleMemory, volume_gain: f64) -> Projection {
+    let fields = LiquidFields { previous_bubbles: Some(memory), volume_gain, ..scene.fields() };
+    let mut vel = scene.vel.clone();
+    constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap()
+}
+
+#[test]
+fn each_bubble_s_surface_moves_to_where_it_has_its_rest_volume() {
+    let scene = two_bubbles();
+    let (_, before) = scene.bubbles(DT);
+    for errors in [[0.01, -0.03], [-0.04, 0.02], [0.05, 0.0]] {
+        let mut memory = before.memory.clone();
+        memory.bubbles.iter_mut().zip(errors).for_each(|(b, e)| b.book.rest *= 1.0 + e);
+        let after = solved(&scene, &memory, 12.0);
+        for (bubble, e) in after.bubbles.iter().filter(|b| !b.exterior).zip(errors) {
+            let (found, held) =
+                (bubble.found_volume / bubble.rest_volume - 1.0, bubble.volume / bubble.rest_volume - 1.0);
+            assert!((found - (1.0 / (1.0 + e) - 1.0)).abs() < 1e-9, "{found}, {e}");
+            assert!(held.abs() < 2e-3, "{held:+.5} left of {found:+.5}");
+        }
+        let fitted = after.surface.expect("a bubble was off");
+        for (slot, (was, is)) in scene.surface.values.iter().zip(&fitted.values).enumerate() {
+            let at = fitted.topology.coord(slot);
+            assert_eq!(*was < 0.0, *is < 0.0, "{at} changed sides");
+            if f64::from(at.y) * H > LEVEL - 3.0 * H {
+                assert_eq!(was, is, "{at} is of the open surface");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_surface_moves_no_farther_than_particles_leave_open() {
+    let scene = two_bubbles();
+    let (_, before) = scene.bubbles(DT);
+    let mut memory = before.memory.clone();
+    memory.bubbles[0].book.rest *= 2.0;
+    let after = solved(&scene, &memory, 12.0);
+    let fitted = after.surface.expect("a bubble was off");
+    let farthest =
+        scene.surface.values.iter().zip(&fitted.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!((farthest - 0.25 * H as f32).abs() < 1e-6, "{farthest}");
+    let first = after.bubbles.iter().find(|b| !b.exterior).expect("the first bubble");
+    assert!(first.found_volume < first.volume && first.volume < 0.7 * first.rest_volume);
+}
+
+#[test]
+fn volumes_that_may_drift_leave_the_surface_alone() {
+    let scene = two_bubbles();
+    let (_, before) = scene.bubbles(DT);
+    let mut memory = before.memory.clone();
+    memory.bubbles[0].book.rest *= 1.05;
+    assert!(solved(&scene, &memory, 0.0).surface.is_none());
+    assert!(solved(&scene, &before.memory, 12.0).surface.is_none(), "no bubble is off");
+    let (_, free) = scene.free_surface(DT);
+    assert!(free.surface.is_none());
+}
+
+#[test]
+fn air_of_a_closed_tank_has_the_room_that_its_liquid_should_leave() {
+    let liquid = |p: DVec3| {
+        let air = CENTRES.map(|c| RADIUS - p.distance(c));
+        air[0].max(air[1])
+    };
+    let scene = Scene::still(H, ivec3(32, 32, 16), [true; 6], liquid, empty);
+    let (_, before) = scene.bubbles(DT);
+    let memory = before.memory.clone();
+    let found: f64 = before.bubbles.iter().map(|b| b.volume).sum();
+    for excess in [0.02 * found, -0.03 * found, 0.0] {
+        let fields = LiquidFields {
+            liquid_excess: excess,
+            previous_bubbles: Some(&memory),
+            volume_gain: 12.0,
+            ..scene.fields()
+        };
+        let mut vel = scene.vel.clone();
+        let after =
+            constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+        let held: f64 = after.bubbles.iter().map(|b| b.volume).sum();
+        assert!((held - found - excess).abs() < 2e-3 * found, "{held} m³, not {}", found + excess);
+        assert!(after.max_bubble_flux < 1e-6 * H * H, "no flow is asked of what cannot flow");
+    }
+}
+
+#[test]
+fn spray_takes_no_part_in_a_bubble_s_volume() {
+    let scene = two_bubbles();
+    let (_, before) = scene.bubbles(DT);
+    let centre = scene.transform.to_index(CENTRES[0]).round().as_ivec3();
+    let drops = |c: Coord| if (c - centre).abs().max_element() <= 1 { 0.25 } else { 0.0 };
+    let spray = Grid::from_fn(scene.surface.topology.clone(), 0.0, drops);
+    let fields = LiquidFields { spray: Some(&spray), ..scene.fields() };
+    let mut vel = scene.vel.clone();
+    let wet = constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+    let volumes = |p: &Projection| p.bubbles.iter().map(|b| b.volume).collect::<Vec<f64>>();
+    let (dry, wet) = (volumes(&before), volumes(&wet));
+    let first = dry.iter().position(|v| v.is_finite()).expect("the first bubble");
+    let sprayed = dry[first] - wet[first];
+    assert!((sprayed - 27.0 * 0.25 * H.powi(3)).abs() < 1e-4 * sprayed, "{sprayed} m³");
+    assert!(dry[first + 1..].iter().zip(&wet[first + 1..]).all(|(a, b)| a == b));
+}

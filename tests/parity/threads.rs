@@ -34,3 +34,29 @@ fn honey_with_bubbles_is_the_same_on_one_thread_and_on_two_and_when_resumed() {
         assert_same_files(&whole.out().join(folder), &cut.out().join(folder), &[]);
     }
 }
+
+/// The air's particles cross from substep to substep as data, and change what is solved.
+#[test]
+fn sampled_air_is_the_same_on_one_thread_and_on_two_and_when_resumed() {
+    let mut graph = splash(5);
+    for node in graph["nodes"].as_array_mut().expect("nodes") {
+        match node["type"].as_str() {
+            Some("flip_solver") => node["params"]["air_particles"] = json!(true),
+            Some("geometry_cache") => {
+                node["params"] = json!({ "geometry": ["particles", "air_particles"] });
+            }
+            _ => {}
+        }
+    }
+    let (whole, cut) = (Shot::new(&graph), Shot::new(&graph));
+    whole.cook(&["--threads", "2"]);
+    cut.cook(&["--frames", "1-3", "--threads", "1"]);
+    cut.cook(&["--resume", "--threads", "1"]);
+    for folder in ["points", "cache"] {
+        assert_same_files(&whole.out().join(folder), &cut.out().join(folder), &[]);
+    }
+    let without = cook(&splash(5), &[]);
+    let last = "cache/cache.0005.vdb";
+    let read = |out: &std::path::Path| std::fs::read(out.join(last)).expect("the cook writes its last frame");
+    assert_ne!(read(&whole.out()), read(&without.out), "the air's particles say nothing");
+}

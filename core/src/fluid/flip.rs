@@ -5,6 +5,7 @@
 
 use super::advection::{AdvectionParams, advect};
 use super::air_flow::carry_volume;
+use super::air_particles::sample_air;
 use super::cells::{self, Cells};
 use super::extrapolation::{Extended, extrapolate};
 use super::inlet::Inlet;
@@ -46,6 +47,8 @@ pub struct FlipParams {
     pub viscosity: bool,
     /// Surface tension, N/m; 0 for none.
     pub tension: f64,
+    /// Whether passive particles sample the air beside the liquid.
+    pub air_particles: bool,
 }
 
 impl FlipParams {
@@ -61,6 +64,7 @@ impl FlipParams {
             volume: VolumeControl::default(),
             viscosity: true,
             tension: 0.0,
+            air_particles: false,
         }
     }
 
@@ -99,6 +103,8 @@ pub struct Liquid {
     pub transform: Transform,
     /// The particles. State.
     pub particles: Particles,
+    /// Passive particles of the air, where it is sampled. State.
+    pub air: Particles,
     /// Level set, m, negative inside. State.
     pub surface: Grid<f32>,
     /// Face velocity, m/s. State.
@@ -138,6 +144,7 @@ impl Liquid {
         Self {
             transform,
             particles: Particles::new(origin),
+            air: Particles::new(origin),
             surface: Grid::new(nowhere.clone(), (3.0 * transform.voxel_size()) as f32),
             velocity: FaceGrid::new(nowhere.clone(), 0.0),
             next_id: 0,
@@ -194,6 +201,9 @@ pub fn predict(
     let moved =
         advect(particles, transform, velocity, solids, dt, *born_from, inlet.as_ref(), &params.advection);
     volume.lose(before - particles.len(), before);
+    // So do those of the air, where there are any.
+    let (air, never) = (&mut liquid.air, i64::MAX);
+    advect(air, &liquid.transform, &liquid.velocity, solids, dt, never, None, &params.advection);
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let (cells, order) = sort_into_cells(liquid, params);
     // Where they came to overlap, they spread.
@@ -300,8 +310,21 @@ fn place_solids_and_surface(
         inlet.close(&mut liquid.solid);
     }
     let open = liquid.solid.volume.on(&cells.topology);
-    let phi = surface(&liquid.particles, cells, &liquid.transform, Some(&open), &params.surface(h));
+    let Liquid { particles, air, transform, solid, .. } = liquid;
+    let of_air = params.air_particles.then(|| cells::sort(air, transform, &cells.topology).0);
+    let phi = surface(particles, cells, of_air.as_ref(), transform, Some(&open), &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
+    if let Some(own) = &of_air {
+        let on_cells = liquid.surface.on(&cells.topology);
+        sample_air(
+            (air, own),
+            (particles, cells),
+            transform,
+            &on_cells,
+            (&open, &solid.nodes),
+            params.per_voxel(h),
+        );
+    }
 }
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {

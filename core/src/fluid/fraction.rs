@@ -49,17 +49,19 @@ impl Fraction {
     }
 }
 
-/// The fraction of liquid around every cell centre. `open` is the open fraction of the cells.
+/// The fraction of liquid around every cell centre. `open` is the open fraction of the cells, `air` the cells of the air's
+/// particles, where it is sampled.
 pub(super) fn of_liquid(
     particles: &Particles,
     cells: &Cells,
+    air: Option<&Cells>,
     transform: &Transform,
     open: Option<&Grid<f32>>,
     per_voxel: f32,
 ) -> Fraction {
     let topology = &cells.topology;
     let open = open.map(|open| open.values.clone());
-    let weights = weights(cells, open.as_deref(), per_voxel);
+    let weights = weights(cells, air, open.as_deref(), per_voxel);
     let mut value = spread(particles, cells, transform, &weights);
     let mut known = Vec::new();
     let open = open.map(|cells| Open { kernels: spread_cells(topology, &cells, 1.0), cells });
@@ -99,8 +101,9 @@ fn legible(topology: &Topology, kernels: &[f32]) -> Vec<bool> {
 /// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
 /// gaps that particles leave between them inside the liquid are not air, and how many particles share it does
 /// not matter. Elsewhere a particle counts for the volume that one has in the full cells next to it, so that neither
-/// chance nor reseeding moves the surface; in spray, away from full cells, for the volume it was seeded with.
-fn weights(cells: &Cells, open: Option<&[f32]>, per_voxel: f32) -> Vec<f32> {
+/// chance nor reseeding moves the surface; in spray, away from full cells, for the volume it was seeded with. A cell in
+/// which the air has a particle is not full.
+fn weights(cells: &Cells, air: Option<&Cells>, open: Option<&[f32]>, per_voxel: f32) -> Vec<f32> {
     let topology = &cells.topology;
     let content = content(cells, open);
     let wet_leaf = |l: usize| {
@@ -112,7 +115,9 @@ fn weights(cells: &Cells, open: Option<&[f32]>, per_voxel: f32) -> Vec<f32> {
         let mut block = [0.0; halo::SIZE];
         halo::load(&mut block, &content, &topology.neighbours()[l], 0.0);
         for (n, full) in full.iter_mut().enumerate() {
-            *full = if is_full(&block, n, per_voxel) { content[l * leaf::SIZE + n].max(GAP) } else { 0.0 };
+            let s = l * leaf::SIZE + n;
+            let has_air = air.is_some_and(|air| air.count(s) > 0);
+            *full = if !has_air && is_full(&block, n, per_voxel) { content[s].max(GAP) } else { 0.0 };
         }
     });
     let mut weights = vec![0.0f32; content.len()];

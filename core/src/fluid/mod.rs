@@ -6,6 +6,7 @@
 
 pub mod advection;
 mod air_flow;
+pub mod air_particles;
 pub mod cells;
 pub mod collision;
 mod crowding;

@@ -65,15 +65,17 @@ fn middle(f: f32) -> f32 {
 
 /// The liquid's level set, m, on the leaves of `cells`; negative inside.
 ///
-/// `open` is the fraction of each cell's volume that no solid fills, on the same leaves.
+/// `open` is the fraction of each cell's volume that no solid fills, on the same leaves; `air` are the cells of the
+/// air's particles, where it is sampled.
 pub fn surface(
     particles: &Particles,
     cells: &Cells,
+    air: Option<&Cells>,
     transform: &Transform,
     open: Option<&Grid<f32>>,
     params: &SurfaceParams,
 ) -> Grid<f32> {
-    let fraction = fraction::of_liquid(particles, cells, transform, open, params.per_voxel);
+    let fraction = fraction::of_liquid(particles, cells, air, transform, open, params.per_voxel);
     let mut distance = Grid::new(cells.topology.clone(), SUPPORT);
     distance.values.par_iter_mut().zip(&fraction.value).with_min_len(4096).for_each(|(d, &f)| {
         *d = distance_of(f);

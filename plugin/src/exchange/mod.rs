@@ -4,6 +4,7 @@
 //! pool. What is kept here (leaf sets by stamp, level sets by stamp, threads) can be dropped between any two
 //! calls.
 
+mod air_particles;
 mod bubbles;
 mod carried;
 mod domain;

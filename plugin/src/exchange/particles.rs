@@ -187,7 +187,7 @@ fn followers(view: &GeometryView) -> Followers {
     Followers(users.filter_map(copy).collect())
 }
 
-fn lacks(call: &Call, port: u32, attribute: &str) -> Failure {
+pub(super) fn lacks(call: &Call, port: u32, attribute: &str) -> Failure {
     if call.geometry(port, 0).is_none() {
         return incomplete(call, port);
     }

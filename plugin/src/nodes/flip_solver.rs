@@ -21,7 +21,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 24] = [
+static PORTS: [Port; 25] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -69,6 +69,7 @@ static PORTS: [Port; 24] = [
     ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     ports::spray(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    ports::air_particles(OBJECT).on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -105,6 +106,7 @@ const SOLVE: Ports = Ports {
     spray: 23,
 };
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
+const AIR_PARTICLES: u32 = 24;
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
 
 /// The descriptor.
@@ -112,7 +114,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FL
     .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
-    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021")
+    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021 Enright2003")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::ACCEPTS_SOURCES)
@@ -187,6 +189,7 @@ impl FlipSolver {
         let selection = self.exchange.install(|| meet_solids(liquid, &solids, &params, memory));
         followers.follow(&selection);
         self.exchange.write_liquid(call, STATE, &held)?;
+        self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         Ok(Outcome::Done)
     }
 
@@ -201,6 +204,9 @@ impl FlipSolver {
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
+        if params.air_particles {
+            held.liquid.air = self.exchange.air_particles(call, AIR_PARTICLES, &held.liquid)?;
+        }
         let (memory, dt) = (&mut self.memory, call.dt());
         let Held { liquid, followers, .. } = &mut held;
         let moved = self.exchange.install(|| flip::predict(liquid, &solids, dt, &params, memory));
@@ -214,6 +220,7 @@ impl FlipSolver {
         if let Some(inlet) = &held.liquid.inlet {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
         }
+        self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         Ok(Outcome::Done)
     }
 

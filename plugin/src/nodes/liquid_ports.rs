@@ -149,6 +149,12 @@ pub const fn bubbles(owner: Owner) -> Port {
         .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), pressure (Pa), constrained.")
 }
 
+/// Passive particles of the air.
+pub const fn air_particles(owner: Owner) -> Port {
+    Port::geometry(owner, c"air_particles")
+        .help(c"Passive particles in the air beside the liquid: P, id; absent where its solver samples none.")
+}
+
 /// What the next substep needs to recognise bubbles.
 pub const fn air(owner: Owner) -> Port {
     Port::table(owner, c"air")

@@ -1,6 +1,7 @@
 //! The laws the liquid must keep, and the fixtures that state them.
 
 mod advection;
+mod air_particles;
 mod extrapolation;
 mod flip;
 mod sources;

@@ -1,7 +1,7 @@
-//! The surface around each bubble, where the bubble has the volume it should have.
+//! The surface, where liquid and bubbles have the volumes they should have.
 
 use super::fields::LiquidFields;
-use super::growth::is_steered;
+use super::growth;
 use super::regions::{Region, Regions};
 use crate::grid::layers::carry_on;
 use crate::grid::morphology::VoxelMask;
@@ -17,49 +17,65 @@ const LEAST: f32 = 1e-4;
 
 /// Newton steps towards the volumes: the second finds what the first misses, whose areas are those of voxels.
 const STEPS: usize = 2;
-/// Part of its volume that a bubble may miss.
+/// Part of its volume that a bubble, or the liquid, may miss.
 const CLOSE: f64 = 2e-3;
 
-/// The level set and its air, once fitted.
+/// The level set and what is around it, once fitted.
 pub(super) struct Fitted {
     /// φ, m.
     pub(super) surface: Grid<f32>,
     /// The regions as they are in it.
     pub(super) air: Vec<Region>,
+    /// What the liquid has less in it, m³.
+    pub(super) taken: f64,
 }
 
-/// φ moved by (V₀ − V)/A around every constrained bubble of volume V and liquid area A; `None` where all have their
-/// `targets` V₀ (m³).
+/// φ moved by (V₀ − V)/A around every bubble of volume V, liquid area A and `targets` V₀ (m³), and around all air that
+/// nothing constrains by what is left of the liquid's own excess over A; `None` where all have what they should.
 ///
-/// Particles know a surface to a few hundredths of a voxel, which is percents of a bubble of a few voxels; its volume is
-/// known exactly. Of the surfaces that the particles allow, this is the nearest in which the air has it. The particles'
-/// own account of the volume is what [`growth`](super::growth) steers: what drifts is brought back there, not hidden here.
+/// Particles know a surface to a few hundredths of a voxel, which is percents of a bubble of a few voxels, or of a splash;
+/// the volumes are known exactly. Of the surfaces that the particles allow, this is the nearest in which they are right.
+/// The particles' own account of the volume is what [`growth`](super::growth) steers: what drifts is brought back there,
+/// not hidden here. Without a control of the bubbles' volumes (`volume_gain` 0) their surfaces stay.
 pub(super) fn fit(
     fields: &LiquidFields,
     regions: &Regions,
     targets: &[f64],
     constrained: &[bool],
 ) -> Option<Fitted> {
-    let farthest = FARTHEST * fields.voxel_size();
-    let mut ways = vec![0.0; regions.air.len()];
+    let h = fields.voxel_size();
+    let steered = |r: usize| fields.volume_gain > 0.0 && growth::is_steered(&regions.air[r], constrained[r]);
+    let free = |r: usize| !constrained[r];
+    let area = |r: usize| regions.air[r].liquid_area;
+    let free_area: f64 = (0..targets.len()).filter(|&r| free(r)).map(area).sum();
+    let close = CLOSE * regions.liquid_cells.iter().sum::<usize>() as f64 * h * h * h;
+    let (mut ways, mut free_way) = (vec![0.0; targets.len()], 0.0);
     let mut fitted: Option<Fitted> = None;
     for _ in 0..STEPS {
-        let air = fitted.as_ref().map_or(&regions.air, |f| &f.air);
-        let mut any = false;
-        for (r, way) in ways.iter_mut().enumerate() {
+        let (air, taken) = fitted.as_ref().map_or((&regions.air, 0.0), |f| (&f.air, f.taken));
+        let (mut any, mut excess) = (false, fields.liquid_excess - taken);
+        let mut add = |way: &mut f64, volume: f64, area: f64| {
+            let before = *way;
+            *way = (*way + volume / area.max(f64::MIN_POSITIVE)).clamp(-FARTHEST * h, FARTHEST * h);
+            any |= *way != before;
+        };
+        for r in (0..targets.len()).filter(|&r| steered(r)) {
             let error = targets[r] - air[r].volume;
-            if is_steered(&regions.air[r], constrained[r]) && error.abs() > CLOSE * targets[r] {
-                let area = regions.air[r].liquid_area.max(f64::MIN_POSITIVE);
-                let before = std::mem::replace(way, (*way + error / area).clamp(-farthest, farthest));
-                any |= *way != before;
+            excess -= error;
+            if error.abs() > CLOSE * targets[r] {
+                add(&mut ways[r], error, area(r));
             }
+        }
+        if free_area > 0.0 && excess.abs() > close {
+            add(&mut free_way, excess, free_area);
         }
         if !any {
             break;
         }
+        (0..targets.len()).filter(|&r| free(r)).for_each(|r| ways[r] = free_way);
         let surface = moved(fields, regions, &ways);
-        let air = regions.measured(&LiquidFields { surface: &surface, ..*fields });
-        fitted = Some(Fitted { surface, air });
+        let (air, liquid) = regions.measured(&LiquidFields { surface: &surface, ..*fields });
+        fitted = Some(Fitted { surface, air, taken: regions.liquid_volume - liquid });
     }
     fitted
 }

@@ -2,7 +2,7 @@
 //!
 //! [`free_surface`] and [`constraint_bubbles`] differ in one answer, which air keeps its volume. All else is
 //! shared: [`regions`] finds the connected air and liquid, [`identity`] recognises the bubbles of the substep before
-//! in it, `growth` says what brings each back to its rest volume, `fit` moves the surface to where it has it, `assemble` describes one
+//! in it, `growth` says what brings each back to its rest volume, `fit` moves the surface to where all have what they should, `assemble` describes one
 //! [`PressureSystem`](crate::pressure::PressureSystem), `project` solves it and updates the velocity.
 
 mod assemble;

@@ -46,8 +46,10 @@ pub struct Bubble {
 pub struct Projection {
     /// Pressure, Pa: of the liquid's cells, λ in the air's.
     pub pressure: Grid<f32>,
-    /// The level set, m, fitted to the volumes of the bubbles; `None` where it is as it came.
+    /// The level set, m, fitted to the volumes of liquid and bubbles; `None` where it is as it came.
     pub surface: Option<Grid<f32>>,
+    /// What the liquid has less for it, m³.
+    pub taken: f64,
     /// The air regions, in the order of their first cells.
     pub bubbles: Vec<Bubble>,
     /// Where they are, and what the next substep needs to recognise them.
@@ -113,10 +115,7 @@ pub(super) fn project(
     let control = growth::Control { gain: fields.volume_gain, dt, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let grow = growth(&regions, &mut identities, &constrained, &there, control);
-    let fitted = match fields.volume_gain > 0.0 {
-        true => fit(fields, &regions, &room, &constrained),
-        false => None,
-    };
+    let fitted = fit(fields, &regions, &room, &constrained);
     let fields = &LiquidFields { surface: fitted.as_ref().map_or(fields.surface, |f| &f.surface), ..*fields };
     let air = air_unknowns(&regions, &constrained, &closed);
     let topology = assemble::liquid_leaves(&regions);
@@ -153,6 +152,7 @@ pub(super) fn project(
         max_bubble_flux,
         incompatible_flux: closed.iter().map(forced).fold(0.0, f64::max),
         memory: identities.memory(regions),
+        taken: fitted.as_ref().map_or(0.0, |f| f.taken),
         surface: fitted.map(|f| f.surface),
     })
 }

@@ -180,7 +180,8 @@ pub fn start(
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     extend_velocity(liquid, &cells, params);
     measure_volume(liquid, &cells, params);
-    liquid.volume = VolumeBook { rest: liquid.measured.total(), ..Default::default() };
+    let volume = liquid.measured.total();
+    liquid.volume = VolumeBook { rest: volume, volume, ..Default::default() };
     liquid.born_from = liquid.next_id;
     order
 }

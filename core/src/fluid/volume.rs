@@ -14,7 +14,9 @@ use std::sync::Arc;
 pub struct VolumeBook {
     /// The volume the liquid should have, m³: what it started with, plus sources, less sinks.
     pub rest: f64,
-    /// (V − V₀)/V₀ as last measured.
+    /// The volume V as last measured, m³.
+    pub volume: f64,
+    /// (V − V₀)/V₀ as last measured; 0 where nothing corrects it.
     pub excess: f64,
     /// ∫ (V − V₀)/V₀ dt, s.
     pub drift: f64,
@@ -59,11 +61,12 @@ impl VolumeBook {
     /// for long steps. k_i = k_p²/4 damps critically; theirs, k_p²/16, is slower to answer what keeps coming, as while a
     /// splash lasts.
     pub fn enter(&mut self, volume: f64, dt: f64, control: &VolumeControl) -> f64 {
+        self.volume = volume;
         if self.rest <= 0.0 || volume <= 0.0 {
             return 0.0;
         }
         let x = volume / self.rest - 1.0;
-        self.excess = x;
+        self.excess = if control.gain > 0.0 { x } else { 0.0 };
         self.drift += x * dt;
         let k_p = bounded(control.gain, dt);
         let k_i = k_p * k_p / 4.0;

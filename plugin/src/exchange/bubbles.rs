@@ -74,8 +74,8 @@ impl Exchange {
     }
 }
 
-/// Writes the identities that the next substep reads.
-pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory) -> Result<(), Failure> {
+/// Writes the identities that the next substep reads, and what the liquid's surface was fitted by, m³.
+pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory, taken: f64) -> Result<(), Failure> {
     let ids: Vec<i64> = memory.bubbles.iter().map(|b| i64::from(b.id)).collect();
     let numbers = |of: &dyn Fn(&Remembered) -> f64| memory.bubbles.iter().map(of).collect::<Vec<f64>>();
     call.shape_table(table, 0)?;
@@ -83,5 +83,6 @@ pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory) -> Resul
     call.write_array(table, 0, c"volume", 1, &numbers(&|b| b.volume))?;
     call.write_array(table, 0, c"rest_volume", 1, &numbers(&|b| b.book.rest))?;
     call.write_array(table, 0, c"drift", 1, &numbers(&|b| b.book.drift))?;
+    call.write_array(table, 0, c"taken", 1, &[taken])?;
     call.write_array(table, 0, c"next_id", 1, &[i64::from(memory.next_id)])
 }

@@ -89,8 +89,12 @@ impl Exchange {
         };
         let mut liquid = Liquid::new(transform, particles.origin);
         (liquid.next_id, liquid.born_from) = (count("next_id")?, count("born_from")?);
-        liquid.volume =
-            VolumeBook { rest: number("rest_volume")?, excess: number("excess")?, drift: number("drift")? };
+        liquid.volume = VolumeBook {
+            rest: number("rest_volume")?,
+            volume: number("volume")?,
+            excess: number("excess")?,
+            drift: number("drift")?,
+        };
         (liquid.particles, liquid.surface, liquid.velocity) = (particles, surface, velocity);
         Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
     }
@@ -195,6 +199,7 @@ pub fn write_table(call: &mut Call, port: u32, held: &Held) -> Result<(), Failur
     call.shape_table(port, 0)?;
     call.write_array(port, 0, c"next_id", 1, &[liquid.next_id])?;
     call.write_array(port, 0, c"born_from", 1, &[liquid.born_from])?;
+    call.write_array(port, 0, c"volume", 1, &[liquid.volume.volume])?;
     call.write_array(port, 0, c"rest_volume", 1, &[liquid.volume.rest])?;
     call.write_array(port, 0, c"excess", 1, &[liquid.volume.excess])?;
     call.write_array(port, 0, c"drift", 1, &[liquid.volume.drift])?;

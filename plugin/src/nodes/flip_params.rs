@@ -92,7 +92,7 @@ pub static PARAMS: [Param; 25] = [
         .disable_when(c"{ reseed == 0 }"),
     Param::toggle(c"volume_correction", c"Correct Volume", true)
         .folder(c"Volume")
-        .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation."),
+        .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation. Meanwhile its surface is fitted to that volume, by up to a quarter of a voxel."),
     Param::float(c"correction_time", c"Correction Time", 0.125)
         .folder(c"Volume")
         .unit(c"s")

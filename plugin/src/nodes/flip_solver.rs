@@ -31,7 +31,7 @@ static PORTS: [Port; 25] = [
         .required()
         .on(Stage::INIT, BOTH)
         .on(Stage::PREDICT, BOTH)
-        .on(Stage::SOLVE, READ)
+        .on(Stage::SOLVE, BOTH)
         .on(Stage::CORRECT, READ),
     ports::vel(OBJECT)
         .required()
@@ -58,13 +58,13 @@ static PORTS: [Port; 25] = [
     ports::domain(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::pressure(OBJECT).on(Stage::SOLVE, BOTH),
     ports::region(OBJECT).on(Stage::SOLVE, BOTH),
-    ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE).on(Stage::CORRECT, READ),
+    ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE),
     collider_ports::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     collider_ports::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::air(OBJECT).on(Stage::SOLVE, BOTH),
+    ports::air(OBJECT).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
     ports::tension(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
@@ -240,10 +240,9 @@ impl FlipSolver {
         }
         self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
         write_table(call, STATE.liquid, &held)?;
-        let book = &held.liquid.volume;
-        let taken = taken_by_bubbles(call);
+        let taken = call.table(SOLVE.air, 0).and_then(|t| t.first::<f64>("taken")).unwrap_or(0.0);
         if taken != 0.0 {
-            call.measure("volume", &[book.rest + book.excess_volume() - taken]);
+            call.measure("volume", &[held.liquid.volume.volume - taken]);
         }
         self.measure(call, &held);
         Ok(Outcome::Done)
@@ -284,14 +283,6 @@ impl FlipSolver {
         call.measure("momentum", &momentum.to_array());
         call.measure("kinetic_energy", &[energy]);
     }
-}
-
-/// What bubbles took of the liquid, m³, when its surface was fitted to their volumes.
-fn taken_by_bubbles(call: &Call) -> f64 {
-    let Some(view) = call.geometry(SOLVE.bubbles, 0) else { return 0.0 };
-    let sum =
-        |name: &str| view.points::<f32, 1>(name).into_iter().flatten().map(|[v]| f64::from(v)).sum::<f64>();
-    sum("volume") - sum("found_volume")
 }
 
 /// A viscosity that users put on a particle and that is none gets a sentence.

@@ -25,7 +25,7 @@ pub const fn vel(owner: Owner) -> Port {
 /// Counters and books.
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
-        .help(c"next_id, born_from, rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
+        .help(c"next_id, born_from, volume, rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
 }
 
 /// Face velocity as the particles carried it.
@@ -158,5 +158,5 @@ pub const fn air_particles(owner: Owner) -> Port {
 /// What the next substep needs to recognise bubbles.
 pub const fn air(owner: Owner) -> Port {
     Port::table(owner, c"air")
-        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; next_id.")
+        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; taken (m^3): what the liquid lost when its surface was fitted; next_id.")
 }

@@ -225,7 +225,7 @@ pub fn solve(
     exchange.write_faces(call, at.vel, &vel, &transform)?;
     exchange.write_grid(call, at.pressure, Sampling::CENTER, &projected.pressure, &transform)?;
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &transform)?;
-    write_bubble_memory(call, at.air, &projected.memory)?;
+    write_bubble_memory(call, at.air, &projected.memory, projected.taken)?;
     write_bubbles(call, at.bubbles, &projected.bubbles)?;
     report(call, name, &projected);
     if let Some(info) = &viscous {

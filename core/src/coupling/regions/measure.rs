@@ -29,6 +29,18 @@ struct Shares {
     air: Vec<Share>,
     /// (liquid component, cells).
     liquid: Vec<(usize, usize)>,
+    /// Liquid, voxels.
+    volume: f64,
+}
+
+/// What the labelled cells hold.
+pub(super) struct Measured {
+    /// The air regions.
+    pub(super) air: Vec<Region>,
+    /// Cells of each liquid component.
+    pub(super) liquid_cells: Vec<usize>,
+    /// Liquid in all leaves that are not deep in it, m³.
+    pub(super) liquid_volume: f64,
 }
 
 impl Shares {
@@ -48,8 +60,8 @@ impl Shares {
     }
 }
 
-/// The air regions of labelled cells, `regions` of them, and the cells of each liquid component.
-pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) -> (Vec<Region>, Vec<usize>) {
+/// Measures labelled cells with `regions` regions of air.
+pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) -> Measured {
     let limits = &AirLimits::new(&fields.domain, &fields.transform);
     let mut liquid_cells = vec![0; found.liquid_cells.len()];
     let origins = found.cells.topology.origins();
@@ -60,7 +72,9 @@ pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) ->
         .map(|(l, &o)| measure_leaf(found, l, o, fields, liquid, limits))
         .collect();
     let mut total: Vec<Share> = (0..regions).map(|region| Share { region, ..Share::default() }).collect();
+    let mut liquid_volume = 0.0;
     for leaf in shares {
+        liquid_volume += leaf.volume;
         for s in leaf.air {
             let t = &mut total[s.region];
             t.volume += s.volume;
@@ -86,7 +100,8 @@ pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) ->
             t.moment += volume * DVec3::from_array(centre);
         }
     }
-    (total.into_iter().map(|t| region(t, fields)).collect(), liquid_cells)
+    let air = total.into_iter().map(|t| region(t, fields)).collect();
+    Measured { air, liquid_cells, liquid_volume: liquid_volume * fields.voxel_size().powi(3) }
 }
 
 /// A region in world units.
@@ -180,7 +195,7 @@ fn measure_leaf(
     if own.iter().all(|&label| label == LABEL_SOLID) {
         return shares;
     }
-    if own[0] < LABEL_SOLID && own.iter().all(|&label| label == own[0]) && is_deep(fields, origin) {
+    if found.deep[l] {
         shares.liquid.push((component_of(own[0]), leaf::SIZE));
         return shares;
     }
@@ -211,6 +226,7 @@ fn measure_leaf(
             continue;
         }
         let i = block::centre(n);
+        shares.volume += f64::from(around.open_fraction(i) * around.liquid[i]);
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
         let owner = if label >= 0 {
             let region = label as usize;
@@ -233,13 +249,17 @@ fn measure_leaf(
     shares
 }
 
-/// True for a leaf of liquid whose surface is beyond the cells around it.
-fn is_deep(fields: &LiquidFields, origin: Coord) -> bool {
-    let farthest = -1.5 * fields.voxel_size() as f32;
-    let leaf = fields.surface.topology.leaf_of(origin);
-    leaf.is_some_and(|l| {
-        fields.surface.values[l * leaf::SIZE..][..leaf::SIZE].iter().all(|&phi| phi < farthest)
-    })
+/// The leaves, all liquid, that are farther than two voxels from its surface: however a voxel's fraction moves it, nothing
+/// of them is air or borders any.
+pub(super) fn deep_leaves(cells: &Grid<i32>, fields: &LiquidFields) -> Vec<bool> {
+    let farthest = -2.0 * fields.voxel_size() as f32;
+    let is_deep = |(own, &origin): (&[i32], &Coord)| {
+        let leaf = fields.surface.topology.leaf_of(origin).map(|l| &fields.surface.values[l * leaf::SIZE..]);
+        own[0] < LABEL_SOLID
+            && own.iter().all(|&label| label == own[0])
+            && leaf.is_some_and(|phi| phi[..leaf::SIZE].iter().all(|&phi| phi < farthest))
+    };
+    cells.values.par_chunks(leaf::SIZE).zip(cells.topology.origins()).map(is_deep).collect()
 }
 
 /// The faces of a liquid cell that border air: Σ_f |n_f| α h² over them is the surface's area, because the

@@ -52,6 +52,10 @@ pub struct Regions {
     pub air: Vec<Region>,
     /// Cells of each connected liquid component, in the order of their first cells.
     pub liquid_cells: Vec<usize>,
+    /// Liquid in all leaves that are not deep in it, m³.
+    pub(super) liquid_volume: f64,
+    /// Per leaf, whether it is deep in the liquid.
+    deep: Vec<bool>,
     gaps: Gaps,
     gap_regions: Vec<i32>,
 }
@@ -124,15 +128,26 @@ impl Regions {
                 }
             },
         );
-        let mut found =
-            Self { cells, air: Vec::new(), liquid_cells: vec![0; liquids as usize], gaps, gap_regions };
-        (found.air, found.liquid_cells) = measure::measure(&found, regions as usize, fields);
+        let deep = measure::deep_leaves(&cells, fields);
+        let mut found = Self {
+            cells,
+            air: Vec::new(),
+            liquid_cells: vec![0; liquids as usize],
+            liquid_volume: 0.0,
+            deep,
+            gaps,
+            gap_regions,
+        };
+        let measured = measure::measure(&found, regions as usize, fields);
+        (found.air, found.liquid_cells) = (measured.air, measured.liquid_cells);
+        found.liquid_volume = measured.liquid_volume;
         found
     }
 
-    /// The air regions, measured on a surface that has the same cells inside.
-    pub(super) fn measured(&self, fields: &LiquidFields) -> Vec<Region> {
-        measure::measure(self, self.air.len(), fields).0
+    /// The air regions, and `liquid_volume`, on a surface that has the same cells inside.
+    pub(super) fn measured(&self, fields: &LiquidFields) -> (Vec<Region>, f64) {
+        let measured = measure::measure(self, self.air.len(), fields);
+        (measured.air, measured.liquid_volume)
     }
 
     /// Number of boxes that stand for all inactive space.

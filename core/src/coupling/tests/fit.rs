@@ -102,6 +102,37 @@ fn air_of_a_closed_tank_has_the_room_that_its_liquid_should_leave() {
 }
 
 #[test]
+fn free_air_makes_room_for_what_the_liquid_should_have() {
+    let scene = two_bubbles();
+    let (_, before) = scene.bubbles(DT);
+    let liquid: f64 =
+        0.32 * 0.16 * LEVEL - before.bubbles.iter().map(|b| b.volume).filter(|v| v.is_finite()).sum::<f64>();
+    let solve = |excess: f64, kept: bool| {
+        let memory = kept.then_some(&before.memory);
+        let fields = LiquidFields {
+            liquid_excess: excess,
+            previous_bubbles: memory,
+            volume_gain: 12.0,
+            ..scene.fields()
+        };
+        let coupling = if kept { constraint_bubbles::project } else { free_surface::project };
+        coupling(&fields, &mut scene.vel.clone(), DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap()
+    };
+    for part in [0.011, -0.008] {
+        let excess = part * liquid;
+        // With the bubbles kept, the open surface alone yields.
+        let kept = solve(excess, true);
+        assert!((kept.taken / excess - 1.0).abs() < 0.2, "{} m³ of {excess}", kept.taken);
+        for bubble in kept.bubbles.iter().filter(|b| !b.exterior) {
+            assert!((bubble.volume / bubble.rest_volume - 1.0).abs() < 2e-3);
+        }
+        let free = solve(excess, false);
+        assert!((free.taken / excess - 1.0).abs() < 0.2, "{} m³ of {excess}", free.taken);
+    }
+    assert!(solve(1e-3 * liquid, true).surface.is_none(), "too little to move a surface for");
+}
+
+#[test]
 fn spray_takes_no_part_in_a_bubble_s_volume() {
     let scene = two_bubbles();
     let (_, before) = scene.bubbles(DT);

@@ -1,5 +1,9 @@
 use super::super::regions::{LABEL_SOLID, Regions};
 use super::*;
+use crate::fluid::solids::SolidMemory;
+use crate::levelset::from_mesh;
+use crate::solid::shapes::cuboid;
+use crate::solid::{Collider, Motion, Solids};
 use glam::ivec3;
 
 /// Regions of liquid cells given one by one, among closed faces given one by one, on given leaves.
@@ -158,4 +162,59 @@ fn scattered_leaves_cost_a_few_boxes_each() {
     let found = regions(topology, space, |c| c.x & 7 == 3 && c.y & 7 == 3 && c.z & 7 == 3, |_, _| false);
     assert_eq!((found.air.len(), found.liquid_cells.len()), (1, n as usize));
     assert!(found.gap_boxes() <= 5 * n as usize + 1, "{}", found.gap_boxes());
+}
+
+/// A box between two corners, m, as a solid with voxels of `h`.
+fn solid_box(low: DVec3, high: DVec3, h: f64) -> Collider {
+    let mut mesh = cuboid((high - low).as_vec3());
+    mesh.points.iter_mut().for_each(|p| *p += low.as_vec3());
+    let own = Transform::uniform(h, low - 4.0 * h);
+    let sdf = from_mesh(&mesh, &own, 3.0).expect("a box");
+    Collider::new(Arc::new(sdf), own, Motion::Static)
+}
+
+#[test]
+fn a_room_has_its_volume_whatever_leaves_are_there() {
+    let (h, cells) = (0.008, 43);
+    let size = f64::from(cells) * h;
+    let transform = Transform::uniform(h, DVec3::ZERO);
+    let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::splat(size), Side::Closed);
+    let wall = solid_box(DVec3::new(0.165, 0.06, -0.1), DVec3::new(0.195, 0.31, size + 0.1), h);
+    let whole = leaves(IVec3::splat(-1), IVec3::splat(cells + 1));
+    for step in (0..40u64).step_by(7) {
+        let bottom = 0.21 - 0.002 * step as f64;
+        let plate = solid_box(DVec3::new(-0.1, bottom, -0.1), DVec3::new(0.18, bottom + 0.03, size + 0.1), h);
+        let colliders = [wall.clone(), plate];
+        let solids = Solids { colliders: &colliders, domain: &domain };
+        let volume = |liquid: &Arc<Topology>| {
+            let fields = SolidMemory::default().fields(&solids, &transform, liquid);
+            let surface = Grid::new(liquid.clone(), 3.0 * h as f32);
+            let room = crate::levelset::volume(&fields.volume, None, h);
+            let found = Regions::find(&LiquidFields {
+                transform,
+                domain,
+                surface: &surface,
+                open: &fields.open,
+                vel_solid: &fields.velocity,
+                swelling: None,
+                spray: None,
+                liquid_excess: 0.0,
+                density: Density::Uniform(WATER),
+                source: None,
+                tension: None,
+                previous_pressure: None,
+                previous_bubbles: None,
+                volume_gain: 0.0,
+            });
+            (found.air.iter().map(|a| a.volume).sum::<f64>(), room)
+        };
+        let (full, room) = volume(&whole);
+        assert!((full / room - 1.0).abs() < 0.01, "{full} m³ of a room of {room}");
+        for n in 0..6u64 {
+            let some = |(k, _): &(usize, &Coord)| noise(step * 4096 + n * 97 + *k as u64 * 7919) > 0.3;
+            let some = whole.origins().iter().enumerate().filter(some).map(|(_, &o)| o).collect();
+            let (part, _) = volume(&Arc::new(Topology::new(some)));
+            assert!((part / full - 1.0).abs() < 1e-3, "step {step}, {n}: {part} m³, with all leaves {full}");
+        }
+    }
 }

@@ -71,7 +71,7 @@ fn volumes_that_may_drift_leave_the_surface_alone() {
     let scene = two_bubbles();
     let (_, before) = scene.bubbles(DT);
     let mut memory = before.memory.clone();
-    memory.bubbles[0].book.rest *= 1.05;
+    memory.bubbles[0].book.rest *= 1.03;
     assert!(solved(&scene, &memory, 0.0).surface.is_none());
     assert!(solved(&scene, &before.memory, 12.0).surface.is_none(), "no bubble is off");
     let (_, free) = scene.free_surface(DT);

@@ -2,7 +2,7 @@
 
 use super::splash;
 use meniscus_tests::{assert_same_files, cook, shot::Shot};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn one_thread_and_two_write_the_same_bytes() {
@@ -11,6 +11,18 @@ fn one_thread_and_two_write_the_same_bytes() {
     let two = cook(&graph, &["--threads", "2"]);
     assert_same_files(&one.out.join("cache"), &two.out.join("cache"), &[]);
     assert_same_files(&one.out.join("points"), &two.out.join("points"), &[]);
+}
+
+/// Cooks a graph on two threads, and on one with a stop after the third frame: the files are the same. Returns the first.
+fn assert_same_however_cooked(graph: &Value) -> Shot {
+    let (whole, cut) = (Shot::new(graph), Shot::new(graph));
+    whole.cook(&["--threads", "2"]);
+    cut.cook(&["--frames", "1-3", "--threads", "1"]);
+    cut.cook(&["--resume", "--threads", "1"]);
+    for folder in ["points", "cache"] {
+        assert_same_files(&whole.out().join(folder), &cut.out().join(folder), &[]);
+    }
+    whole
 }
 
 /// Viscosity, surface tension and the identities of bubbles cross from substep to substep as data.
@@ -26,13 +38,7 @@ fn honey_with_bubbles_is_the_same_on_one_thread_and_on_two_and_when_resumed() {
             _ => {}
         }
     }
-    let (whole, cut) = (Shot::new(&graph), Shot::new(&graph));
-    whole.cook(&["--threads", "2"]);
-    cut.cook(&["--frames", "1-3", "--threads", "1"]);
-    cut.cook(&["--resume", "--threads", "1"]);
-    for folder in ["points", "cache"] {
-        assert_same_files(&whole.out().join(folder), &cut.out().join(folder), &[]);
-    }
+    assert_same_however_cooked(&graph);
 }
 
 /// The air's particles cross from substep to substep as data, and change what is solved.
@@ -48,13 +54,7 @@ fn sampled_air_is_the_same_on_one_thread_and_on_two_and_when_resumed() {
             _ => {}
         }
     }
-    let (whole, cut) = (Shot::new(&graph), Shot::new(&graph));
-    whole.cook(&["--threads", "2"]);
-    cut.cook(&["--frames", "1-3", "--threads", "1"]);
-    cut.cook(&["--resume", "--threads", "1"]);
-    for folder in ["points", "cache"] {
-        assert_same_files(&whole.out().join(folder), &cut.out().join(folder), &[]);
-    }
+    let whole = assert_same_however_cooked(&graph);
     let without = cook(&splash(5), &[]);
     let last = "cache/cache.0005.vdb";
     let read = |out: &std::path::Path| std::fs::read(out.join(last)).expect("the cook writes its last frame");

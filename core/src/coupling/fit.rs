@@ -14,7 +14,6 @@ const FARTHEST: f64 = 0.25;
 const LAYERS: usize = 3;
 /// Least |φ| left beside the surface, voxels: no cell changes sides, so that the regions stay what they are.
 const LEAST: f32 = 1e-4;
-
 /// Newton steps towards the volumes: the second finds what the first misses, whose areas are those of voxels.
 const STEPS: usize = 2;
 /// Part of its volume that a bubble, or the liquid, may miss.

@@ -172,22 +172,8 @@ impl Scene {
     }
 
     pub(super) fn fields(&self) -> LiquidFields<'_> {
-        LiquidFields {
-            transform: self.transform,
-            domain: self.domain,
-            surface: &self.surface,
-            open: &self.open,
-            vel_solid: &self.vel_solid,
-            swelling: None,
-            spray: None,
-            liquid_excess: 0.0,
-            density: Density::Uniform(WATER),
-            source: None,
-            tension: None,
-            previous_pressure: None,
-            previous_bubbles: None,
-            volume_gain: 0.0,
-        }
+        let (surface, open, vel_solid) = (&self.surface, &self.open, &self.vel_solid);
+        water(self.transform, self.domain, surface, open, vel_solid)
     }
 
     pub(super) fn bubbles(&self, dt: f64) -> (FaceGrid<f32>, Projection) {
@@ -228,6 +214,32 @@ impl Scene {
                     && (self.surface.get(c) < 0.0 || self.surface.get(c - IVec3::AXES[axis]) < 0.0)
             },
         )
+    }
+}
+
+/// Water of one density that nothing drives.
+pub(super) fn water<'a>(
+    transform: Transform,
+    domain: DomainLimits,
+    surface: &'a Grid<f32>,
+    open: &'a FaceGrid<f32>,
+    vel_solid: &'a FaceGrid<f32>,
+) -> LiquidFields<'a> {
+    LiquidFields {
+        transform,
+        domain,
+        surface,
+        open,
+        vel_solid,
+        swelling: None,
+        density: Density::Uniform(WATER),
+        source: None,
+        tension: None,
+        spray: None,
+        liquid_excess: 0.0,
+        previous_pressure: None,
+        previous_bubbles: None,
+        volume_gain: 0.0,
     }
 }
 

@@ -16,22 +16,8 @@ pub(super) fn regions(
     let surface = Grid::from_fn(topology.clone(), 3.0, |c| if liquid(c) { -0.5 } else { 0.5 });
     let open = FaceGrid::from_fn(topology.clone(), 1.0, |a, c| f32::from(u8::from(!closed(a, c))));
     let vel_solid = FaceGrid::new(topology, 0.0);
-    Regions::find(&LiquidFields {
-        transform: Transform::uniform(1.0, DVec3::ZERO),
-        domain,
-        surface: &surface,
-        open: &open,
-        vel_solid: &vel_solid,
-        swelling: None,
-        spray: None,
-        liquid_excess: 0.0,
-        density: Density::Uniform(WATER),
-        source: None,
-        tension: None,
-        previous_pressure: None,
-        previous_bubbles: None,
-        volume_gain: 0.0,
-    })
+    let transform = Transform::uniform(1.0, DVec3::ZERO);
+    Regions::find(&water(transform, domain, &surface, &open, &vel_solid))
 }
 
 /// Limits of the cells `low..high` (voxels of 1 m, cell 0 from 0 to 1).
@@ -190,22 +176,7 @@ fn a_room_has_its_volume_whatever_leaves_are_there() {
             let fields = SolidMemory::default().fields(&solids, &transform, liquid);
             let surface = Grid::new(liquid.clone(), 3.0 * h as f32);
             let room = crate::levelset::volume(&fields.volume, None, h);
-            let found = Regions::find(&LiquidFields {
-                transform,
-                domain,
-                surface: &surface,
-                open: &fields.open,
-                vel_solid: &fields.velocity,
-                swelling: None,
-                spray: None,
-                liquid_excess: 0.0,
-                density: Density::Uniform(WATER),
-                source: None,
-                tension: None,
-                previous_pressure: None,
-                previous_bubbles: None,
-                volume_gain: 0.0,
-            });
+            let found = Regions::find(&water(transform, domain, &surface, &fields.open, &fields.velocity));
             (found.air.iter().map(|a| a.volume).sum::<f64>(), room)
         };
         let (full, room) = volume(&whole);

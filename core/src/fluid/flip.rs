@@ -305,11 +305,7 @@ fn place_solids_and_surface(
     memory: &mut SolidMemory,
 ) {
     let h = liquid.h();
-    liquid.solid = memory.fields(solids, &liquid.transform, &cells.topology);
-    liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
-    if let Some(inlet) = &mut liquid.inlet {
-        inlet.close(&mut liquid.solid);
-    }
+    place_solids(liquid, &cells.topology, solids, memory);
     let open = liquid.solid.volume.on(&cells.topology);
     let Liquid { particles, air, transform, solid, .. } = liquid;
     let of_air = params.air_particles.then(|| cells::sort(air, transform, &cells.topology).0);
@@ -325,6 +321,19 @@ fn place_solids_and_surface(
             (&open, &solid.nodes),
             params.per_voxel(h),
         );
+    }
+    // Its band may reach leaves beyond the cells'; without their solids they would be leaves without walls.
+    if liquid.surface.topology != cells.topology {
+        let topology = liquid.surface.topology.clone();
+        place_solids(liquid, &topology, solids, memory);
+    }
+}
+
+fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, memory: &mut SolidMemory) {
+    liquid.solid = memory.fields(solids, &liquid.transform, topology);
+    liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
+    if let Some(inlet) = &mut liquid.inlet {
+        inlet.close(&mut liquid.solid);
     }
 }
 

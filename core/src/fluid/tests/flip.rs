@@ -282,3 +282,23 @@ fn the_suggested_step_counts_what_gravity_adds() {
     let dt = suggest_dt(&liquid, 2.0, GRAVITY);
     assert!(((3.0 + GRAVITY * dt) * dt - 2.0 * H).abs() < 1e-9);
 }
+
+#[test]
+fn every_leaf_of_the_surface_knows_its_walls() {
+    let mut beyond = 0;
+    for n in 0..12 {
+        // Walls at different places in their cells, drops at different places on them.
+        let corner = DVec3::new(-1.3, -1.1, -0.7) - H * DVec3::new(0.08, 0.13, 0.21) * f64::from(n);
+        let domain = DomainLimits::uniform(corner, -corner, Side::Closed);
+        let drops = |p: DVec3| {
+            let q = (p - corner) / (5.3 * H);
+            (q - q.round()).length() * 5.3 < 1.6
+        };
+        let scene = Scene::new(domain, drops, Vec3::ZERO);
+        let (surface, open) = (&scene.liquid.surface.topology, &scene.liquid.solid.open.topology);
+        assert!(surface.origins().iter().all(|&o| open.leaf_of(o).is_some()), "walls of set-up {n}");
+        let reach = crate::fluid::cells::covering(&scene.liquid.particles, &transform(), 5);
+        beyond += surface.origins().iter().filter(|&&o| reach.leaf_of(o).is_none()).count();
+    }
+    assert!(beyond > 0, "in none of them the band reached beyond the cells");
+}

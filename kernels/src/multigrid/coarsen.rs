@@ -1,17 +1,13 @@
-//! The next coarser level: the Galerkin product of 2×2×2 aggregation, halved.
-//!
-//! Piecewise constant prolongation makes a smooth field twice too stiff; halving every coefficient that
-//! stems from a face restores the operator a grid of twice the spacing would have
-//! [Shao et al. 2022]. Compliances are no gradients and stay.
+//! The next coarser level of 2×2×2 aggregation: its leaves, cells, super-cells, and what couples them, which is the
+//! Galerkin product with every face weakened by what lies behind it (`conductance.rs`). Compliances are no gradients and
+//! stay, and so does what super-cells have among themselves.
 
+use super::conductance::{Faces, Touched};
 use super::level::{Contact, Contacts, GRAIN, Level, Supers, ZERO};
 use super::transfer::{Aggregation, Parent, coarse_row, octant, put_coarse};
-use crate::checkerboard::{self, Field, Half, Row, place};
+use crate::checkerboard::{self, Field, place};
 use crate::leaf;
 use rayon::prelude::*;
-
-/// Over-correction of the aggregated operator.
-const STIFFNESS: f32 = 0.5;
 
 /// Index-space bounds (lowest, highest cell) of a super-cell on some level; `None` when it has no cells.
 pub type Extent = Option<([i32; 3], [i32; 3])>;
@@ -27,8 +23,10 @@ pub fn coarsen(fine: &Level, extents: &mut Vec<Extent>) -> (Level, Aggregation) 
     let origins = coarse_origins(fine, extents);
     let map = aggregation(fine, &origins, extents);
     let mut coarse = Level { neighbours: neighbours(&origins), origins, ..Level::default() };
-    aggregate_faces(fine, &map, &mut coarse);
-    aggregate_contacts(fine, &map, &mut coarse);
+    let leaves = (0..fine.leaves()).into_par_iter().with_min_len(GRAIN);
+    let touched: Vec<Touched> = leaves.map(|l| Touched::new(fine, l)).collect();
+    aggregate_faces(fine, &touched, &map, &mut coarse);
+    aggregate_contacts(fine, &touched, &map, &mut coarse);
     let kept = map.supers.iter().map(|p| matches!(p, Parent::Super(_)));
     let mut kept = kept.collect::<Vec<_>>().into_iter();
     extents.retain(|_| kept.next().unwrap_or(true));
@@ -86,9 +84,10 @@ fn aggregation(fine: &Level, origins: &[[i32; 3]], extents: &[Extent]) -> Aggreg
     Aggregation { children, parents, supers: supers.collect() }
 }
 
-/// A coarse face gathers the four fine faces that cover it.
-fn aggregate_faces(fine: &Level, map: &Aggregation, coarse: &mut Level) {
+/// A coarse face gathers the conductances through the four fine faces that cover it.
+fn aggregate_faces(fine: &Level, touched: &[Touched], map: &Aggregation, coarse: &mut Level) {
     for (axis, field) in coarse.faces.iter_mut().enumerate() {
+        let faces = Faces { level: fine, touched, axis };
         checkerboard::reset(field, map.children.len());
         let [red, black] = field;
         let halves = red[..map.children.len()].par_iter_mut().zip(&mut black[..map.children.len()]);
@@ -96,29 +95,11 @@ fn aggregate_faces(fine: &Level, map: &Aggregation, coarse: &mut Level) {
             for (octant, &child) in
                 children.iter().enumerate().filter(|&(_, &c)| (c as usize) < fine.leaves())
             {
-                let faces = fine.faces[axis].each_ref().map(|f| &f[child as usize]);
-                for x in 0..4 {
-                    for y in 0..4 {
-                        let sum = lower_faces(faces, axis, 16 * x + 2 * y).map(|w| w * STIFFNESS);
-                        put_coarse([red, black], coarse_row(octant, x, y), sum);
-                    }
-                }
+                faces.for_lower_sides(child as usize, |x, y, sides| {
+                    put_coarse([red, black], coarse_row(octant, x, y), sides);
+                });
             }
         });
-    }
-}
-
-/// Sums of the fine faces on the lower `axis` side of the four 2×2×2 blocks that start at row r.
-#[inline(always)]
-fn lower_faces(faces: [&Half<f32>; 2], axis: usize, r: usize) -> Row<f32> {
-    let [red, black] = faces;
-    let both = |r: usize| -> Row<f32> { std::array::from_fn(|k| red[r][k] + black[r][k]) };
-    let add = |a: Row<f32>, b: Row<f32>| -> Row<f32> { std::array::from_fn(|k| a[k] + b[k]) };
-    match axis {
-        0 => add(both(r), both(r + 1)),
-        1 => add(both(r), both(r + 8)),
-        // Even z: the colour of phase 0, which is red in rows of even x + y.
-        _ => add(add(red[r], black[r + 1]), add(black[r + 8], red[r + 9])),
     }
 }
 
@@ -129,13 +110,13 @@ struct Link {
     weight: f32,
 }
 
-fn aggregate_contacts(fine: &Level, map: &Aggregation, coarse: &mut Level) {
+fn aggregate_contacts(fine: &Level, touched: &[Touched], map: &Aggregation, coarse: &mut Level) {
     let collected: Vec<(Vec<Contact>, Vec<Link>)> = map
         .children
         .par_iter()
         .with_min_len(GRAIN / 4)
         .enumerate()
-        .map(|(l, children)| contacts_of(fine, map, l as u32, children))
+        .map(|(l, children)| contacts_of(touched, map, l as u32, children))
         .collect();
     let (mut per_leaf, links): (Vec<_>, Vec<_>) = collected.into_iter().unzip();
     let mut links: Vec<Link> = links.into_iter().flatten().collect();
@@ -160,31 +141,39 @@ fn merge(list: &mut Vec<Contact>) {
 }
 
 /// The fine contacts of a coarse leaf's cells, moved to the coarse level.
-fn contacts_of(fine: &Level, map: &Aggregation, l: u32, children: &[u32; 8]) -> (Vec<Contact>, Vec<Link>) {
+fn contacts_of(
+    touched: &[Touched],
+    map: &Aggregation,
+    l: u32,
+    children: &[u32; 8],
+) -> (Vec<Contact>, Vec<Link>) {
     let (mut contacts, mut links) = (Vec::new(), Vec::new());
-    for (octant, &child) in children.iter().enumerate().filter(|&(_, &c)| (c as usize) < fine.leaves()) {
-        for group in [0, 1].into_iter().flat_map(|colour| fine.contacts.groups_of(child as usize, colour)) {
-            for c in fine.contacts.of(group) {
-                let (row, lane) = c.at();
-                let (x, y) = (row >> 4, (row & 7) >> 1);
-                let at = [(octant >> 2) * 4 + x, (octant >> 1 & 1) * 4 + y, (octant & 1) * 4 + lane];
-                let n = at[0] << 6 | at[1] << 3 | at[2];
-                let weight = c.weight * STIFFNESS;
-                let target = match c.target {
-                    ZERO => ZERO,
-                    b => match map.supers[b as usize] {
-                        Parent::Super(p) => p,
-                        Parent::Cell(m, o) => {
-                            links.push(Link { from: (l, n as u16), to: (m, o), weight });
-                            continue;
-                        }
-                    },
-                };
-                contacts.push(contact(n, target, weight));
-            }
+    for (octant, fine) in
+        children.iter().enumerate().filter_map(|(o, &c)| Some((o, touched.get(c as usize)?)))
+    {
+        for &(target, n, weight) in &fine.contacts {
+            let n = coarse_offset(octant, n as usize);
+            let target = match target {
+                ZERO => ZERO,
+                b => match map.supers[b as usize] {
+                    Parent::Super(p) => p,
+                    Parent::Cell(m, o) => {
+                        links.push(Link { from: (l, n as u16), to: (m, o), weight });
+                        continue;
+                    }
+                },
+            };
+            contacts.push(contact(n, target, weight));
         }
     }
     (contacts, links)
+}
+
+/// Where a voxel of an octant's leaf goes.
+fn coarse_offset(octant: usize, n: usize) -> usize {
+    let [x, y, z] = leaf::local(n).map(|c| c as usize >> 1);
+    let [ox, oy, oz] = [octant >> 2, octant >> 1 & 1, octant & 1].map(|o| 4 * o);
+    (ox + x) << 6 | (oy + y) << 3 | (oz + z)
 }
 
 fn contact(offset: usize, target: u32, weight: f32) -> Contact {
@@ -205,7 +194,7 @@ fn aggregate_supers(
         per_leaf[l as usize].push(contact(n as usize, target, weight as f32));
     };
     for (b, parent) in map.supers.iter().enumerate() {
-        let fixed = fine.supers.fixed[b] * STIFFNESS as f64;
+        let fixed = fine.supers.fixed[b];
         match *parent {
             Parent::Super(p) => {
                 out.compliance[p as usize] = fine.supers.compliance[b];
@@ -220,7 +209,7 @@ fn aggregate_supers(
         }
     }
     for &(a, b, w) in &fine.supers.pairs {
-        let weight = w * STIFFNESS as f64;
+        let weight = w;
         match (map.supers[a as usize], map.supers[b as usize]) {
             (Parent::Super(p), Parent::Super(q)) => out.pairs.push((p, q, weight)),
             (Parent::Super(p), Parent::Cell(l, n)) | (Parent::Cell(l, n), Parent::Super(p)) => {

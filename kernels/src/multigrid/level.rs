@@ -165,6 +165,13 @@ impl Level {
         self.supers.compliance.len()
     }
 
+    /// The one coefficient of a leaf whose rows are all alike.
+    #[inline(always)]
+    pub fn uniform_weight(&self, l: usize) -> Option<f32> {
+        let [[red, _], [black, _]] = [self.uniform[0].get(l)?, self.uniform[1].get(l)?];
+        (*red > 0.0 && red == black).then_some(*red)
+    }
+
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
         let s = &self.supers;

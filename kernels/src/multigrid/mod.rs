@@ -4,6 +4,7 @@
 //! every level until they fit into one coarse cell; then they become that cell.
 
 mod coarsen;
+mod conductance;
 mod level;
 mod parts;
 mod plane;

@@ -1,4 +1,4 @@
-//! A symmetric multigrid V-cycle on leaves: unsmoothed 2×2×2 aggregation, red-black Gauss-Seidel, f32.
+//! A symmetric multigrid cycle on leaves: unsmoothed 2×2×2 aggregation, red-black Gauss-Seidel, f32.
 //!
 //! Coarse leaves hold 8³ coarse cells, so every level runs the same kernels. Super-cells stay unknowns on
 //! every level until they fit into one coarse cell; then they become that cell.
@@ -28,11 +28,14 @@ pub struct Cycle {
     pub sweeps: usize,
     /// The same on every coarser level.
     pub coarse_sweeps: usize,
+    /// Times that each level but the second is visited in a visit to the level above: 1 is a V-cycle, 2 a W-cycle. (The
+    /// finest level corrects itself by the second only once: those two cost nearly everything.)
+    pub visits: usize,
 }
 
 impl Default for Cycle {
     fn default() -> Self {
-        Self { sweeps: 1, coarse_sweeps: 2 }
+        Self { sweeps: 2, coarse_sweeps: 2, visits: 2 }
     }
 }
 
@@ -102,26 +105,35 @@ impl Multigrid {
         levels + maps + work + self.coarsest.bytes()
     }
 
-    /// One V-cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear, symmetric, positive definite.
+    /// One cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear, symmetric, positive definite.
     pub fn precondition(&mut self) {
-        let last = self.levels.len() - 1;
-        for l in 0..last {
-            let (fine, coarse) = self.work.split_at_mut(l + 1);
-            smoother::smooth_down(&self.levels[l], &mut fine[l], self.cycle.sweeps_on(l));
-            transfer::restrict(&self.levels[l], &mut fine[l], &self.maps[l], &mut coarse[0]);
+        self.improve(0, true);
+    }
+
+    /// Smooths a level, corrects it by the next one as often as the cycle says, and smooths it the other way round.
+    fn improve(&mut self, l: usize, from_zero: bool) {
+        if l + 1 == self.levels.len() {
+            return self.coarsest.solve(&self.levels[l], &mut self.work[l]);
         }
-        self.coarsest.solve(&self.levels[last], &mut self.work[last]);
-        for l in (0..last).rev() {
-            let (fine, coarse) = self.work.split_at_mut(l + 1);
-            transfer::prolong(&self.levels[l], &mut fine[l], &self.maps[l], &coarse[0]);
-            smoother::smooth_up(&self.levels[l], &mut fine[l], self.cycle.sweeps_on(l));
-        }
+        let sweeps = self.cycle.sweeps_on(l);
+        smoother::smooth_down(&self.levels[l], &mut self.work[l], sweeps, from_zero);
+        let (fine, coarse) = self.work.split_at_mut(l + 1);
+        transfer::restrict(&self.levels[l], &mut fine[l], &self.maps[l], &mut coarse[0]);
+        let visits = if l + 2 < self.levels.len() { self.cycle.visits_from(l) } else { 1 };
+        (0..visits).for_each(|visit| self.improve(l + 1, visit == 0));
+        let (fine, coarse) = self.work.split_at_mut(l + 1);
+        transfer::prolong(&self.levels[l], &mut fine[l], &self.maps[l], &coarse[0]);
+        smoother::smooth_up(&self.levels[l], &mut fine[l], sweeps);
     }
 }
 
 impl Cycle {
     fn sweeps_on(&self, level: usize) -> usize {
         if level == 0 { self.sweeps } else { self.coarse_sweeps }
+    }
+
+    fn visits_from(&self, level: usize) -> usize {
+        if level == 0 { 1 } else { self.visits }
     }
 }
 
@@ -161,7 +173,7 @@ impl Coarsest {
 
     fn solve(&mut self, level: &Level, work: &mut Work) {
         let Some(factor) = &self.factor else {
-            smoother::smooth_down(level, work, COARSEST_SWEEPS);
+            smoother::smooth_down(level, work, COARSEST_SWEEPS, true);
             smoother::smooth_up(level, work, COARSEST_SWEEPS);
             return;
         };

@@ -131,19 +131,21 @@ fn relax_supers(level: &Level, work: &mut Work, descending: bool) {
     }
 }
 
-/// `sweeps` of λ, red, black from a zero guess. Leaves the black rows solved exactly.
-pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize) {
-    work.x_super.fill(0.0);
-    work.inflow.fill(0.0);
-    relax_supers(level, work, false);
-    start_red(level, work);
-    relax_colour(level, work, 1);
-    for _ in 1..sweeps {
-        if level.super_count() > 0 {
-            gather_inflow(level, work);
+/// `sweeps` of λ, red, black. Leaves the black rows solved exactly.
+pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize, from_zero: bool) {
+    for sweep in 0..sweeps {
+        if from_zero && sweep == 0 {
+            work.x_super.fill(0.0);
+            work.inflow.fill(0.0);
             relax_supers(level, work, false);
+            start_red(level, work);
+        } else {
+            if level.super_count() > 0 {
+                gather_inflow(level, work);
+                relax_supers(level, work, false);
+            }
+            relax_colour(level, work, 0);
         }
-        relax_colour(level, work, 0);
         relax_colour(level, work, 1);
     }
 }

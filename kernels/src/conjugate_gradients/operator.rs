@@ -3,7 +3,7 @@
 use super::vector::{Real, Vector, dot_half, dot_supers, sum_over_leaves};
 use crate::checkerboard::Half;
 use crate::memory;
-use crate::multigrid::{GRAIN, Level, ZERO};
+use crate::multigrid::{GRAIN, Level, Pair, Rows, ZERO, lanes, pair};
 use rayon::prelude::*;
 
 /// A low-rank term C W Cᵀ: sparse columns C, dense symmetric W.
@@ -114,19 +114,30 @@ fn apply_leaf<T: Real>(
     }
 }
 
+/// y = Σ w (x − v).
+struct Apply<'a, T> {
+    x: &'a Half<T>,
+    y: &'a mut Half<T>,
+}
+
+impl<T: Real> Rows<T> for Apply<'_, T> {
+    #[inline(always)]
+    fn rows(&mut self, r: usize, w: [Pair<f32>; 6], _: Pair<f32>, v: [Pair<T>; 6]) {
+        let (x, mut t) = (pair(self.x, r), [T::default(); 8]);
+        for f in 0..6 {
+            for k in 0..8 {
+                t[k] += T::from(w[f][k]) * (x[k] - v[f][k]);
+            }
+        }
+        *lanes(self.y, r) = t;
+    }
+}
+
 /// y_i = Σ w (x_i − x_j) + Σ c (x_i − λ).
 #[inline(always)]
 fn apply_half<T: Real>(level: &Level, l: usize, colour: usize, x: &Vector<T>, y: &mut Half<T>) {
     let own = &x.cells[colour][l];
-    level.for_rows(l, colour, &x.cells[1 - colour], |r, w, _, v| {
-        for k in 0..4 {
-            let mut t = T::default();
-            for f in 0..6 {
-                t += T::from(w[f][k]) * (own[r][k] - v[f][k]);
-            }
-            y[r][k] = t;
-        }
-    });
+    level.for_rows(l, colour, &x.cells[1 - colour], &mut Apply { x: own, y });
     for group in level.contacts.groups_of(l, colour) {
         let target = if group.target == ZERO { 0.0 } else { x.supers[group.target as usize] };
         for c in level.contacts.of(group) {

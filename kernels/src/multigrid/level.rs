@@ -1,6 +1,6 @@
 //! One grid of the hierarchy: leaves, face coefficients, and what the cells touch besides each other.
 
-use super::plane::{PlaneValues, PlaneWeights, planes};
+use super::plane::PlaneWeights;
 use crate::checkerboard::{Field, Half, Row};
 use crate::leaf;
 use crate::memory;
@@ -281,41 +281,6 @@ impl Level {
             let weights = PlaneWeights::new(self, leaf, colour, x);
             for y in 0..leaf::DIM {
                 f(x * leaf::DIM + y, weights.row(y, (x + y + colour) & 1));
-            }
-        }
-    }
-
-    /// Calls `f(row, weights, diagonal, values)` for the rows of a half-leaf: coefficients towards, and values of
-    /// the six neighbours, which all lie in the other colour's array. Half-leaves that are uniform (most of a deep
-    /// liquid) are not asked for their coefficients: the same bits from a fraction of the memory.
-    #[inline(always)]
-    pub fn for_rows<T: Copy>(
-        &self,
-        leaf: usize,
-        colour: usize,
-        other: &[Half<T>],
-        mut f: impl FnMut(usize, [Row<f32>; 6], Row<f32>, [Row<T>; 6]),
-    ) {
-        let neighbours = self.neighbours[leaf].map(|n| &other[n as usize]);
-        let here = &other[leaf];
-        let [weight, diagonal] = self.uniform[colour][leaf];
-        if weight > 0.0 {
-            for x in 0..leaf::DIM {
-                let values = PlaneValues::new(here, neighbours, x);
-                for y in 0..leaf::DIM {
-                    let v = values.row(y, (x + y + colour) & 1);
-                    f(x * leaf::DIM + y, [[weight; 4]; 6], [diagonal; 4], v);
-                }
-            }
-        } else {
-            let d = planes(&self.diagonal[colour][leaf]);
-            for x in 0..leaf::DIM {
-                let weights = PlaneWeights::new(self, leaf, colour, x);
-                let values = PlaneValues::new(here, neighbours, x);
-                for y in 0..leaf::DIM {
-                    let phase = (x + y + colour) & 1;
-                    f(x * leaf::DIM + y, weights.row(y, phase), d[x][y], values.row(y, phase));
-                }
             }
         }
     }

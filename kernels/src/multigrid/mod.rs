@@ -8,16 +8,19 @@ mod conductance;
 mod level;
 mod parts;
 mod plane;
+mod rows;
 pub(crate) mod smoother;
 pub(crate) mod transfer;
 
 pub use coarsen::{Extent, neighbours};
 pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
 pub use parts::Parts;
+pub use plane::{Pair, pair};
+pub use rows::{Rows, lanes};
 pub use smoother::Work;
 pub use transfer::{Aggregation, Parent};
 
-use crate::checkerboard::{self, Field};
+use crate::checkerboard::{self, Field, Half};
 use crate::dense::Cholesky;
 use crate::memory;
 
@@ -197,6 +200,27 @@ impl Coarsest {
     }
 }
 
+/// Adds the rows of cells to a dense matrix.
+struct Entries<'a> {
+    n: usize,
+    /// Numbers of the cells.
+    own: &'a Half<i32>,
+    a: &'a mut [f64],
+}
+
+impl Rows<i32> for Entries<'_> {
+    fn rows(&mut self, r: usize, w: [Pair<f32>; 6], _: Pair<f32>, others: [Pair<i32>; 6]) {
+        let (n, own) = (self.n, pair(self.own, r));
+        for (w, others) in w.iter().zip(&others) {
+            for k in (0..8).filter(|&k| w[k] > 0.0) {
+                let i = own[k] as usize;
+                self.a[i * n + i] += w[k] as f64;
+                self.a[i * n + others[k] as usize] -= w[k] as f64;
+            }
+        }
+    }
+}
+
 /// The dense matrix of a level: its cells in the given order, then its super-cells.
 fn assemble(level: &Level, cells: &[(usize, usize, usize, usize)], index: &Field<i32>) -> Vec<f64> {
     let n = cells.len() + level.super_count();
@@ -204,15 +228,7 @@ fn assemble(level: &Level, cells: &[(usize, usize, usize, usize)], index: &Field
     for leaf in 0..level.leaves() {
         for colour in 0..2 {
             let own = index[colour][leaf];
-            level.for_rows(leaf, colour, &index[1 - colour], |r, w, _, v| {
-                for (w, v) in w.iter().zip(&v) {
-                    for k in (0..4).filter(|&k| w[k] > 0.0) {
-                        let i = own[r][k] as usize;
-                        a[i * n + i] += w[k] as f64;
-                        a[i * n + v[k] as usize] -= w[k] as f64;
-                    }
-                }
-            });
+            level.for_rows(leaf, colour, &index[1 - colour], &mut Entries { n, own: &own, a: &mut a });
             for group in level.contacts.groups_of(leaf, colour) {
                 for c in level.contacts.of(group) {
                     let i = own[c.at().0][c.at().1] as usize;

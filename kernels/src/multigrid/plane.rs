@@ -7,6 +7,31 @@ use crate::leaf::DIM;
 
 /// The rows of one x.
 pub type Plane<T> = [Row<T>; DIM];
+/// Two rows side by side: eight lanes.
+pub type Pair<T> = [T; 8];
+
+/// Rows y and y + 1 of some rows.
+#[inline(always)]
+pub fn pair<T: Copy>(rows: &[Row<T>], y: usize) -> Pair<T> {
+    *rows[y..y + 2].as_flattened().first_chunk().expect("two rows of four")
+}
+
+#[inline(always)]
+fn join<T: Copy>(a: Row<T>, b: Row<T>) -> Pair<T> {
+    [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]]
+}
+
+/// A row one lane on: `before` moves in.
+#[inline(always)]
+fn after<T: Copy>(before: T, row: Row<T>) -> Row<T> {
+    [before, row[0], row[1], row[2]]
+}
+
+/// A row one lane back: `next` moves in.
+#[inline(always)]
+fn before<T: Copy>(row: Row<T>, next: T) -> Row<T> {
+    [row[1], row[2], row[3], next]
+}
 
 /// A half-leaf by x.
 #[inline(always)]
@@ -51,8 +76,21 @@ impl<'a> PlaneWeights<'a> {
     #[inline(always)]
     pub fn row(&self, y: usize, phase: usize) -> [Row<f32>; 6] {
         let z = self.other_z[y];
-        let upper_z = if phase == 0 { z } else { [z[1], z[2], z[3], self.beyond_z[y][0]] };
+        let upper_z = if phase == 0 { z } else { before(z, self.beyond_z[y][0]) };
         [self.lower_x[y], self.upper_x[y], self.lower_y[y], self.upper_y[y], self.lower_z[y], upper_z]
+    }
+
+    /// The same of rows y and y + 1, y even; `PHASE` is that of row y.
+    #[inline(always)]
+    pub fn pair<const PHASE: usize>(&self, y: usize) -> [Pair<f32>; 6] {
+        let (one, two) = (self.other_z[y], self.other_z[y + 1]);
+        let upper_z = if PHASE == 0 {
+            join(one, before(two, self.beyond_z[y + 1][0]))
+        } else {
+            join(before(one, self.beyond_z[y][0]), two)
+        };
+        let [lower_x, upper_x] = [self.lower_x, self.upper_x].map(|p| pair(p, y));
+        [lower_x, upper_x, pair(self.lower_y, y), pair(&self.upper_y, y), pair(self.lower_z, y), upper_z]
     }
 }
 
@@ -83,16 +121,17 @@ impl<'a, T: Copy> PlaneValues<'a, T> {
         }
     }
 
-    /// Values beside row y towards −x +x −y +y −z +z; `phase` is 0 where lane 0 stands at z = 0: the other colour's
-    /// lanes then stand one above, else one below.
+    /// Values beside rows y and y + 1, y even, towards −x +x −y +y −z +z. `PHASE` is 0 where lane 0 of row y stands at z = 0:
+    /// the other colour's lanes then stand one above, else one below; in row y + 1 it is the other way round.
     #[inline(always)]
-    pub fn row(&self, y: usize, phase: usize) -> [Row<T>; 6] {
-        let row = self.along_y[y + 1];
-        let (below, above) = if phase == 0 {
-            ([self.below_z[y][3], row[0], row[1], row[2]], row)
+    pub fn pair<const PHASE: usize>(&self, y: usize) -> [Pair<T>; 6] {
+        let (one, two) = (self.along_y[y + 1], self.along_y[y + 2]);
+        let (below, above) = if PHASE == 0 {
+            (join(after(self.below_z[y][3], one), two), join(one, before(two, self.above_z[y + 1][0])))
         } else {
-            (row, [row[1], row[2], row[3], self.above_z[y][0]])
+            (join(one, after(self.below_z[y + 1][3], two)), join(before(one, self.above_z[y][0]), two))
         };
-        [self.below_x[y], self.above_x[y], self.along_y[y], self.along_y[y + 2], below, above]
+        let [below_x, above_x] = [self.below_x, self.above_x].map(|p| pair(p, y));
+        [below_x, above_x, pair(&self.along_y, y), pair(&self.along_y, y + 2), below, above]
     }
 }

@@ -3,6 +3,8 @@
 //! colours and could stand in neither.
 
 use super::level::{GRAIN, Group, Level, ZERO};
+use super::plane::{Pair, pair};
+use super::rows::{Rows, lanes};
 use crate::checkerboard::{Field, Half};
 use crate::memory;
 use rayon::prelude::*;
@@ -42,6 +44,25 @@ impl Work {
     }
 }
 
+/// x = (b + Σ w v) / d.
+struct Relax<'a> {
+    b: &'a Half<f32>,
+    x: &'a mut Half<f32>,
+}
+
+impl Rows<f32> for Relax<'_> {
+    #[inline(always)]
+    fn rows(&mut self, r: usize, w: [Pair<f32>; 6], d: Pair<f32>, v: [Pair<f32>; 6]) {
+        let mut t = pair(self.b, r);
+        for f in 0..6 {
+            for k in 0..8 {
+                t[k] += w[f][k] * v[f][k];
+            }
+        }
+        *lanes(self.x, r) = std::array::from_fn(|k| t[k] / d[k]);
+    }
+}
+
 /// Solves the rows of one colour for given values of the other: x = (b + Σ w v + Σ c λ) / d.
 pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
     let Work { x, b, x_super, .. } = work;
@@ -49,17 +70,8 @@ pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
     let (own, other) = if colour == 0 { (red, &*black) } else { (black, &*red) };
     let (b, d) = (&b[colour], &level.diagonal[colour]);
     own[..level.leaves()].par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(leaf, x)| {
-        let (b, d) = (&b[leaf], &d[leaf]);
-        level.for_rows(leaf, colour, other, |r, w, d, v| {
-            for k in 0..4 {
-                let mut t = b[r][k];
-                for f in 0..6 {
-                    t += w[f][k] * v[f][k];
-                }
-                x[r][k] = t / d[k];
-            }
-        });
-        add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);
+        level.for_rows(leaf, colour, other, &mut Relax { b: &b[leaf], x });
+        add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[leaf][r][k]);
     });
 }
 

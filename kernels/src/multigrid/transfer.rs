@@ -1,6 +1,8 @@
 //! Between a level and the next: 2×2×2 aggregation. Restriction sums residuals, prolongation copies.
 
 use super::level::{GRAIN, Level};
+use super::plane::{Pair, pair};
+use super::rows::{Rows, lanes};
 use super::smoother::{Work, add_contacts, gather_inflow, super_inflow};
 use crate::checkerboard::{Half, Row, place};
 use crate::leaf;
@@ -58,19 +60,31 @@ fn get_coarse(halves: [&Half<f32>; 2], (first, row, lane): (usize, usize, usize)
     [even[row][lane], odd[row][lane], even[row][lane + 1], odd[row][lane + 1]]
 }
 
+/// out = b + Σ w v − d x.
+struct Residual<'a> {
+    b: &'a Half<f32>,
+    x: &'a Half<f32>,
+    out: Half<f32>,
+}
+
+impl Rows<f32> for Residual<'_> {
+    #[inline(always)]
+    fn rows(&mut self, r: usize, w: [Pair<f32>; 6], d: Pair<f32>, v: [Pair<f32>; 6]) {
+        let (mut t, x) = (pair(self.b, r), pair(self.x, r));
+        for f in 0..6 {
+            for k in 0..8 {
+                t[k] += w[f][k] * v[f][k];
+            }
+        }
+        *lanes(&mut self.out, r) = std::array::from_fn(|k| t[k] - d[k] * x[k]);
+    }
+}
+
 /// The red residual of a leaf: b + Σ w v + Σ c λ − d x. (Black rows are solved exactly by the last sweep.)
 fn red_residual(level: &Level, work: &Work, leaf: usize) -> Half<f32> {
-    let mut out = [[0.0; 4]; 64];
-    let (b, x) = (&work.b[0][leaf], &work.x[0][leaf]);
-    level.for_rows(leaf, 0, &work.x[1], |r, w, d, v| {
-        for k in 0..4 {
-            let mut t = b[r][k];
-            for f in 0..6 {
-                t += w[f][k] * v[f][k];
-            }
-            out[r][k] = t - d[k] * x[r][k];
-        }
-    });
+    let mut kernel = Residual { b: &work.b[0][leaf], x: &work.x[0][leaf], out: [[0.0; 4]; 64] };
+    level.for_rows(leaf, 0, &work.x[1], &mut kernel);
+    let mut out = kernel.out;
     add_contacts(level, leaf, 0, &work.x_super, |r, k, inflow| out[r][k] += inflow);
     out
 }

@@ -1,6 +1,5 @@
 //! From the system's data to the engine's finest level: only leaves that hold unknown cells, colours apart.
 
-use super::operator::End;
 use super::system::{AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard::{self, Half, place};
@@ -133,23 +132,15 @@ fn supers(system: &PressureSystem) -> Supers {
     if count == 0 {
         return out;
     }
-    let faces: Vec<Vec<(End, End, f64)>> = (0..system.topology.len())
+    let faces: Vec<Vec<(i32, i32, f64)>> = (0..system.topology.len())
         .into_par_iter()
         .with_min_len(GRAIN)
-        .map(|l| {
-            let mut list = Vec::new();
-            system.for_faces_of(l, |lower, upper, c| match (lower, upper) {
-                (End::Cell(_), _) | (_, End::Cell(_)) => {}
-                other => list.push((other.0, other.1, c)),
-            });
-            list
-        })
+        .map(|l| dry_faces(system, l))
         .collect();
     for &(lower, upper, c) in faces.iter().flatten() {
         match (lower, upper) {
-            (End::Super(a), End::Super(b)) => out.pairs.push((a.min(b) as u32, a.max(b) as u32, c)),
-            (End::Super(a), _) | (_, End::Super(a)) => out.fixed[a] += c,
-            _ => {}
+            (FIXED, b) | (b, FIXED) => out.fixed[b as usize] += c,
+            (a, b) => out.pairs.push((a.min(b) as u32, a.max(b) as u32, c)),
         }
     }
     out.pairs.sort_by_key(|p| (p.0, p.1));
@@ -160,6 +151,28 @@ fn supers(system: &PressureSystem) -> Supers {
         }
         same
     });
+    out
+}
+
+/// The faces owned by a leaf that join super-cells with each other or with known zeros, by their labels.
+fn dry_faces(system: &PressureSystem, l: usize) -> Vec<(i32, i32, f64)> {
+    let mut out = Vec::new();
+    let dry = |label: i32| label == FIXED || label >= 0;
+    let labels = &system.label[l * leaf::SIZE..(l + 1) * leaf::SIZE];
+    if !labels.iter().fold(false, |any, &label| any | dry(label)) {
+        return out;
+    }
+    for n in (0..leaf::SIZE).filter(|&n| dry(labels[n])) {
+        for axis in 0..3 {
+            let c = system.face[axis][l * leaf::SIZE + n];
+            let mut below = leaf::local(n);
+            below[axis] -= 1;
+            let lower = system.topology.reach(l, below).map_or(SOLID, |s| system.label[s]);
+            if c > 0.0 && dry(lower) && lower != labels[n] {
+                out.push((lower, labels[n], c as f64));
+            }
+        }
+    }
     out
 }
 
@@ -181,6 +194,10 @@ pub(super) fn extents(system: &PressureSystem) -> Vec<Extent> {
         .with_min_len(GRAIN)
         .map(|l| {
             let mut found: Vec<(usize, Extent)> = Vec::new();
+            let labels = &system.label[l * leaf::SIZE..(l + 1) * leaf::SIZE];
+            if !labels.iter().fold(false, |any, &label| any | (label >= 0)) {
+                return found;
+            }
             for slot in (l * leaf::SIZE..(l + 1) * leaf::SIZE).filter(|&s| system.label[s] >= 0) {
                 let (b, cell) = (system.label[slot] as usize, system.topology.coord(slot).to_array());
                 match found.iter_mut().find(|(known, _)| *known == b) {

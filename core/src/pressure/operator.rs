@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// What a face of the system joins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum End {
+enum End {
     /// An unknown cell, by its position.
     Cell(usize),
     /// A super-cell.
@@ -27,7 +27,7 @@ impl PressureSystem {
     }
 
     /// Calls `f(lower end, upper end, coefficient)` for every open face owned by leaf `l`.
-    pub(super) fn for_faces_of(&self, l: usize, mut f: impl FnMut(End, End, f64)) {
+    fn for_faces_of(&self, l: usize, mut f: impl FnMut(End, End, f64)) {
         for n in 0..leaf::SIZE {
             let slot = l * leaf::SIZE + n;
             let Some(upper) = self.end(slot) else { continue };

@@ -217,6 +217,18 @@ fn one_huge_and_hundreds_of_tiny_bubbles() {
 }
 
 #[test]
+fn stiff_bubbles_in_closed_tanks() {
+    // The stiffer, the nearer to singular: pressures of 1/compliance, which f32 cannot hold and must notice at once.
+    // (At 10⁻⁵ f64 does not hold them to 10⁻⁸ either.)
+    let label = |c: Coord| if (c.as_vec3() - 15.5).length() < 6.0 { 0 } else { CELL };
+    for (compliance, limit) in [(1.0, 10), (1e-2, 10), (1e-4, 20)] {
+        let mut system = build(32, 1, label, surface(0.2));
+        system.super_cells[0].compliance = compliance;
+        converges("stiff bubble", &system, limit);
+    }
+}
+
+#[test]
 fn giving_up_is_said() {
     let label = |c: Coord| if c.y < 30 { CELL } else { FIXED };
     let system = build(32, 0, label, surface(1.0));

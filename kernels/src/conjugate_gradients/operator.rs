@@ -43,6 +43,8 @@ type Entry = (u32, u8, u8, u8, u32, f64);
 pub struct Scratch {
     /// One entry a leaf.
     pub partials: Vec<f64>,
+    /// One entry a leaf: Σ (Σ_f w_f x_i)² of the last [`apply`].
+    pub magnitudes: Vec<f64>,
     /// One entry a contact group.
     pub flow: Vec<f64>,
     /// One entry a column of every low-rank term: W Cᵀ x.
@@ -55,8 +57,10 @@ impl Scratch {
     /// Sizes the scratch.
     pub fn fit(&mut self, level: &Level, low_rank: &[LowRank]) {
         let columns = low_rank.iter().flat_map(|t| &t.columns);
-        let sizes = [level.leaves(), level.contacts.groups.len(), columns.clone().count()];
-        for (v, n) in [&mut self.partials, &mut self.flow, &mut self.columns].into_iter().zip(sizes) {
+        let leaves = level.leaves();
+        let sizes = [leaves, leaves, level.contacts.groups.len(), columns.clone().count()];
+        let vectors = [&mut self.partials, &mut self.magnitudes, &mut self.flow, &mut self.columns];
+        for (v, n) in vectors.into_iter().zip(sizes) {
             v.clear();
             v.resize(n, 0.0);
         }
@@ -70,12 +74,12 @@ impl Scratch {
 
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
-        let vectors = [&self.partials, &self.flow, &self.columns].map(memory::of);
+        let vectors = [&self.partials, &self.magnitudes, &self.flow, &self.columns].map(memory::of);
         vectors.iter().sum::<usize>() + memory::of(&self.entries)
     }
 }
 
-/// y = A x; returns xᵀ A x.
+/// y = A x; returns xᵀ A x. Leaves in [`Scratch::magnitudes`] what rounding it makes is in proportion to.
 pub fn apply<T: Real>(
     level: &Level,
     low_rank: &[LowRank],
@@ -84,16 +88,20 @@ pub fn apply<T: Real>(
     scratch: &mut Scratch,
 ) -> f64 {
     weigh_columns(low_rank, x, &mut scratch.columns);
-    let Scratch { partials, flow, columns, entries } = scratch;
-    let cells = sum_over_leaves(&mut y.cells, partials, |l, red, black| {
-        apply_leaf(level, entries, columns, l, x, [red, black]);
-        dot_half(&x.cells[0][l], red) + dot_half(&x.cells[1][l], black)
+    let Scratch { partials, magnitudes, flow, columns, entries } = scratch;
+    let leaves = partials.len();
+    let [red, black] = &mut y.cells;
+    let halves = red[..leaves].par_iter_mut().zip(&mut black[..leaves]);
+    let sums = partials.par_iter_mut().zip(magnitudes);
+    halves.zip(sums).with_min_len(GRAIN).enumerate().for_each(|(l, ((red, black), (sum, magnitude)))| {
+        *magnitude = apply_leaf(level, entries, columns, l, x, [red, black]);
+        *sum = dot_half(&x.cells[0][l], red) + dot_half(&x.cells[1][l], black);
     });
     apply_supers(level, low_rank, columns, x, &mut y.supers, flow);
-    cells + dot_supers(&x.supers, &y.supers)
+    partials.iter().sum::<f64>() + dot_supers(&x.supers, &y.supers)
 }
 
-/// The rows of A x of one leaf's cells.
+/// The rows of A x of one leaf's cells; returns Σ (Σ_f w_f x_i)².
 #[inline(always)]
 fn apply_leaf<T: Real>(
     level: &Level,
@@ -102,9 +110,8 @@ fn apply_leaf<T: Real>(
     l: usize,
     x: &Vector<T>,
     [red, black]: [&mut Half<T>; 2],
-) {
-    apply_half(level, l, 0, x, red);
-    apply_half(level, l, 1, x, black);
+) -> f64 {
+    let magnitude = apply_half(level, l, 0, x, red) + apply_half(level, l, 1, x, black);
     if !entries.is_empty() {
         let first = entries.partition_point(|e| (e.0 as usize) < l);
         for &(_, colour, r, k, column, w) in entries[first..].iter().take_while(|e| e.0 as usize == l) {
@@ -112,32 +119,42 @@ fn apply_leaf<T: Real>(
             half[r as usize][k as usize] += T::round(w * columns[column as usize]);
         }
     }
+    magnitude
 }
 
 /// y = Σ w (x − v).
 struct Apply<'a, T> {
     x: &'a Half<T>,
     y: &'a mut Half<T>,
+    /// Σ (x Σ w)² of each lane.
+    magnitude: Pair<f32>,
 }
 
 impl<T: Real> Rows<T> for Apply<'_, T> {
     #[inline(always)]
     fn rows(&mut self, r: usize, w: [Pair<f32>; 6], _: Pair<f32>, v: [Pair<T>; 6]) {
-        let (x, mut t) = (pair(self.x, r), [T::default(); 8]);
+        let (x, mut t, mut sum) = (pair(self.x, r), [T::default(); 8], [0.0; 8]);
         for f in 0..6 {
             for k in 0..8 {
                 t[k] += T::from(w[f][k]) * (x[k] - v[f][k]);
+                sum[k] += w[f][k];
             }
         }
         *lanes(self.y, r) = t;
+        for k in 0..8 {
+            let size = x[k].into() as f32 * sum[k];
+            self.magnitude[k] += size * size;
+        }
     }
 }
 
-/// y_i = Σ w (x_i − x_j) + Σ c (x_i − λ).
+/// y_i = Σ w (x_i − x_j) + Σ c (x_i − λ); returns Σ (Σ_f w_f x_i)².
 #[inline(always)]
-fn apply_half<T: Real>(level: &Level, l: usize, colour: usize, x: &Vector<T>, y: &mut Half<T>) {
+fn apply_half<T: Real>(level: &Level, l: usize, colour: usize, x: &Vector<T>, y: &mut Half<T>) -> f64 {
     let own = &x.cells[colour][l];
-    level.for_rows(l, colour, &x.cells[1 - colour], &mut Apply { x: own, y });
+    let mut kernel = Apply { x: own, y, magnitude: [0.0; 8] };
+    level.for_rows(l, colour, &x.cells[1 - colour], &mut kernel);
+    let magnitude = kernel.magnitude.iter().map(|&m| m as f64).sum();
     for group in level.contacts.groups_of(l, colour) {
         let target = if group.target == ZERO { 0.0 } else { x.supers[group.target as usize] };
         for c in level.contacts.of(group) {
@@ -145,6 +162,7 @@ fn apply_half<T: Real>(level: &Level, l: usize, colour: usize, x: &Vector<T>, y:
             y[r][k] += T::round(c.weight as f64 * (own[r][k].into() - target));
         }
     }
+    magnitude
 }
 
 /// y_b = Σ c (λ_b − x_i) + Σ w (λ_b − λ_o) + (compliance + fixed) λ_b, and the low-rank terms' share.
@@ -223,7 +241,7 @@ pub fn residual<T: Real>(
     scratch: &mut Scratch,
 ) -> f64 {
     weigh_columns(low_rank, x, &mut scratch.columns);
-    let Scratch { partials, flow, columns, entries } = scratch;
+    let Scratch { partials, flow, columns, entries, .. } = scratch;
     let square = sum_over_leaves(cells, partials, |l, red, black| {
         let mut image = [[[0.0; 4]; 64]; 2];
         let mut rest = image;

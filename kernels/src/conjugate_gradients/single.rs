@@ -1,6 +1,7 @@
 //! The stage in f32: half the memory and half the traffic of f64. The correction is folded into x (f64) and
 //! the residual computed anew in f64 before f32 has lost track of it, and the search direction is kept, so that
-//! convergence goes on as if nothing had been: residual replacement [van der Vorst and Ye 2000].
+//! convergence goes on as if nothing had been: residual replacement [van der Vorst and Ye 2000]. Where f32 has lost
+//! track, the direction is worth nothing either.
 
 use super::operator::{apply, residual};
 use super::vector::{Vector, dot_cells, dot_half, dot_supers};
@@ -21,8 +22,8 @@ pub(super) struct Vectors {
 
 /// Reduction of the residual after which f32 is not trusted any longer and the true residual is computed.
 const TRUSTED_REDUCTION: f64 = 1e-3;
-/// Iterations after which it is computed even so: a recurrence that has lost track may never get there.
-const PATIENCE: usize = 20;
+/// Unit roundoff of f32.
+const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
 /// A true residual that shrank less than this between two of its computations: f32 gains nothing here.
 const LEAST_GAIN: f64 = 0.25;
 
@@ -31,7 +32,7 @@ impl Vectors {
         memory::of_field(&self.gained) + self.direction.bytes() + self.image.bytes()
     }
 
-    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done, out of patience, or without gain.
+    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done or without gain.
     /// Everything is divided by ‖b‖₂, so that f32 sees lengths near 1 whatever the units.
     pub fn run(&mut self, problem: &mut Problem, out: &mut Outcome, progress: Progress) {
         let (leaves, supers) = (problem.scratch.partials.len(), problem.x.supers.len());
@@ -39,7 +40,7 @@ impl Vectors {
         self.direction.fit(leaves, supers);
         self.image.fit(leaves, supers);
         out.residual = true_residual(problem);
-        let (mut trusted, mut since, mut energy) = (out.residual, out.iterations, 0.0);
+        let (mut trusted, mut rounding, mut energy) = (out.residual, 0.0, 0.0);
         while out.goes_on(problem.stop) {
             problem.multigrid.precondition();
             let work = &mut problem.multigrid.work[0];
@@ -57,14 +58,18 @@ impl Vectors {
             out.residual = self.update(work, step, problem.x, problem.norm, &mut problem.scratch.partials);
             out.iterations += 1;
             out.cancelled = progress(out.iterations, out.residual).is_break();
-            let overdue = out.iterations - since >= PATIENCE;
-            if overdue || !out.goes_on(problem.stop) || out.residual < TRUSTED_REDUCTION * trusted {
+            // How far the recurrence may have strayed [van der Vorst and Ye 2000, Eq. 2.4], in lengths of ‖b‖.
+            let magnitude = problem.scratch.magnitudes.iter().sum::<f64>().sqrt();
+            rounding += ROUNDOFF * (step * magnitude + out.residual);
+            let lost = rounding >= out.residual;
+            if lost || !out.goes_on(problem.stop) || out.residual < TRUSTED_REDUCTION * trusted {
                 self.fold(problem.x, problem.norm);
                 out.residual = true_residual(problem);
                 if out.residual > LEAST_GAIN * trusted {
                     return;
                 }
-                (trusted, since) = (out.residual, out.iterations);
+                (trusted, rounding) = (out.residual, 0.0);
+                energy = if lost { 0.0 } else { energy };
             }
         }
         self.fold(problem.x, problem.norm);

@@ -17,7 +17,7 @@ pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
 pub use parts::Parts;
 pub use plane::{Pair, pair};
 pub use rows::{Rows, lanes};
-pub use smoother::Work;
+pub use smoother::{Work, relax_colour};
 pub use transfer::{Aggregation, Parent};
 
 use crate::checkerboard::{self, Field, Half};

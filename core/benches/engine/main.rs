@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of the finest level that one iteration cannot avoid moving, per cell of its leaves, every array of a
 /// pass once, coefficients not counted (docs/pressure.md, "What an iteration moves"): a lower bound.
-const BYTES_PER_CELL: f64 = 86.0;
+const BYTES_PER_CELL: f64 = 110.0;
 
 /// Relative residuals to solve to.
 const TOLERANCES: [f64; 2] = [1e-5, 1e-8];

@@ -14,13 +14,21 @@ fn build(
     label: impl Fn(Coord) -> i32,
     coefficient: impl Fn(usize, Coord, i32, i32) -> f64,
 ) -> PressureSystem {
-    let leaves = (0..n).step_by(8);
-    let origins = leaves.clone().flat_map(|x| {
-        let leaves = leaves.clone();
-        leaves.clone().flat_map(move |y| leaves.clone().map(move |z| Coord::new(x, y, z)))
-    });
+    build_box(Coord::splat(n), supers, label, coefficient)
+}
+
+/// The same on a box of any size.
+fn build_box(
+    size: Coord,
+    supers: usize,
+    label: impl Fn(Coord) -> i32,
+    coefficient: impl Fn(usize, Coord, i32, i32) -> f64,
+) -> PressureSystem {
+    let leaves = |n: i32| (0..n).step_by(8);
+    let origins = leaves(size.x)
+        .flat_map(|x| leaves(size.y).flat_map(move |y| leaves(size.z).map(move |z| Coord::new(x, y, z))));
     let topology = Arc::new(Topology::new(origins.collect()));
-    let inside = |c: Coord| c.cmpge(Coord::ZERO).all() && c.cmplt(Coord::splat(n)).all();
+    let inside = |c: Coord| c.cmpge(Coord::ZERO).all() && c.cmplt(size).all();
     let label_of = |c: Coord| if inside(c) { label(c) } else { SOLID };
     let slots = topology.len() * leaf::SIZE;
     let face = std::array::from_fn(|axis| {
@@ -163,6 +171,33 @@ fn cut_cells_with_vanishing_open_area() {
     };
     let label = |c: Coord| if c.y < 20 { CELL } else { FIXED };
     converges("cut cells", &build(32, 0, label, cut), 80);
+}
+
+#[test]
+fn a_million_random_cut_cells() {
+    let unit = |axis: usize, c: Coord| {
+        let key = (c.x as u64) << 40 ^ (c.y as u64) << 20 ^ c.z as u64 ^ (axis as u64) << 60;
+        Random(key).unit()
+    };
+    let cut = move |axis: usize, c: Coord, a: i32, b: i32| {
+        let theta = if a != b { 0.01 + 0.99 * unit(axis, c + 1) } else { 1.0 };
+        unit(axis, c) / theta
+    };
+    let label = |c: Coord| if c.y < 100 { CELL } else { FIXED };
+    converges("a million cut cells", &build(104, 0, label, cut), 40);
+}
+
+#[test]
+fn long_and_flat_domains() {
+    let pipe = |c: Coord| if c.x < 1 { FIXED } else { CELL };
+    converges("pipe", &build_box(Coord::new(800, 8, 8), 0, pipe, surface(0.3)), 40);
+    let plate = |c: Coord| if c.y == 2 { FIXED } else { CELL };
+    converges("plate", &build_box(Coord::new(200, 3, 160), 0, plate, surface(0.01)), 20);
+    // Cells as flat as 1 : 10: coefficients that differ by a hundred between the axes.
+    let flat =
+        |axis: usize, _: Coord, a: i32, b: i32| [1.0, 100.0, 1.0][axis] * if a != b { 3.0 } else { 1.0 };
+    let label = |c: Coord| if c.y < 40 { CELL } else { FIXED };
+    converges("flat cells", &build(48, 0, label, flat), 100);
 }
 
 /// One big and many tiny bubbles in a tank under air.

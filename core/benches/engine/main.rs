@@ -178,7 +178,9 @@ fn main() {
         }
     }
     if options.bubbles {
-        bubble_table(&options);
+        // Inside a pool, as a solver always is: from outside every loop would wait for another thread to wake.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads[0]).build().expect("threads");
+        pool.install(|| bubble_table(&options));
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) struct Vectors {
 
 /// Reduction of the residual after which f32 is not trusted any longer and the true residual is computed.
 const TRUSTED_REDUCTION: f64 = 1e-3;
+/// Iterations after which it is computed even so: a recurrence that diverges never gets there, nor is its rounding large
+/// beside its residual.
+const PATIENCE: usize = 20;
 /// Unit roundoff of f32.
 const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
 /// A true residual that shrank less than this between two of its computations: f32 gains nothing here.
@@ -41,6 +44,7 @@ impl Vectors {
         self.image.fit(leaves, supers);
         out.residual = true_residual(problem);
         let (mut trusted, mut rounding, mut energy) = (out.residual, 0.0, 0.0);
+        let mut since = out.iterations;
         while out.goes_on(problem.stop) {
             problem.multigrid.precondition();
             let work = &mut problem.multigrid.work[0];
@@ -62,13 +66,14 @@ impl Vectors {
             let magnitude = problem.scratch.magnitudes.iter().sum::<f64>().sqrt();
             rounding += ROUNDOFF * (step * magnitude + out.residual);
             let lost = rounding >= out.residual;
-            if lost || !out.goes_on(problem.stop) || out.residual < TRUSTED_REDUCTION * trusted {
+            let overdue = out.iterations - since >= PATIENCE;
+            if lost || overdue || !out.goes_on(problem.stop) || out.residual < TRUSTED_REDUCTION * trusted {
                 self.fold(problem.x, problem.norm);
                 out.residual = true_residual(problem);
                 if out.residual > LEAST_GAIN * trusted {
                     return;
                 }
-                (trusted, rounding) = (out.residual, 0.0);
+                (trusted, rounding, since) = (out.residual, 0.0, out.iterations);
                 energy = if lost { 0.0 } else { energy };
             }
         }

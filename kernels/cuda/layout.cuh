@@ -200,6 +200,8 @@ struct State {
     double scale;
     /// Σ (b − A x)² over the super-cells.
     double super_square;
+    /// How far the f32 recurrence may have strayed since the last true residual, in lengths of ‖b‖.
+    double rounding;
     /// [iteration % HISTORY].
     double history[HISTORY];
     unsigned max_iterations;
@@ -215,4 +217,4 @@ struct State {
 static_assert(sizeof(RowLists<float>) == 24 && sizeof(Entry<float>) == 12 && sizeof(Entry<double>) == 16, "twins");
 static_assert(sizeof(Supers) == 104 && sizeof(Level) == 208 && sizeof(Work) == 40, "twins");
 static_assert(sizeof(Aggregation) == 56 && sizeof(Coarsest) == 32 && sizeof(LowRank) == 152, "twins");
-static_assert(sizeof(Vector<float>) == 16 && sizeof(State) == 80 + 8 * HISTORY + 24, "twins");
+static_assert(sizeof(Vector<float>) == 16 && sizeof(State) == 88 + 8 * HISTORY + 24, "twins");

@@ -55,10 +55,11 @@ extern "C" __global__ void weigh_columns(LowRank masses, unsigned phase, const S
     }
 }
 
-/// Row of A x: Σ w (x_i − x_j) + Σ c (x_i − λ) + the masses' share.
+/// Row of A x: Σ w (x_i − x_j) + Σ c (x_i − λ) + the masses' share. Adds Σ (Σ_f w_f x_i)² to `magnitude`.
 template <class T>
 __device__ inline Row<T> operator_row(
-    const Level& level, const LowRank& masses, const Vector<T>& x, unsigned leaf, unsigned colour, unsigned r) {
+    const Level& level, const LowRank& masses, const Vector<T>& x, unsigned leaf, unsigned colour, unsigned r,
+    double& magnitude) {
     Row<T> own = half(x.cells, level, colour, leaf)[r];
     Beside<T> v = values_beside<T>(level, x.cells, leaf, colour, r);
     Stencil s = stencil(level, leaf, colour, r);
@@ -66,11 +67,15 @@ __device__ inline Row<T> operator_row(
 #pragma unroll
     for (unsigned k = 0; k < LANES; ++k) {
         T t = T(0);
+        float sum = 0.0f;
 #pragma unroll
         for (unsigned f = 0; f < 6; ++f) {
             t += T(s.weight.side[f].lane[k]) * (own.lane[k] - v.side[f].lane[k]);
+            sum += s.weight.side[f].lane[k];
         }
         y.lane[k] = t;
+        float size = float(own.lane[k]) * sum;
+        magnitude += double(size * size);
     }
     for_entries(level.bubbles, leaf, colour, r, [&](const Entry<float>& e) {
         add(y, e.lane, T(double(e.weight) * (double(pick(own, e.lane)) - x.supers[e.target])));
@@ -84,24 +89,30 @@ __device__ inline Row<T> operator_row(
     return y;
 }
 
-/// y = A x of the cells, and per leaf Σ x A x.
+/// y = A x of the cells, and per leaf Σ x A x; returns this row's Σ (Σ_f w_f x_i)².
 template <class T>
-__device__ inline void apply(
+__device__ inline double apply(
     const Level& level, const LowRank& masses, const Vector<T>& x, const Vector<T>& y, double* partials) {
     unsigned leaf = blockIdx.x, colour = threadIdx.x / ROWS, r = threadIdx.x % ROWS;
-    Row<T> row = operator_row(level, masses, x, leaf, colour, r);
+    double magnitude = 0.0;
+    Row<T> row = operator_row(level, masses, x, leaf, colour, r, magnitude);
     half(y.cells, level, colour, leaf)[r] = row;
     double sum = sum_over_block<LEAF_THREADS>(dot_row(half(x.cells, level, colour, leaf)[r], row));
     if (threadIdx.x == 0) {
         partials[leaf] = sum;
     }
+    return magnitude;
 }
 
-/// Grid: leaves; block: LEAF_THREADS.
+/// Writes as well, per leaf, what rounding it makes is in proportion to. Grid: leaves; block: LEAF_THREADS.
 extern "C" __global__ void apply_single(
-    Level level, LowRank masses, Vector<float> x, Vector<float> y, double* partials, const State* state) {
+    Level level, LowRank masses, Vector<float> x, Vector<float> y, double* partials, double* magnitudes,
+    const State* state) {
     if (state->phase == RUN) {
-        apply(level, masses, x, y, partials);
+        double magnitude = sum_over_block<LEAF_THREADS>(apply(level, masses, x, y, partials));
+        if (threadIdx.x == 0) {
+            magnitudes[blockIdx.x] = magnitude;
+        }
     }
 }
 
@@ -180,7 +191,8 @@ __device__ inline void residual(
     double* partials, double scale) {
     unsigned leaf = blockIdx.x, colour = threadIdx.x / ROWS, r = threadIdx.x % ROWS;
     Row<double> rest = half(b.cells, level, colour, leaf)[r];
-    Row<double> image = operator_row(level, masses, x, leaf, colour, r);
+    double magnitude = 0.0;
+    Row<double> image = operator_row(level, masses, x, leaf, colour, r, magnitude);
     Row<T> scaled;
 #pragma unroll
     for (unsigned k = 0; k < LANES; ++k) {

@@ -5,8 +5,11 @@
 
 /// Residual reduction after which f32 is not trusted any longer and the true residual is computed.
 constexpr double TRUSTED_REDUCTION = 1e-3;
-/// Iterations after which it is computed even so.
+/// Iterations after which it is computed even so: a recurrence that diverges never gets there, nor is its rounding large
+/// beside its residual.
 constexpr unsigned PATIENCE = 20;
+/// Unit roundoff of f32.
+constexpr double ROUNDOFF = 1.0 / 16777216.0;
 /// A true residual that shrank less than this between two of its computations: f32 gains nothing here.
 constexpr double LEAST_GAIN = 0.25;
 /// The same of the f64 stage.
@@ -72,17 +75,24 @@ __device__ inline void count_iteration(State& state, double residual) {
     state.iterations += 1;
 }
 
-/// ‖r‖ of the recurrence, and whether f32 is trusted further. Grid: 1; block: LONE_THREADS.
+/// ‖r‖ of the recurrence, and whether f32 is trusted further. Where it has lost track, the direction is worth nothing
+/// either [van der Vorst and Ye 2000, Eq. 2.4]. Grid: 1; block: LONE_THREADS.
 extern "C" __global__ void measure_single(
-    Level level, const double* partials, const double* r_super, State* state) {
+    Level level, const double* partials, const double* r_super, const double* magnitudes, State* state) {
     if (state->phase != RUN) {
         return;
     }
     double square = sum_with_supers(partials, level.leaves, r_super, r_super, level.supers.count);
+    double magnitude = sum_of<LONE_THREADS>(level.leaves, [&](unsigned l) { return magnitudes[l]; });
     if (threadIdx.x == 0) {
         count_iteration(*state, sqrt(square));
+        state->rounding += ROUNDOFF * (state->step * sqrt(magnitude) + state->residual);
+        bool lost = state->rounding >= state->residual;
         bool overdue = state->iterations - state->since >= PATIENCE;
-        if (overdue || !goes_on(*state) || state->residual < TRUSTED_REDUCTION * state->trusted) {
+        if (lost) {
+            state->energy = 0.0;
+        }
+        if (lost || overdue || !goes_on(*state) || state->residual < TRUSTED_REDUCTION * state->trusted) {
             state->phase = REPLACE;
         }
     }
@@ -120,6 +130,7 @@ extern "C" __global__ void judge_single(Level level, const double* partials, Sta
         state->phase = gains && goes_on(*state) ? RUN : DONE;
         state->trusted = state->residual;
         state->since = state->iterations;
+        state->rounding = 0.0;
     }
 }
 

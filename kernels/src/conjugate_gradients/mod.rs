@@ -79,7 +79,9 @@ impl ConjugateGradients {
     /// Solves A x = b from the x given.
     ///
     /// Each stage runs its recurrence until its residual is small enough, then computes the true residual and
-    /// goes on from there, as long as that still gains.
+    /// goes on from there, as long as that still gains. A W-cycle need not be positive definite
+    /// ([`Multigrid::precondition`]); every direction is still conjugate to those before it, and a step that is no descent
+    /// (r·z ≤ 0) gives it away: from there on it is the V-cycle that preconditions, as it does in f64.
     pub fn solve(
         &mut self,
         multigrid: &mut Multigrid,
@@ -96,8 +98,9 @@ impl ConjugateGradients {
             return out;
         }
         let mut problem = Problem { multigrid, low_rank, right_side, x, scratch, stop, norm };
-        single.run(&mut problem, &mut out, progress);
+        while single.run(&mut problem, &mut out, progress) && problem.multigrid.take_v_cycle() {}
         if out.goes_on(stop) {
+            problem.multigrid.take_v_cycle();
             double.run(&mut problem, &mut out, progress);
         }
         out

@@ -35,9 +35,9 @@ impl Vectors {
         memory::of_field(&self.gained) + self.direction.bytes() + self.image.bytes()
     }
 
-    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done or without gain.
-    /// Everything is divided by ‖b‖₂, so that f32 sees lengths near 1 whatever the units.
-    pub fn run(&mut self, problem: &mut Problem, out: &mut Outcome, progress: Progress) {
+    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done or without gain; returns whether a step was no
+    /// descent. Everything is divided by ‖b‖₂, so that f32 sees lengths near 1 whatever the units.
+    pub fn run(&mut self, problem: &mut Problem, out: &mut Outcome, progress: Progress) -> bool {
         let (leaves, supers) = (problem.scratch.partials.len(), problem.x.supers.len());
         checkerboard::reset(&mut self.gained, leaves);
         self.direction.fit(leaves, supers);
@@ -56,7 +56,8 @@ impl Vectors {
             let curvature = apply(level, problem.low_rank, &self.direction, &mut self.image, problem.scratch);
             let step = energy / curvature;
             if !step.is_finite() || step <= 0.0 {
-                break;
+                self.fold(problem.x, problem.norm);
+                return true;
             }
             let work = &mut problem.multigrid.work[0];
             out.residual = self.update(work, step, problem.x, problem.norm, &mut problem.scratch.partials);
@@ -71,13 +72,14 @@ impl Vectors {
                 self.fold(problem.x, problem.norm);
                 out.residual = true_residual(problem);
                 if out.residual > LEAST_GAIN * trusted {
-                    return;
+                    return false;
                 }
                 (trusted, rounding, since) = (out.residual, 0.0, out.iterations);
                 energy = if lost { 0.0 } else { energy };
             }
         }
         self.fold(problem.x, problem.norm);
+        false
     }
 
     /// p = z + β p.

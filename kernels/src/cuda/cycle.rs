@@ -1,4 +1,4 @@
-//! The V-cycle as launches: the twin of `multigrid::Multigrid::precondition`.
+//! The cycle as launches: the twin of `multigrid::Multigrid::precondition`.
 
 use super::hierarchy::{DeviceHierarchy, DeviceLevel};
 use super::launch::{LEAF_THREADS, LONE_THREADS, Launch, Program, ROWS, RUN_THREADS};
@@ -33,21 +33,23 @@ impl Smoother<'_> {
         self.program.push(launch.with(u32::from(descending)).with(u32::from(from_zero)).with(self.state));
     }
 
-    /// `sweeps` of λ, red, black from a zero guess.
-    fn down(&mut self, sweeps: usize) {
+    /// `sweeps` of λ, red, black.
+    fn down(&mut self, sweeps: usize, from_zero: bool) {
         let DeviceLevel { level, work, .. } = *self.level;
-        if self.has_supers() {
-            self.relax_supers(false, true);
-        }
-        self.program
-            .push(Launch::new("start_red", level.leaves, ROWS).with(level).with(work).with(self.state));
-        self.relax(1);
-        for _ in 1..sweeps {
+        for sweep in 0..sweeps {
+            let first = from_zero && sweep == 0;
             if self.has_supers() {
-                self.gather();
-                self.relax_supers(false, false);
+                if !first {
+                    self.gather();
+                }
+                self.relax_supers(false, first);
             }
-            self.relax(0);
+            if first {
+                let start = Launch::new("start_red", level.leaves, ROWS);
+                self.program.push(start.with(level).with(work).with(self.state));
+            } else {
+                self.relax(0);
+            }
             self.relax(1);
         }
     }
@@ -65,29 +67,32 @@ impl Smoother<'_> {
     }
 }
 
-/// Appends one V-cycle from a zero guess: the finest level's x ≈ A⁻¹ b.
+/// Appends one cycle from a zero guess: the finest level's x ≈ A⁻¹ b.
 pub fn append_cycle(program: &mut Program, hierarchy: &DeviceHierarchy, state: u64) {
-    let last = hierarchy.levels.len() - 1;
-    for l in 0..last {
-        let (fine, coarse, map) = (&hierarchy.levels[l], &hierarchy.levels[l + 1], hierarchy.maps[l]);
-        let mut smoother = Smoother { program, level: fine, state };
-        smoother.down(hierarchy.sweeps[l]);
-        let launch = Launch::new("restrict_cells", map.coarse_leaves, LEAF_THREADS);
-        let launch = launch.with(fine.level).with(fine.work).with(map).with(coarse.work).with(state);
-        smoother.program.push(launch);
-        if smoother.has_supers() {
-            smoother.gather();
-            let launch = Launch::new("restrict_supers", 1, LONE_THREADS).with(fine.level).with(fine.work);
-            program.push(launch.with(fine.totals).with(map).with(coarse.work).with(state));
-        }
+    append_visit(program, hierarchy, 0, true, state);
+}
+
+/// One visit to level `l`, as `Multigrid::improve`.
+fn append_visit(program: &mut Program, hierarchy: &DeviceHierarchy, l: usize, from_zero: bool, state: u64) {
+    if l + 1 == hierarchy.levels.len() {
+        return append_coarsest(program, hierarchy, state);
     }
-    append_coarsest(program, hierarchy, state);
-    for l in (0..last).rev() {
-        let (fine, coarse, map) = (&hierarchy.levels[l], &hierarchy.levels[l + 1], hierarchy.maps[l]);
-        let launch = Launch::new("prolong", fine.level.leaves + 1, ROWS).with(fine.level).with(fine.work);
-        program.push(launch.with(map).with(coarse.work).with(state));
-        Smoother { program, level: fine, state }.up(hierarchy.sweeps[l]);
+    let (fine, coarse, map) = (&hierarchy.levels[l], &hierarchy.levels[l + 1], hierarchy.maps[l]);
+    let mut smoother = Smoother { program: &mut *program, level: fine, state };
+    smoother.down(hierarchy.sweeps[l], from_zero);
+    let launch = Launch::new("restrict_cells", map.coarse_leaves, LEAF_THREADS);
+    smoother.program.push(launch.with(fine.level).with(fine.work).with(map).with(coarse.work).with(state));
+    if smoother.has_supers() {
+        smoother.gather();
+        let launch = Launch::new("restrict_supers", 1, LONE_THREADS).with(fine.level).with(fine.work);
+        program.push(launch.with(fine.totals).with(map).with(coarse.work).with(state));
     }
+    for visit in 0..hierarchy.visits[l] {
+        append_visit(program, hierarchy, l + 1, visit == 0, state);
+    }
+    let launch = Launch::new("prolong", fine.level.leaves + 1, ROWS).with(fine.level).with(fine.work);
+    program.push(launch.with(map).with(coarse.work).with(state));
+    Smoother { program, level: fine, state }.up(hierarchy.sweeps[l]);
 }
 
 /// The last level: directly, or by many sweeps where it is too large for that.
@@ -101,7 +106,7 @@ fn append_coarsest(program: &mut Program, hierarchy: &DeviceHierarchy, state: u6
         }
         None => {
             let mut smoother = Smoother { program, level, state };
-            smoother.down(hierarchy.sweeps[last]);
+            smoother.down(hierarchy.sweeps[last], true);
             smoother.up(hierarchy.sweeps[last]);
         }
     }

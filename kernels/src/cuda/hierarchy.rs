@@ -268,6 +268,8 @@ pub struct DeviceHierarchy {
     pub maps: Vec<layout::Aggregation>,
     /// Sweeps on each level.
     pub sweeps: Vec<usize>,
+    /// Visits to the next level in one visit to each.
+    pub visits: Vec<usize>,
     /// The direct solve of the last level, unless it is swept.
     pub coarsest: Option<layout::Coarsest>,
 }
@@ -281,7 +283,7 @@ impl DeviceHierarchy {
     ) -> Result<Self, Failure> {
         let parts = multigrid.parts();
         arenas.resize_with(parts.levels.len(), Arena::default);
-        let mut out = Self { sweeps: parts.sweeps, ..Self::default() };
+        let mut out = Self { sweeps: parts.sweeps, visits: parts.visits, ..Self::default() };
         for (l, (level, arena)) in parts.levels.iter().zip(&mut *arenas).enumerate() {
             arena.rewind();
             out.levels.push(DeviceLevel::upload(device, arena, level)?);
@@ -292,5 +294,12 @@ impl DeviceHierarchy {
             }
         }
         Ok(out)
+    }
+
+    /// Visits every level once from now on; whether that changes anything.
+    pub fn take_v_cycle(&mut self) -> bool {
+        let changes = self.visits.iter().any(|&visits| visits > 1);
+        self.visits.fill(1);
+        changes
     }
 }

@@ -31,6 +31,8 @@ pub struct Vectors {
     pub residual: Vector,
     /// One a leaf.
     pub partials: u64,
+    /// One a leaf: what rounding the operator makes is in proportion to; f32 stage only.
+    pub magnitudes: u64,
     /// One a run of super-cells' contacts.
     pub flow: u64,
     /// [`super::layout::State`].
@@ -126,7 +128,11 @@ impl Stages<'_> {
         };
         self.append_masses(program, v.direction, stage, RUN);
         let launch = self.leaves(apply, 0).with(self.masses).with(v.direction).with(v.image);
-        program.push(launch.with(v.partials).with(v.state));
+        let launch = match stage {
+            Stage::Single => launch.with(v.partials).with(v.magnitudes),
+            Stage::Double => launch.with(v.partials),
+        };
+        program.push(launch.with(v.state));
         if self.append_flow(program, gather, v.direction, RUN) {
             let launch = Launch::new("apply_supers", 1, LONE_THREADS).with(self.finest().level);
             let launch = launch.with(self.masses).with(v.direction.supers).with(v.flow);
@@ -169,7 +175,9 @@ impl Stages<'_> {
             Stage::Double => launch.with(v.residual),
         };
         program.push(launch.with(work).with(v.x).with(v.partials).with(v.state));
-        program.push(self.scalars(measure).with(residual).with(v.state));
+        let launch = self.scalars(measure).with(residual);
+        let launch = if stage == Stage::Single { launch.with(v.magnitudes) } else { launch };
+        program.push(launch.with(v.state));
     }
 
     /// b − A x, and what follows from its length.

@@ -160,6 +160,7 @@ pub struct State {
     pub scaled: f64,
     pub scale: f64,
     pub super_square: f64,
+    pub rounding: f64,
     pub history: [f64; HISTORY],
     pub max_iterations: u32,
     pub iterations: u32,
@@ -181,4 +182,4 @@ const _: () =
 const _: () = assert!(size_of::<Supers>() == 104 && size_of::<Level>() == 208 && size_of::<Work>() == 40);
 const _: () =
     assert!(size_of::<Aggregation>() == 56 && size_of::<Coarsest>() == 32 && size_of::<LowRank>() == 152);
-const _: () = assert!(size_of::<Vector>() == 16 && size_of::<State>() == 80 + 8 * HISTORY + 24);
+const _: () = assert!(size_of::<Vector>() == 16 && size_of::<State>() == 88 + 8 * HISTORY + 24);

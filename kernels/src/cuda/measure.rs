@@ -65,7 +65,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
             ("d, r, ‖r‖", stages.pass("update_single"), 24.0 * leaves),
             ("red sweep", relax(0), sweep(0)),
             ("black sweep", relax(1), sweep(1)),
-            ("V-cycle", cycle, 0.0),
+            ("cycle", cycle, 0.0),
         ];
         let mut out = Vec::new();
         for (name, program, bytes) in passes {

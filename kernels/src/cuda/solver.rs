@@ -73,16 +73,16 @@ impl<D: Device> DeviceConjugateGradients<D> {
         x: &mut Vector,
         progress: Progress,
     ) -> Result<Outcome, Failure> {
-        let hierarchy = DeviceHierarchy::upload(&mut self.device, &mut self.levels, multigrid)?;
+        let mut hierarchy = DeviceHierarchy::upload(&mut self.device, &mut self.levels, multigrid)?;
         let (leaves, supers) = (multigrid.levels[0].leaves(), multigrid.levels[0].super_count());
         self.masses.rewind();
         let masses = upload_masses(&mut self.device, &mut self.masses, low_rank, leaves, supers)?;
         let mut vectors = self.upload_vectors(&hierarchy, right_side, x, stop)?;
         let mut watch = Watch { stop, progress, told: 0, cancelled: false };
 
-        let stages = Stages { hierarchy: &hierarchy, masses, vectors };
         self.look()?;
         let start = Instant::now();
+        let stages = Stages { hierarchy: &hierarchy, masses, vectors };
         // SAFETY: every address in the programs is of memory held by `self`, which is not touched until they end.
         unsafe { self.device.run(&stages.measure_right_side(), 1)? };
         let mut state = self.iterate(&stages, Stage::Single, &mut watch)?;
@@ -90,7 +90,13 @@ impl<D: Device> DeviceConjugateGradients<D> {
             x.fit(leaves, supers);
             return Ok(Outcome::default());
         }
+        while state.broken != 0 && watch.goes_on(&state) && hierarchy.take_v_cycle() {
+            self.state.fill(&mut self.device, &[state.anew()])?;
+            let stages = Stages { hierarchy: &hierarchy, masses, vectors };
+            state = self.iterate(&stages, Stage::Single, &mut watch)?;
+        }
         if watch.goes_on(&state) {
+            hierarchy.take_v_cycle();
             self.prepare_double(&mut vectors, &mut state, leaves, supers)?;
             state =
                 self.iterate(&Stages { hierarchy: &hierarchy, masses, vectors }, Stage::Double, &mut watch)?;
@@ -160,6 +166,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
             gained,
             residual: Place::default(),
             partials: scratch.zeros::<f64>(device, leaves)?,
+            magnitudes: scratch.zeros::<f64>(device, leaves)?,
             flow: scratch.zeros::<f64>(device, level.supers.runs as usize)?,
             right_side: Place { cells: scratch.field(device, &b)?, supers: scratch.fill(device, &b_supers)? },
             x: Place {
@@ -185,7 +192,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
             Ok(Place { cells, supers: double.zeros::<f64>(device, supers)? })
         };
         (vectors.direction, vectors.image, vectors.residual) = (vector()?, vector()?, vector()?);
-        (state.phase, state.trusted) = (REPLACE, f64::INFINITY);
+        *state = state.anew();
         self.state.fill(&mut self.device, &[*state])?;
         Ok(())
     }
@@ -216,6 +223,7 @@ impl State {
             scaled: 1.0,
             scale: 1.0,
             super_square: 0.0,
+            rounding: 0.0,
             history: [0.0; HISTORY],
             max_iterations: u32::try_from(stop.max_iterations).unwrap_or(u32::MAX),
             iterations: 0,
@@ -224,6 +232,11 @@ impl State {
             broken: 0,
             padding: 0,
         }
+    }
+
+    /// Before a stage that goes on from here.
+    fn anew(self) -> Self {
+        Self { phase: REPLACE, trusted: f64::INFINITY, energy: 0.0, rounding: 0.0, broken: 0, ..self }
     }
 }
 

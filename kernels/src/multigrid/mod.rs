@@ -108,7 +108,21 @@ impl Multigrid {
         levels + maps + work + self.coarsest.bytes()
     }
 
-    /// One cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear, symmetric, positive definite.
+    /// Visits every level once from now on, until the next hierarchy is built; whether that changes anything.
+    pub fn take_v_cycle(&mut self) -> bool {
+        let changes = (0..self.levels.len()).any(|l| self.visits_from(l) > 1);
+        self.cycle.visits = 1;
+        changes
+    }
+
+    /// Visits to the level below in one visit to level `l`.
+    fn visits_from(&self, l: usize) -> usize {
+        if l == 0 || l + 2 >= self.levels.len() { 1 } else { self.cycle.visits }
+    }
+
+    /// One cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear and symmetric. With B_l one visit to level l, two
+    /// visits are 2 B_l − B_l A_l B_l, positive definite as long as no eigenvalue of B_l A_l exceeds 2, which coarse
+    /// levels that are no Galerkin products do not promise. One visit is positive definite always.
     pub fn precondition(&mut self) {
         self.improve(0, true);
     }
@@ -122,8 +136,7 @@ impl Multigrid {
         smoother::smooth_down(&self.levels[l], &mut self.work[l], sweeps, from_zero);
         let (fine, coarse) = self.work.split_at_mut(l + 1);
         transfer::restrict(&self.levels[l], &mut fine[l], &self.maps[l], &mut coarse[0]);
-        let visits = if l + 2 < self.levels.len() { self.cycle.visits_from(l) } else { 1 };
-        (0..visits).for_each(|visit| self.improve(l + 1, visit == 0));
+        (0..self.visits_from(l)).for_each(|visit| self.improve(l + 1, visit == 0));
         let (fine, coarse) = self.work.split_at_mut(l + 1);
         transfer::prolong(&self.levels[l], &mut fine[l], &self.maps[l], &coarse[0]);
         smoother::smooth_up(&self.levels[l], &mut fine[l], sweeps);
@@ -133,10 +146,6 @@ impl Multigrid {
 impl Cycle {
     fn sweeps_on(&self, level: usize) -> usize {
         if level == 0 { self.sweeps } else { self.coarse_sweeps }
-    }
-
-    fn visits_from(&self, level: usize) -> usize {
-        if level == 0 { 1 } else { self.visits }
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Parts<'a> {
     pub maps: &'a [Aggregation],
     /// Sweeps on each level before and after the coarse correction; on the last, those that stand in for a factor.
     pub sweeps: Vec<usize>,
+    /// Visits to the next level in one visit to each.
+    pub visits: Vec<usize>,
     /// (colour, leaf, row, lane) of the last level's unknown cells; its super-cells follow in the factor.
     pub coarsest_cells: &'a [(usize, usize, usize, usize)],
     /// Factor of the last level's matrix, unless that is too large.
@@ -26,6 +28,7 @@ impl Multigrid {
             levels: &self.levels,
             maps: &self.maps,
             sweeps: (0..self.levels.len()).map(sweeps).collect(),
+            visits: (0..self.levels.len()).map(|l| self.visits_from(l)).collect(),
             coarsest_cells: &self.coarsest.cells,
             factor: self.coarsest.factor.as_ref(),
         }

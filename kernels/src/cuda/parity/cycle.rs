@@ -63,7 +63,7 @@ fn the_first_red_sweep_and_the_super_cells_rows() {
                 Launch::new("relax_colour", place.level.leaves, ROWS).with(place.level).with(place.work);
             program.push(black.with(1u32).with(state));
             pair.run(&program);
-            smoother::smooth_down(&pair.multigrid.levels[l], &mut pair.multigrid.work[l], 1);
+            smoother::smooth_down(&pair.multigrid.levels[l], &mut pair.multigrid.work[l], 1, true);
             assert!(pair.difference(l, |w| (&w.x, &w.x_super), true) <= 1e3 * allowed);
         }
     });

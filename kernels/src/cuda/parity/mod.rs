@@ -1,6 +1,7 @@
 //! Every kernel on the emulated device against its twin on the processor, and whole solves.
 
 mod cycle;
+mod indefinite;
 mod operator;
 mod scene;
 mod solve;

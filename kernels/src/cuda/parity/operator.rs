@@ -64,6 +64,7 @@ impl Operator {
             image,
             residual,
             partials: arena.zeros::<f64>(device, leaves).expect("memory"),
+            magnitudes: arena.zeros::<f64>(device, leaves).expect("memory"),
             flow: arena.zeros::<f64>(device, runs).expect("memory"),
             state: pair.state.address(),
         };
@@ -116,6 +117,12 @@ fn compare_apply<T: Real + Plain>(
     assert!(difference(&read(image.supers, supers), &y.supers) <= 1e-13 * scale);
     let curvature = 1.0 / side.state().step;
     assert!((curvature - expected).abs() <= 1e-7 * expected.abs(), "{curvature} {expected}");
+    if stage == Stage::Single {
+        let there: Vec<f64> = read(side.vectors.magnitudes, leaves);
+        for (there, here) in there.iter().zip(&scratch.magnitudes) {
+            assert!((there - here).abs() <= 1e-4 * here, "{there} {here}");
+        }
+    }
 }
 
 #[test]

@@ -218,6 +218,13 @@ pub fn noisy(seed: u64) -> Scene {
     scene
 }
 
+/// Layers a thousand times apart, which coarse levels meet at other places than fine ones.
+pub fn layers() -> Scene {
+    let label = |cell: [i32; 3]| if cell[1] < LOW + 38 { Label::Cell } else { Label::Zero };
+    let face = |_: usize, cell: [i32; 3]| if cell[0].div_euclid(12) % 2 == 0 { 1000.0 } else { 1.0 };
+    Plan { leaves: [6, 6, 3], label: &label, face: &face, compliance: Vec::new() }.build()
+}
+
 /// More bubbles than a dense factor takes, each of cells that lie far apart, so that none ever shrinks to one.
 pub fn swarm(bubbles: usize) -> Scene {
     let label = |cell: [i32; 3]| match noise(3, 3, cell) {

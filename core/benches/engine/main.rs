@@ -145,11 +145,12 @@ fn bubbles(n: i32, count: usize, tolerance: f64, turns: usize) {
     let pairs: Vec<[Info; 2]> = (0..turns).map(|_| turn()).collect();
     let ratio = |f: fn(&Info) -> f64| median(pairs.iter().map(|[free, kept]| f(kept) / f(free)).collect());
     println!(
-        "| {n} | {} | {tolerance:.0e} | {} | {} | {:.3} | {:.3} |",
+        "| {n} | {} | {tolerance:.0e} | {} | {} | {:.3} | {:.3} | {:.3} |",
         scene.bubbles,
         free.iterations,
         kept.iterations,
         ratio(|i| i.setup_seconds + i.solve_seconds),
+        ratio(|i| i.setup_seconds),
         ratio(|i| i.solve_seconds / i.iterations as f64),
     );
 }
@@ -187,9 +188,9 @@ fn main() {
 fn bubble_table(options: &Options) {
     println!();
     println!(
-        "| cells a side | bubbles | tolerance | iterations without | with | time's ratio | per iteration |"
+        "| cells a side | bubbles | tolerance | iterations without | with | time's ratio | set-up's | per iteration's |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for &n in &options.sizes {
         for count in [1, 3, 30, 300] {
             TOLERANCES.iter().for_each(|&t| bubbles(n, count, t, options.turns));

@@ -3,7 +3,7 @@
 //! Piecewise constant prolongation makes a smooth field too stiff: all of a difference between two blocks drops over the
 //! faces between them. In truth it drops over the way from the middle of one block to the middle of the other, so every
 //! fine face stands in series with half of the link behind it on either side. Deep inside a liquid that halves the
-//! coefficient, which is the over-correction of aggregation methods [Braess 1995; Shao et al. 2022]; at a surface, in
+//! coefficient, which is the over-correction of aggregation methods [Braess 1995] [Shao et al. 2022]; at a surface, in
 //! a neck or beside a bubble it does what is right there, and across a jump of the density it is the harmonic mean
 //! [Alcouffe et al. 1981]. Whatever has no inner links (a super-cell, a block with a single cell) has no resistance of
 //! its own.

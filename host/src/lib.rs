@@ -9,5 +9,6 @@ pub mod files;
 pub mod geometry;
 pub mod graph;
 pub mod loader;
+mod memory;
 pub mod node;
 pub mod output;

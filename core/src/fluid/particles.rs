@@ -104,7 +104,8 @@ impl Particles {
         (0..batches).into_par_iter().find_map_first(|n| {
             let range = n * BATCH..((n + 1) * BATCH).min(self.len());
             // Without an early end, so that many are compared at once.
-            let sound = |v: &[Vec3]| v.iter().fold(true, |sound, x| sound & x.is_finite());
+            let is_sound = |v: &Vec3| v.x.is_finite() & v.y.is_finite() & v.z.is_finite();
+            let sound = |v: &[Vec3]| v.iter().fold(true, |sound, x| sound & is_sound(x));
             let sound_number = |v: &[f32]| v.iter().fold(true, |sound, x| sound & x.is_finite());
             let vectors = [&self.position, &self.velocity, a, b, c];
             let numbers = [&self.density, &self.viscosity];

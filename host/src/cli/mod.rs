@@ -26,6 +26,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the program.
 pub fn run() -> ExitCode {
+    crate::memory::keep_freed_memory();
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(e) => {

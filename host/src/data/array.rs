@@ -202,8 +202,13 @@ impl Array {
 
     /// Appends the elements as little-endian bytes.
     pub fn write_le(&self, out: &mut Vec<u8>) {
-        out.reserve(self.bytes());
-        each!(self, v => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())))
+        each!(self, v => {
+            let first = out.len();
+            out.resize(first + self.bytes(), 0);
+            let size = out[first..].len() / v.len().max(1);
+            let places = out[first..].chunks_exact_mut(size.max(1));
+            places.zip(v).for_each(|(to, x)| to.copy_from_slice(&x.to_le_bytes()));
+        })
     }
 
     /// Reads elements from little-endian bytes; a trailing partial element is left out.

@@ -16,8 +16,8 @@ impl Exchange {
         let positions = view.points::<f32, 3>("P").ok_or_else(|| lacks(call, port, "P"))?;
         let ids = view.points::<i64, 1>("id").ok_or_else(|| lacks(call, port, "id"))?;
         let shift = (DVec3::from_array(view.origin()) - origin).as_vec3();
-        let positions: Vec<Vec3> = positions.into_iter().map(|x| Vec3::from_array(x) + shift).collect();
-        let ids: Vec<i64> = ids.into_iter().map(|[id]| id).collect();
+        let positions: Vec<Vec3> = positions.iter().map(|&x| Vec3::from_array(x) + shift).collect();
+        let ids: Vec<i64> = ids.iter().map(|&[id]| id).collect();
         if let Some((_, id)) = positions.iter().zip(&ids).find(|(x, _)| !x.is_finite()) {
             let name = super::grids::name(call, port);
             let sentence = format!("`{name}`: the position of the particle with id {id} is not finite");

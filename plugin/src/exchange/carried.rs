@@ -9,6 +9,7 @@ use meniscus_abi::{Element, Level, On};
 use meniscus_core::fluid::Particles;
 use meniscus_core::solid::{NearestPlace, NearestTriangle};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -232,8 +233,8 @@ fn material(
 
 /// One number per point, of whatever type.
 fn numbers(attribute: &AttributeView) -> Option<Vec<f64>> {
-    fn wide<T: Copy>(values: Vec<[T; 1]>, widen: impl Fn(T) -> f64) -> Vec<f64> {
-        values.into_iter().map(|[x]| widen(x)).collect()
+    fn wide<T: Copy>(values: Cow<[[T; 1]]>, widen: impl Fn(T) -> f64) -> Vec<f64> {
+        values.iter().map(|&[x]| widen(x)).collect()
     }
     match attribute.element() {
         Element::F32 => attribute.read().map(|v| wide(v, |x: f32| x.into())),

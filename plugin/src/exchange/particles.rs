@@ -4,9 +4,12 @@ use super::Exchange;
 use super::carried::same_type;
 use super::grids::{incomplete, name};
 use glam::{DVec3, Vec3};
-use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape, GeometryView};
+use meniscus_abi::guest::{
+    AttributeMut, AttributeShape, Call, Failure, GeometryMut, GeometryShape, GeometryView, Scalar,
+};
 use meniscus_abi::{Element, Meaning, On};
 use meniscus_core::fluid::{Particles, Selection};
+use rayon::prelude::*;
 use std::ffi::{CStr, CString};
 
 /// Attributes the solver neither reads nor makes: they follow their particles, unchanged.
@@ -41,11 +44,11 @@ impl Exchange {
         let Some(view) = call.geometry(port, 0) else { return Ok(Default::default()) };
         let vectors = |attribute: &str| -> Result<Vec<Vec3>, Failure> {
             let values = view.points::<f32, 3>(attribute).ok_or_else(|| lacks(call, port, attribute))?;
-            Ok(values.into_iter().map(Vec3::from_array).collect())
+            Ok(self.install(|| values.par_iter().map(|&v| Vec3::from_array(v)).collect()))
         };
         let numbers = |attribute: &str| -> Result<Vec<f32>, Failure> {
             let values = view.points::<f32, 1>(attribute).ok_or_else(|| lacks(call, port, attribute))?;
-            Ok(values.into_iter().map(|[v]| v).collect())
+            Ok(self.install(|| values.par_iter().map(|&[v]| v).collect()))
         };
         let ids = view.points::<i64, 1>("id").ok_or_else(|| lacks(call, port, "id"))?;
         let particles = Particles {
@@ -53,7 +56,7 @@ impl Exchange {
             position: vectors("P")?,
             velocity: vectors("v")?,
             affine: [vectors("C0")?, vectors("C1")?, vectors("C2")?],
-            id: ids.into_iter().map(|[id]| id).collect(),
+            id: self.install(|| ids.par_iter().map(|&[id]| id).collect()),
             density: numbers("density")?,
             viscosity: numbers("viscosity")?,
         };
@@ -78,14 +81,14 @@ impl Exchange {
         attributes.extend(followers.0.iter().map(|f| f.shape.clone()));
         let shape = GeometryShape::points(particles.len(), particles.origin.to_array(), attributes);
         let mut to = call.shape_geometry(port, 0, &shape)?;
-        let mut written = to.points("P", vectors(&particles.position));
-        written &= to.points("v", vectors(&particles.velocity));
+        let mut written = self.write_points(&mut to, "P", &particles.position, Vec3::to_array);
+        written &= self.write_points(&mut to, "v", &particles.velocity, Vec3::to_array);
         for (name, rows) in AFFINE.iter().zip(&particles.affine) {
-            written &= to.points(name.to_str().unwrap_or_default(), vectors(rows));
+            written &= self.write_points(&mut to, name.to_str().unwrap_or_default(), rows, Vec3::to_array);
         }
-        written &= to.points("id", particles.id.iter().map(|&id| [id]));
-        written &= to.points("density", numbers(&particles.density));
-        written &= to.points("viscosity", numbers(&particles.viscosity));
+        written &= self.write_points(&mut to, "id", &particles.id, |&id| [id]);
+        written &= self.write_points(&mut to, "density", &particles.density, |&d| [d]);
+        written &= self.write_points(&mut to, "viscosity", &particles.viscosity, |&v| [v]);
         for f in &followers.0 {
             if let Some(mut attribute) = to.attribute(On::POINTS, &f.shape.name.to_string_lossy()) {
                 attribute.write_bytes(f.bytes.chunks_exact(f.value_bytes()));
@@ -104,20 +107,40 @@ impl Exchange {
         let fields = [&particles.velocity, &particles.affine[0], &particles.affine[1], &particles.affine[2]];
         for (shape, values) in shapes()[1..5].iter().zip(fields) {
             let mut to = call.edit_attribute(port, 0, shape)?;
-            if !to.write(vectors(values)) {
+            if !self.write_attribute(&mut to, values, Vec3::to_array) {
                 return Err(Failure::host(port, "the host gave another attribute than was asked for"));
             }
         }
         Ok(())
     }
-}
 
-fn vectors(values: &[Vec3]) -> impl ExactSizeIterator<Item = [f32; 3]> + '_ {
-    values.iter().map(|v| v.to_array())
-}
+    /// Writes a point attribute; false where there is none of that name, type and count.
+    fn write_points<V: Sync, T: Scalar + Send, const N: usize>(
+        &self,
+        to: &mut GeometryMut,
+        name: &str,
+        values: &[V],
+        components: impl Fn(&V) -> [T; N] + Sync + Send,
+    ) -> bool {
+        to.attribute(On::POINTS, name).is_some_and(|mut to| self.write_attribute(&mut to, values, components))
+    }
 
-fn numbers(values: &[f32]) -> impl ExactSizeIterator<Item = [f32; 1]> + '_ {
-    values.iter().map(|&v| [v])
+    /// Writes an attribute; false where type or count are others.
+    fn write_attribute<V: Sync, T: Scalar + Send, const N: usize>(
+        &self,
+        to: &mut AttributeMut,
+        values: &[V],
+        components: impl Fn(&V) -> [T; N] + Sync + Send,
+    ) -> bool {
+        match to.packed::<T, N>() {
+            Some(packed) if packed.len() == values.len() => {
+                let pairs = packed.par_iter_mut().zip(values);
+                self.install(|| pairs.for_each(|(to, value)| *to = components(value)));
+                true
+            }
+            _ => to.write(values.iter().map(components)),
+        }
+    }
 }
 
 impl Follower {

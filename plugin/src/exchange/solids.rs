@@ -143,7 +143,7 @@ fn append(mesh: &mut TriMesh, view: &GeometryView, positions: &str) -> Result<()
     if moving.is_some() || mesh.velocities.is_some() {
         let velocities = mesh.velocities.get_or_insert_default();
         velocities.resize(first, Vec3::ZERO);
-        velocities.extend(moving.iter().flatten().map(|&v| Vec3::from_array(v)));
+        velocities.extend(moving.iter().flat_map(|v| v.iter()).map(|&v| Vec3::from_array(v)));
         velocities.resize(mesh.points.len(), Vec3::ZERO);
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, sur
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
 use crate::exchange::{ColliderPorts, Exchange, Held, InletPorts, StatePorts, SubstepPorts, write_table};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
@@ -14,6 +14,7 @@ use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::fluid::{Particles, Selection, material, sources, tension};
 use meniscus_core::grid::Transform;
 use meniscus_core::solid::Solids;
+use rayon::prelude::*;
 
 const READ: Access = Access::READ;
 const WRITE: Access = Access::WRITE;
@@ -157,14 +158,14 @@ impl Instance for FlipSolver {
         let velocity = view.points::<f32, 3>("v").unwrap_or_default();
         let mut liquid = Liquid::new(Transform::uniform(voxel, DVec3::ZERO), DVec3::ZERO);
         liquid.particles = Particles {
-            velocity: velocity.into_iter().map(glam::Vec3::from_array).collect(),
+            velocity: velocity.iter().map(|&v| Vec3::from_array(v)).collect(),
             ..Default::default()
         };
         self.exchange.begin(call)?;
         let cfl = call_cfl(call.cfl());
         let dt = self.exchange.install(|| flip::suggest_dt(&liquid, cfl, STANDARD_GRAVITY));
         let tension = surface_tension(call);
-        let density = least(view.points::<f32, 1>("density").unwrap_or_default().into_iter().map(|[d]| d));
+        let density = least(view.points::<f32, 1>("density").unwrap_or_default().iter().map(|&[d]| d));
         match tension > 0.0 && density > 0.0 {
             true => Ok(Some(dt.min(tension::longest_step(tension, density, voxel)))),
             false => Ok(Some(dt)),
@@ -199,7 +200,8 @@ impl FlipSolver {
         params.tension = self.bearable_tension(call, &held.liquid);
         let domain = domain_limits(call)?;
         if params.viscosity {
-            check_viscosity(&held.liquid.particles)?;
+            let particles = &held.liquid.particles;
+            self.exchange.install(|| check_viscosity(particles))?;
         }
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
@@ -268,16 +270,25 @@ impl FlipSolver {
 
     /// The liquid's totals, for stats.jsonl.
     fn measure(&self, call: &Call, held: &Held) {
+        /// Particles that one task sums up.
+        const SUMMED: usize = 8192;
         let liquid = &held.liquid;
         let p = &liquid.particles;
         let per_particle = held.particle_separation.powi(3);
-        let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
-        for (&v, &density) in p.velocity.iter().zip(&p.density) {
-            let (m, v) = (f64::from(density) * per_particle, v.as_dvec3());
-            mass += m;
-            momentum += m * v;
-            energy += 0.5 * m * v.length_squared();
-        }
+        let of_some = |(velocity, density): (&[Vec3], &[f32])| {
+            let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
+            for (&v, &density) in velocity.iter().zip(density) {
+                let (m, v) = (f64::from(density) * per_particle, v.as_dvec3());
+                mass += m;
+                momentum += m * v;
+                energy += 0.5 * m * v.length_squared();
+            }
+            (mass, momentum, energy)
+        };
+        let parts = p.velocity.par_chunks(SUMMED).zip(p.density.par_chunks(SUMMED));
+        let sums: Vec<_> = self.exchange.install(|| parts.map(of_some).collect());
+        let add = |a: (f64, DVec3, f64), b: (f64, DVec3, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        let (mass, momentum, energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
         call.measure("mass", &[mass]);
         call.measure("particles", &[p.len() as f64]);
         call.measure("momentum", &momentum.to_array());

@@ -2,6 +2,7 @@
 
 use super::{Scalar, grids::slice};
 use crate::{Attribute, Element, Geometry, Meaning, On, Primitive, read_array, text};
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// An attribute to read.
@@ -58,14 +59,15 @@ impl<'a> AttributeView<'a> {
         self.attribute.element.bytes() * self.attribute.components as usize
     }
 
-    /// A copy of all values; None where they are of another type or not in host memory.
-    pub fn read<T: Scalar, const N: usize>(&self) -> Option<Vec<[T; N]>> {
+    /// All values, where they lie if they lie one after the other; None where they are of another type or not in host
+    /// memory.
+    pub fn read<T: Scalar, const N: usize>(&self) -> Option<Cow<'a, [[T; N]]>> {
         let a = &self.attribute;
         if a.element != T::ELEMENT || a.components as usize != N {
             return None;
         }
         if self.is_empty() {
-            return Some(Vec::new());
+            return Some(Cow::default());
         }
         if a.values.is_null() {
             return None;
@@ -73,7 +75,7 @@ impl<'a> AttributeView<'a> {
         let first = a.values.cast::<[T; N]>();
         if a.stride as usize == size_of::<[T; N]>() && first.is_aligned() {
             // SAFETY: `count` values of this type (compared) lie one after the other, for 'a.
-            return Some(unsafe { std::slice::from_raw_parts(first, self.len()) }.to_vec());
+            return Some(Cow::Borrowed(unsafe { std::slice::from_raw_parts(first, self.len()) }));
         }
         let value = |i: usize| {
             // SAFETY: value i of `count` lies i strides on, of this type (compared), for 'a.
@@ -149,8 +151,8 @@ impl<'a> GeometryView<'a> {
         self.attributes().find(|a| a.on() == on && a.name() == name)
     }
 
-    /// A copy of a point attribute; None where there is none of that name and type.
-    pub fn points<T: Scalar, const N: usize>(&self, name: &str) -> Option<Vec<[T; N]>> {
+    /// The values of a point attribute; None where there is none of that name and type.
+    pub fn points<T: Scalar, const N: usize>(&self, name: &str) -> Option<Cow<'a, [[T; N]]>> {
         let values = self.attribute(On::POINTS, name)?.read()?;
         (values.len() == self.point_count()).then_some(values)
     }
@@ -180,6 +182,16 @@ impl AttributeMut<'_> {
         self.len() == 0
     }
 
+    /// All values where they lie, if they lie one after the other and are of this type.
+    pub fn packed<T: Scalar, const N: usize>(&mut self) -> Option<&mut [[T; N]]> {
+        let a = &self.attribute;
+        let first = a.writable.cast::<[T; N]>();
+        let fits = a.element == T::ELEMENT && a.components as usize == N;
+        let lies = a.stride as usize == size_of::<[T; N]>() && first.is_aligned() && !first.is_null();
+        // SAFETY: `count` values of this type (compared) lie one after the other, ours alone for 'a.
+        (fits && lies).then(|| unsafe { std::slice::from_raw_parts_mut(first, self.len()) })
+    }
+
     /// Writes all values; false (and nothing written) where type or count are others.
     pub fn write<T: Scalar, const N: usize>(
         &mut self,
@@ -190,13 +202,11 @@ impl AttributeMut<'_> {
         if !fits || (a.writable.is_null() && !self.is_empty()) {
             return false;
         }
-        let first = a.writable.cast::<[T; N]>();
-        if a.stride as usize == size_of::<[T; N]>() && first.is_aligned() && !first.is_null() {
-            // SAFETY: `count` values of this type (compared) lie one after the other, ours alone for 'a.
-            let packed = unsafe { std::slice::from_raw_parts_mut(first, self.len()) };
+        if let Some(packed) = self.packed() {
             packed.iter_mut().zip(values).for_each(|(to, value)| *to = value);
             return true;
         }
+        let a = &self.attribute;
         for (i, value) in values.enumerate().take(self.len()) {
             // SAFETY: value i of `count` lies i strides on, of this type (compared), ours alone for 'a.
             unsafe {

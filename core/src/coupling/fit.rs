@@ -73,8 +73,8 @@ pub(super) fn fit(
         }
         (0..targets.len()).filter(|&r| free(r)).for_each(|r| ways[r] = free_way);
         let surface = moved(fields, regions, &ways);
-        let (air, liquid) = regions.measured(&LiquidFields { surface: &surface, ..*fields });
-        fitted = Some(Fitted { surface, air, taken: regions.liquid_volume - liquid });
+        let (air, more) = regions.moved_to(&surface, &fields.transform);
+        fitted = Some(Fitted { surface, air, taken: -more });
     }
     fitted
 }
@@ -83,9 +83,9 @@ pub(super) fn fit(
 fn moved(fields: &LiquidFields, regions: &Regions, ways: &[f64]) -> Grid<f32> {
     let (surface, least) = (fields.surface, LEAST * fields.voxel_size() as f32);
     let topology = &surface.topology;
+    let labels: Vec<_> = topology.origins().par_iter().map(|&origin| regions.of_leaf(origin)).collect();
     let region = |slot: usize| {
-        let labels = regions.of_leaf(topology.origins()[slot / leaf::SIZE]);
-        labels.and_then(|labels| usize::try_from(labels[slot % leaf::SIZE]).ok())
+        labels[slot / leaf::SIZE].and_then(|labels| usize::try_from(labels[slot % leaf::SIZE]).ok())
     };
     let mut moved = Grid::new(topology.clone(), 0.0);
     moved.values.par_iter_mut().enumerate().with_min_len(4096).for_each(|(slot, moved)| {

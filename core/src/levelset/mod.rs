@@ -15,4 +15,4 @@ pub use redistance::{interface, redistance};
 pub use region::{Dense, Region};
 pub use signed_distance::{SdfSampler, SignedDistance};
 pub use tiles::InsideTiles;
-pub use volume::{fractions_inside, volume};
+pub use volume::{HALO as FRACTION_HALO, fraction_inside, fractions_inside, volume};

@@ -4,7 +4,7 @@ use crate::grid::{Grid, halo, leaf};
 use rayon::prelude::*;
 
 /// Voxels around a leaf that the second differences of its voxels and of their neighbours read.
-const HALO: usize = 2;
+pub const HALO: usize = 2;
 const STRIDES: [usize; 3] = halo::strides(HALO);
 
 /// Fraction of every voxel where the distance `phi` (m, at cell centres) is negative; `h` is the voxel size, metres.
@@ -23,12 +23,17 @@ pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
         }
         halo::gather(&phi.topology, &phi.values, l, HALO, phi.background, block);
         for (n, inside) in inside.iter_mut().enumerate() {
-            let at = halo::index(HALO, leaf::local(n));
-            let bend: f32 = STRIDES.iter().map(|&step| bend(block, at, step)).sum();
-            *inside = (0.5 - (block[at] + bend / 24.0) / h).clamp(0.0, 1.0);
+            *inside = fraction_inside(block, halo::index(HALO, leaf::local(n)), h);
         }
     });
     inside
+}
+
+/// The same of the voxel at a place in a block that was gathered with [`HALO`] voxels around it.
+#[inline(always)]
+pub fn fraction_inside(block: &[f32], at: usize, h: f32) -> f32 {
+    let bend: f32 = STRIDES.iter().map(|&step| bend(block, at, step)).sum();
+    (0.5 - (block[at] + bend / 24.0) / h).clamp(0.0, 1.0)
 }
 
 /// Second difference along one axis, no greater than at the voxels on either side, and 0 where they disagree about the

@@ -1,5 +1,6 @@
 //! Volumes, centroids, liquid surface areas and contacts of the regions.
 
+use super::skin::{self, SkinCell};
 use super::{LABEL_SOLID, Region, Regions, component_of};
 use crate::coupling::block::{self, Block};
 use crate::coupling::fields::{AirLimits, LiquidFields};
@@ -29,8 +30,8 @@ struct Shares {
     air: Vec<Share>,
     /// (liquid component, cells).
     liquid: Vec<(usize, usize)>,
-    /// Liquid, voxels.
-    volume: f64,
+    /// Its cells near the surface.
+    skin: Vec<SkinCell>,
 }
 
 /// What the labelled cells hold.
@@ -39,8 +40,8 @@ pub(super) struct Measured {
     pub(super) air: Vec<Region>,
     /// Cells of each liquid component.
     pub(super) liquid_cells: Vec<usize>,
-    /// Liquid in all leaves that are not deep in it, m³.
-    pub(super) liquid_volume: f64,
+    /// Per leaf, its cells near the surface.
+    pub(super) skin: Vec<Vec<SkinCell>>,
 }
 
 impl Shares {
@@ -72,9 +73,9 @@ pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) ->
         .map(|(l, &o)| measure_leaf(found, l, o, fields, liquid, limits))
         .collect();
     let mut total: Vec<Share> = (0..regions).map(|region| Share { region, ..Share::default() }).collect();
-    let mut liquid_volume = 0.0;
+    let mut skin = Vec::with_capacity(shares.len());
     for leaf in shares {
-        liquid_volume += leaf.volume;
+        skin.push(leaf.skin);
         for s in leaf.air {
             let t = &mut total[s.region];
             t.volume += s.volume;
@@ -101,7 +102,7 @@ pub(super) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) ->
         }
     }
     let air = total.into_iter().map(|t| region(t, fields)).collect();
-    Measured { air, liquid_cells, liquid_volume: liquid_volume * fields.voxel_size().powi(3) }
+    Measured { air, liquid_cells, skin }
 }
 
 /// A region in world units.
@@ -140,13 +141,13 @@ impl Surroundings<'_> {
         })
     }
 
-    /// True when the leaf is all air of one region, no cell of it cut by liquid or solids.
-    fn is_uncut_air(&self) -> bool {
+    /// True when the leaf is all air of one region, no cell of it cut by solids, or by the liquid if that is moved a little.
+    fn is_uncut_air(&self, depth: f32) -> bool {
         let first = self.labels[block::centre(0)];
         let whole = |n: usize| {
             let i = block::centre(n);
             self.labels[i] == first
-                && self.liquid[i] == 0.0
+                && self.phi[i] >= depth
                 && self.spray(n) == 0.0
                 && (0..3).all(|a| self.open[a][i] >= 1.0 && self.open[a][i + block::STEP[a]] >= 1.0)
         };
@@ -215,7 +216,8 @@ fn measure_leaf(
         })
     };
     let corners = [origin.as_dvec3(), (origin + 7).as_dvec3()];
-    if around.is_uncut_air() && !corners.into_iter().any(beyond) {
+    let depth = skin::DEPTH * fields.voxel_size() as f32;
+    if around.is_uncut_air(depth) && !corners.into_iter().any(beyond) {
         let share = shares.of(own[0] as usize);
         share.volume = leaf::SIZE as f64;
         share.moment = share.volume * 0.5 * (corners[0] + corners[1]);
@@ -226,7 +228,8 @@ fn measure_leaf(
             continue;
         }
         let i = block::centre(n);
-        shares.volume += f64::from(around.open_fraction(i) * around.liquid[i]);
+        let (open, inside) = (around.open_fraction(i), around.liquid[i]);
+        let near = around.phi[i].abs() < depth;
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
         let owner = if label >= 0 {
             let region = label as usize;
@@ -236,10 +239,14 @@ fn measure_leaf(
             let component = component_of(label);
             shares.count_liquid(component);
             add_contacts(&mut shares, &around, i, component as u32);
-            if around.liquid[i] < 1.0 { around.air_beside(i) } else { None }
+            if near || inside < 1.0 { around.air_beside(i) } else { None }
         };
+        if near {
+            let (owner, spray) = (owner.map(|r| r as u32), around.spray(n));
+            shares.skin.push(SkinCell { offset: n as u16, owner, open, spray, inside });
+        }
         if let Some(region) = owner {
-            let air = around.open_fraction(i) * (1.0 - around.liquid[i]) - around.spray(n);
+            let air = open * (1.0 - inside) - around.spray(n);
             let volume = f64::from(air.max(0.0));
             let share = shares.of(region);
             share.volume += volume;

@@ -12,6 +12,7 @@ mod disjoint_sets;
 mod gaps;
 mod leaf_components;
 mod measure;
+mod skin;
 
 use super::block;
 use super::fields::{AirLimits, LiquidFields};
@@ -52,10 +53,10 @@ pub struct Regions {
     pub air: Vec<Region>,
     /// Cells of each connected liquid component, in the order of their first cells.
     pub liquid_cells: Vec<usize>,
-    /// Liquid in all leaves that are not deep in it, m³.
-    pub(super) liquid_volume: f64,
     /// Per leaf, whether it is deep in the liquid.
     deep: Vec<bool>,
+    /// Per leaf, its cells near the surface.
+    skin: Vec<Vec<skin::SkinCell>>,
     gaps: Gaps,
     gap_regions: Vec<i32>,
 }
@@ -133,21 +134,14 @@ impl Regions {
             cells,
             air: Vec::new(),
             liquid_cells: vec![0; liquids as usize],
-            liquid_volume: 0.0,
             deep,
+            skin: Vec::new(),
             gaps,
             gap_regions,
         };
         let measured = measure::measure(&found, regions as usize, fields);
-        (found.air, found.liquid_cells) = (measured.air, measured.liquid_cells);
-        found.liquid_volume = measured.liquid_volume;
+        (found.air, found.liquid_cells, found.skin) = (measured.air, measured.liquid_cells, measured.skin);
         found
-    }
-
-    /// The air regions, and `liquid_volume`, on a surface that has the same cells inside.
-    pub(super) fn measured(&self, fields: &LiquidFields) -> (Vec<Region>, f64) {
-        let measured = measure::measure(self, self.air.len(), fields);
-        (measured.air, measured.liquid_volume)
     }
 
     /// Number of boxes that stand for all inactive space.

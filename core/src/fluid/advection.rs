@@ -59,8 +59,7 @@ pub fn advect(
             let mut killed = Vec::with_capacity(positions.len());
             for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
                 let start = frame.local(*x);
-                let cell = (start + 0.5).floor().as_ivec3() + frame.base;
-                let moved = match inlet.and_then(|inlet| inlet.velocity_in(cell)) {
+                let moved = match inlet.and_then(|inlet| inlet.velocity_in(frame.cell(*x))) {
                     Some(given) => start + given * step,
                     None if id >= born_from => start + *v * step,
                     None => flow.follow(start, step),

@@ -101,27 +101,82 @@ pub fn sort(
     transform: &Transform,
     topology: &Arc<Topology>,
 ) -> (Cells, Selection) {
-    let mut selection = Selection::identity(particles.len());
-    let slots = match slots(particles, transform, topology) {
-        Some(slots) => slots,
-        None => {
-            let frame = particles.frame(transform);
-            selection
-                .source
-                .retain(|&p| topology.slot_of(frame.cell(particles.position[p as usize])).is_some());
-            particles.select(&selection);
-            slots(particles, transform, topology).unwrap_or_default()
-        }
-    };
-    let start = starts(&slots, topology.len());
-    let mut next = start.clone();
-    let mut order = Selection { source: vec![0; slots.len()] };
-    for (p, &slot) in slots.iter().enumerate() {
-        order.source[next[slot as usize] as usize] = p as u32;
-        next[slot as usize] += 1;
-    }
+    let covered = slots(particles, transform, topology);
+    let inside = covered.is_none().then(|| {
+        let frame = particles.frame(transform);
+        let mut inside = Selection::identity(particles.len());
+        inside.source.retain(|&p| topology.slot_of(frame.cell(particles.position[p as usize])).is_some());
+        particles.select(&inside);
+        inside
+    });
+    let slots = covered.or_else(|| slots(particles, transform, topology)).unwrap_or_default();
+    let (start, order) = counting_sort(&slots, topology.len());
     particles.select(&order);
-    (Cells { topology: topology.clone(), start }, selection.then(&order))
+    let selection = inside.map_or_else(|| order.clone(), |inside| inside.then(&order));
+    (Cells { topology: topology.clone(), start }, selection)
+}
+
+/// Some of the particles, sorted by leaf.
+struct Chunk {
+    /// Where each leaf's begin in `particles`, and where the last one's end.
+    first: Vec<u32>,
+    particles: Vec<u32>,
+}
+
+impl Chunk {
+    fn of(slots: &[u32], number: usize, leaves: usize) -> Self {
+        let leaf_of = |slot: u32| slot as usize / leaf::SIZE;
+        let mut first = vec![0u32; leaves + 1];
+        slots.iter().for_each(|&s| first[leaf_of(s) + 1] += 1);
+        (0..leaves).for_each(|l| first[l + 1] += first[l]);
+        let (mut next, mut particles) = (first.clone(), vec![0u32; slots.len()]);
+        for (p, &slot) in (number as u32..).zip(slots) {
+            let place = &mut next[leaf_of(slot)];
+            particles[*place as usize] = p;
+            *place += 1;
+        }
+        Self { first, particles }
+    }
+
+    fn of_leaf(&self, l: usize) -> &[u32] {
+        &self.particles[self.first[l] as usize..self.first[l + 1] as usize]
+    }
+}
+
+/// The starts of the cells, and the order that sorts particles by slot (stable): chunks are sorted by leaf, then leaves by
+/// cell, each all at once.
+fn counting_sort(slots: &[u32], leaves: usize) -> (Vec<u32>, Selection) {
+    /// Particles of a chunk.
+    const SORTED: usize = 1 << 15;
+    let chunks: Vec<Chunk> =
+        slots.par_chunks(SORTED).enumerate().map(|(c, slots)| Chunk::of(slots, c * SORTED, leaves)).collect();
+    let members = |l: usize| chunks.iter().flat_map(move |chunk| chunk.of_leaf(l));
+    let mut order = Selection { source: vec![0; slots.len()] };
+    let (mut first, mut rest) = (0, order.source.as_mut_slice());
+    let mut own = Vec::with_capacity(leaves);
+    for l in 0..leaves {
+        let count = chunks.iter().map(|chunk| chunk.of_leaf(l).len()).sum();
+        let (head, tail) = std::mem::take(&mut rest).split_at_mut(count);
+        own.push((first as u32, head));
+        (first, rest) = (first + count, tail);
+    }
+    let mut start = vec![slots.len() as u32; leaves * leaf::SIZE + 1];
+    start.par_chunks_exact_mut(leaf::SIZE).zip(own).enumerate().for_each(|(l, (start, (first, own)))| {
+        let cell = |p: u32| slots[p as usize] as usize % leaf::SIZE;
+        let mut next = [0u32; leaf::SIZE];
+        members(l).for_each(|&p| next[cell(p)] += 1);
+        let mut before = 0;
+        for (start, next) in start.iter_mut().zip(&mut next) {
+            *start = first + before;
+            before += std::mem::replace(next, before);
+        }
+        for &p in members(l) {
+            let place = &mut next[cell(p)];
+            own[*place as usize] = p;
+            *place += 1;
+        }
+    });
+    (start, order)
 }
 
 /// Slot of every particle's cell, or `None` if one lies outside the topology.

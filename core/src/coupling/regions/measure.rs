@@ -228,7 +228,7 @@ fn measure_leaf(
             continue;
         }
         let i = block::centre(n);
-        let (open, inside) = (around.open_fraction(i), around.liquid[i]);
+        let inside = around.liquid[i];
         let near = around.phi[i].abs() < depth;
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
         let owner = if label >= 0 {
@@ -241,6 +241,10 @@ fn measure_leaf(
             add_contacts(&mut shares, &around, i, component as u32);
             if near || inside < 1.0 { around.air_beside(i) } else { None }
         };
+        if !near && owner.is_none() {
+            continue;
+        }
+        let open = around.open_fraction(i);
         if near {
             let (owner, spray) = (owner.map(|r| r as u32), around.spray(n));
             shares.skin.push(SkinCell { offset: n as u16, owner, open, spray, inside });

@@ -193,11 +193,14 @@ impl Pass<'_> {
             let o = emptiest as i32;
             let low = IVec3::new(o & 1, o >> 1 & 1, o >> 2);
             let r = random::point(2 * cell + low, self.seed.wrapping_add(counts[emptiest] as u64));
-            let local = (cell - self.frame.base).as_vec3() + 0.5 * (low.as_vec3() + r) - 0.5;
-            let position = self.frame.position(local);
-            if self.in_solid(local) || self.frame.cell(position) != cell {
+            let place = |r: Vec3| (cell - self.frame.base).as_vec3() + 0.5 * (low.as_vec3() + r) - 0.5;
+            // A point on the cell's edge may be rounded into the next; the octant's middle is not.
+            let rounded = self.frame.cell(self.frame.position(place(r))) != cell;
+            let local = place(if rounded { Vec3::splat(0.5) } else { r });
+            if self.in_solid(local) {
                 continue;
             }
+            let position = self.frame.position(local);
             if let Some(nearest) = self.nearest(l, s, position) {
                 entries.push(Entry { source: nearest as u32, born: Some(position) });
             }

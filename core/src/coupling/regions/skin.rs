@@ -40,8 +40,8 @@ struct Change {
 }
 
 impl Regions {
-    /// The air regions, their volumes and centroids as they are inside a surface that has moved by at most half a voxel, all
-    /// cells on the side they were on; and what the liquid has more in it, m³.
+    /// The air regions, their volumes and centroids as they are inside a surface that has moved by at most a quarter of a
+    /// voxel, all cells on the side they were on; and what the liquid has more in it, m³.
     pub(in crate::coupling) fn moved_to(
         &self,
         surface: &Grid<f32>,

@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::inlet::Inlet;
 use super::particles::{Particles, Selection};
 use crate::grid::{FaceGrid, Transform};
-use crate::solid::{Motion, Solids};
+use crate::solid::{Motion, Side, Solids};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -48,21 +48,25 @@ pub fn advect(
     let h = transform.voxel_size();
     let fastest = fastest_solid(solids, origin, particles, h);
     let step = dt as f32 * frame.per_metre;
-    let killed: Vec<bool> = particles
-        .position
-        .par_chunks_mut(CHUNK)
-        .zip(particles.velocity.par_chunks_mut(CHUNK))
+    let kills = solids.domain.sides.contains(&Side::Kill);
+    let chunks = particles.position.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks_mut(CHUNK));
+    let killed: Vec<Vec<u32>> = chunks
         .zip(particles.id.par_chunks(CHUNK))
-        .flat_map_iter(|((positions, velocities), ids)| {
-            let mut flow = Flow::new(frame, velocity);
+        .enumerate()
+        .map_init(Vec::new, |moved: &mut Vec<Vec3>, (c, ((positions, velocities), ids))| {
             let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, dt);
-            let mut killed = Vec::with_capacity(positions.len());
-            for ((x, v), &id) in positions.iter_mut().zip(velocities).zip(ids) {
+            moved.clear();
+            moved.extend(positions.iter().map(|&x| frame.local(x)));
+            Flow::new(frame, velocity).follow(moved, step);
+            let mut killed = Vec::new();
+            for (n, (((x, v), &id), &moved)) in
+                positions.iter_mut().zip(velocities).zip(ids).zip(&*moved).enumerate()
+            {
                 let start = frame.local(*x);
                 let moved = match inlet.and_then(|inlet| inlet.velocity_in(frame.cell(*x))) {
                     Some(given) => start + given * step,
                     None if id >= born_from => start + *v * step,
-                    None => flow.follow(start, step),
+                    None => moved,
                 };
                 let from = origin + x.as_dvec3();
                 let to = from + ((moved - start) * frame.h).as_dvec3();
@@ -72,15 +76,18 @@ pub fn advect(
                     let into = (v.as_dvec3() - of_solid).dot(normal).min(0.0);
                     *v -= (normal * into).as_vec3();
                 }
-                killed.push(solids.domain.kills(landing.position));
+                if kills && solids.domain.kills(landing.position) {
+                    killed.push((c * CHUNK + n) as u32);
+                }
             }
             killed
         })
         .collect();
-    if !killed.contains(&true) {
+    let mut killed = killed.into_iter().flatten().peekable();
+    if killed.peek().is_none() {
         return Selection::identity(particles.len());
     }
-    let alive = (0..particles.len() as u32).filter(|&p| !killed[p as usize]);
+    let alive = (0..particles.len() as u32).filter(|&p| killed.next_if_eq(&p).is_none());
     let selection = Selection { source: alive.collect() };
     particles.select(&selection);
     selection

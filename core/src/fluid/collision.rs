@@ -43,8 +43,13 @@ impl<'a> Sweep<'a> {
     /// The path is followed in the frame of the solid it starts near, which stands where it is at the end of
     /// the substep; so a moving wall sweeps particles before it.
     pub fn land(&mut self, from: DVec3, to: DVec3) -> Landing {
+        // What a coarse bound clears needs no roots.
+        let coarse = (to - from).abs().element_sum() + (to - self.clear.0).abs().element_sum();
+        if !self.any || self.clear.1 > coarse + self.fastest_solid * self.dt + self.separation {
+            return Landing { position: to, contact: None };
+        }
         let travel = from.distance(to) + self.fastest_solid * self.dt;
-        if !self.any || self.clear.1 - self.clear.0.distance(to) > travel + self.separation {
+        if self.clear.1 - self.clear.0.distance(to) > travel + self.separation {
             return Landing { position: to, contact: None };
         }
         let distance = self.probe.distance(to);

@@ -8,7 +8,7 @@ use super::cells::Cells;
 use super::halo;
 use super::particles::{IndexFrame, Particles};
 use crate::grid::{Coord, FaceGrid, Transform, leaf};
-use glam::Vec3;
+use glam::{Vec2, Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 /// How particles and faces exchange velocity.
@@ -212,17 +212,15 @@ fn add(block: &mut [f32; BLOCK], x: Vec3, sample: &Sample) {
         let first = 2 * (axis * halo::SIZE + stencil.first[axis]);
         let g = sample.gradient[axis];
         let at_corner = sample.value[axis] - g.dot(f);
+        let along_z = Vec4::new(1.0 - f.z, 1.0 - f.z, f.z, f.z);
         for i in 0..2 {
             let wx = sample.mass * if i == 0 { 1.0 - f.x } else { f.x };
             for j in 0..2 {
                 let wxy = wx * if j == 0 { 1.0 - f.y } else { f.y };
-                let (w0, w1) = (wxy * (1.0 - f.z), wxy * f.z);
-                let v0 = at_corner + g.x * i as f32 + g.y * j as f32;
+                let v = at_corner + g.x * i as f32 + g.y * j as f32;
                 let row = &mut block[first + 2 * (i * halo::STRIDE[0] + j * halo::STRIDE[1])..][..4];
-                row[0] += w0 * v0;
-                row[1] += w0;
-                row[2] += w1 * (v0 + g.z);
-                row[3] += w1;
+                let given = wxy * along_z * Vec4::new(v, 1.0, v + g.z, 1.0);
+                row.copy_from_slice(&(Vec4::from_slice(row) + given).to_array());
             }
         }
     }
@@ -249,25 +247,23 @@ impl FaceBlocks {
     /// Velocity and the gradient (per voxel) of each component at a leaf-local position.
     #[inline(always)]
     pub(super) fn gather(&self, x: Vec3) -> (Vec3, [Vec3; 3]) {
+        const Y: usize = halo::STRIDE[1];
         let mut u = Vec3::ZERO;
         let mut gradient = [Vec3::ZERO; 3];
         let stencil = Stencil::new(x);
         for axis in 0..3 {
             let (first, f) = (stencil.first[axis], stencil.fraction[axis]);
-            let row = |i: usize, j: usize| {
-                let r = &self.0[axis][first + i * halo::STRIDE[0] + j * halo::STRIDE[1]..][..2];
-                (r[0] + f.z * (r[1] - r[0]), r[1] - r[0])
-            };
-            let lerp = |t: f32, a: f32, b: f32| a + t * (b - a);
-            let [(v00, z00), (v01, z01), (v10, z10), (v11, z11)] =
-                [row(0, 0), row(0, 1), row(1, 0), row(1, 1)];
-            let (v0, v1) = (lerp(f.y, v00, v01), lerp(f.y, v10, v11));
-            u[axis] = lerp(f.x, v0, v1);
-            gradient[axis] = Vec3::new(
-                v1 - v0,
-                lerp(f.x, v01 - v00, v11 - v10),
-                lerp(f.x, lerp(f.y, z00, z01), lerp(f.y, z10, z11)),
-            );
+            let cube = &self.0[axis][first..][..halo::STRIDE[0] + Y + 2];
+            let plane = |n: usize| Vec4::new(cube[n], cube[n + 1], cube[n + Y], cube[n + Y + 1]);
+            let near = plane(0);
+            // Along x at four places, then along y at two: of the value and of its slopes.
+            let dx = plane(halo::STRIDE[0]) - near;
+            let value = near + f.x * dx;
+            let dy = value.zw() - value.xy();
+            let (value, dx) = (value.xy() + f.y * dy, dx.xy() + f.y * (dx.zw() - dx.xy()));
+            let along_z = |at: Vec2| at.x + f.z * (at.y - at.x);
+            u[axis] = along_z(value);
+            gradient[axis] = Vec3::new(along_z(dx), along_z(dy), value.y - value.x);
         }
         (u, gradient)
     }

@@ -43,7 +43,11 @@ impl DomainLimits {
 
     /// Level set of the closed sides, each a half-space: metres, negative in the walls, +∞ without any.
     pub fn distance(&self, world: DVec3) -> f64 {
-        self.nearest_wall(world).map_or(f64::INFINITY, |(d, _)| d)
+        let wall = |side: usize| match self.sides[side] {
+            Side::Closed => self.side_distance(side, world),
+            _ => f64::INFINITY,
+        };
+        (0..6).map(wall).fold(f64::INFINITY, f64::min)
     }
 
     /// Distance to the nearest closed side and which side that is.

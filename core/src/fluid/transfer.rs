@@ -131,8 +131,16 @@ fn scatter(
     blocks.par_chunks_mut(BLOCK).zip(&occupied).for_each(|(block, &l)| {
         let Ok(block) = <&mut [f32; BLOCK]>::try_from(block) else { return };
         let shift = leaf_shift(&frame, topology.origins()[l]);
-        for p in cells.leaf_range(l) {
-            add(block, frame.local(particles.position[p]) - shift, &sample(p));
+        // From both halves by turns: sums that the next particle adds to are still on their way to memory.
+        let (first, middle) = (cells.leaf_range(l), cells.start[l * leaf::SIZE + leaf::SIZE / 2] as usize);
+        let (lower, upper) = (first.start..middle, middle..first.end);
+        for n in 0..lower.len().max(upper.len()) {
+            for half in [&lower, &upper] {
+                let p = half.start + n;
+                if p < half.end {
+                    add(block, frame.local(particles.position[p]) - shift, &sample(p));
+                }
+            }
         }
     });
 

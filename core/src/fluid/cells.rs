@@ -204,14 +204,16 @@ fn slots(particles: &Particles, transform: &Transform, topology: &Topology) -> O
     covered.then_some(slots)
 }
 
+/// The starts of the cells of particles in order.
 fn starts(slots: &[u32], leaves: usize) -> Vec<u32> {
-    let mut start = vec![0u32; leaves * leaf::SIZE + 1];
-    for &s in slots {
-        start[s as usize + 1] += 1;
-    }
-    for s in 1..start.len() {
-        start[s] += start[s - 1];
-    }
+    let mut start = vec![slots.len() as u32; leaves * leaf::SIZE + 1];
+    start.par_chunks_exact_mut(leaf::SIZE).enumerate().for_each(|(l, start)| {
+        let mut p = slots.partition_point(|&slot| (slot as usize) < l * leaf::SIZE);
+        for (s, start) in (l * leaf::SIZE..).zip(start) {
+            *start = p as u32;
+            p += slots[p..].iter().take_while(|&&slot| slot as usize == s).count();
+        }
+    });
     start
 }
 

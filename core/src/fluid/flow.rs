@@ -1,9 +1,10 @@
 //! Paths through a face velocity.
 
+use super::four::{self, Four, indices};
 use super::particles::IndexFrame;
 use crate::grid::sampling::{Position, Sampler};
 use crate::grid::{Coord, FaceGrid, halo};
-use glam::{IVec3, Vec3, Vec4, Vec4Swizzles};
+use glam::{IVec3, Mat4, Vec3, Vec4};
 
 /// Voxels around a leaf that its block holds: paths that leave it are followed with look-ups.
 const WIDTH: usize = 3;
@@ -32,14 +33,13 @@ fn floor(x: Vec3) -> IVec3 {
     IVec3::new(floor(x.x), floor(x.y), floor(x.z))
 }
 
-/// Paths that are followed at once: each waits for three look-ups in turn, and others fill the wait.
-const GROUP: usize = 16;
+/// Fours of paths that are followed at once: each waits for three look-ups in turn, and others fill the wait.
+const FOURS: usize = 4;
 
 impl<'a> Flow<'a> {
     pub(super) fn new(frame: IndexFrame, velocity: &'a FaceGrid<f32>) -> Self {
         let sampler = Sampler::new(&velocity.topology);
-        let block = Default::default();
-        Self { frame, velocity, sampler, block, origin: IVec3::ZERO, loaded: None }
+        Self { frame, velocity, sampler, block: Default::default(), origin: NOWHERE, loaded: None }
     }
 
     /// Takes particles (local index positions) to where they are after `step` voxels per m/s: the third-order
@@ -49,23 +49,25 @@ impl<'a> Flow<'a> {
         let leaf_of = |x: &Vec3| (floor(*x + 0.5) + base) & !7;
         for group in particles.chunk_by_mut(|a, b| leaf_of(a) == leaf_of(b)) {
             self.come_to(leaf_of(&group[0]));
-            group.chunks_mut(GROUP).for_each(|group| self.follow_group(group, step));
+            group.chunks_mut(4 * FOURS).for_each(|group| self.follow_group(group, step));
         }
     }
 
-    #[inline(always)]
     fn follow_group(&mut self, group: &mut [Vec3], step: f32) {
-        let (mut at, mut sum) = ([Vec3::ZERO; GROUP], [Vec3::ZERO; GROUP]);
-        at[..group.len()].copy_from_slice(group);
+        let mut start = [Four::default(); FOURS];
+        start.iter_mut().zip(group.chunks(4)).for_each(|(start, four)| *start = Four::of(four));
+        let count = group.len().div_ceil(4);
+        let (mut at, mut sum) = (start, [Four::default(); FOURS]);
         for (weight, next) in [(2.0, 0.5), (3.0, 0.75), (4.0, 0.0)] {
-            for ((x, at), sum) in group.iter().zip(&mut at).zip(&mut sum) {
-                let u = self.at(*at);
-                *at = *x + (next * step) * u;
-                *sum += weight * u;
+            for n in 0..count {
+                let u = self.at(at[n]);
+                at[n] = start[n].plus(next * step, u);
+                sum[n] = sum[n].plus(weight, u);
             }
         }
-        for (x, sum) in group.iter_mut().zip(sum) {
-            *x += (step / 9.0) * sum;
+        for (n, four) in group.chunks_mut(4).enumerate() {
+            let end = start[n].plus(step / 9.0, sum[n]);
+            four.iter_mut().enumerate().for_each(|(lane, x)| *x = end.lane(lane));
         }
     }
 
@@ -84,14 +86,17 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Velocity at a local index position.
+    /// Velocity at local index positions.
     #[inline(always)]
-    fn at(&mut self, x: Vec3) -> Vec3 {
-        let q = x - self.origin.as_vec3();
+    fn at(&mut self, x: Four) -> Four {
+        let q = x.minus(self.origin.as_vec3());
         // The lattice of an axis' faces may start one voxel later.
-        const LAST: f32 = (EDGE - 2) as f32;
-        let inside = (q.x >= 0.0) & (q.y >= 0.0) & (q.z >= 0.0) & (q.x < LAST) & (q.y < LAST) & (q.z < LAST);
-        if inside { self.in_block(q) } else { self.looked_up(x) }
+        let last = Vec4::splat((EDGE - 2) as f32);
+        let is_inside = |q: Vec4| q.cmpge(Vec4::ZERO) & q.cmplt(last);
+        match (is_inside(q.0[0]) & is_inside(q.0[1]) & is_inside(q.0[2])).all() {
+            true => self.in_block(q),
+            false => Four::of(&std::array::from_fn::<_, 4, _>(|lane| self.looked_up(x.lane(lane)))),
+        }
     }
 
     #[cold]
@@ -102,32 +107,36 @@ impl<'a> Flow<'a> {
         self.sampler.sample_velocity(self.velocity, at)
     }
 
-    /// Velocity at a position in the block, from its first voxel.
+    /// Velocity at positions in the block, from its first voxel.
     #[inline(always)]
-    fn in_block(&self, q: Vec3) -> Vec3 {
-        let base = q.as_ivec3();
-        let f = q - base.as_vec3();
-        let first = (base.x as usize * EDGE + base.y as usize) * EDGE + base.z as usize;
-        // The lattice of an axis' faces starts half a voxel later: by truncation, since a branch would be a coin's toss.
-        let (half, later) = (f + 0.5, (f + 0.5).as_ivec3());
-        let on_faces = half - later.as_vec3();
-        let [x, y, z] = &self.block;
-        Vec3::new(
-            trilinear(x, first + later.x as usize * STRIDE[0], Vec3::new(on_faces.x, f.y, f.z)),
-            trilinear(y, first + later.y as usize * STRIDE[1], Vec3::new(f.x, on_faces.y, f.z)),
-            trilinear(z, first + later.z as usize * STRIDE[2], Vec3::new(f.x, f.y, on_faces.z)),
-        )
+    fn in_block(&self, q: Four) -> Four {
+        let base = q.0.map(four::floor);
+        let f: [Vec4; 3] = std::array::from_fn(|a| q.0[a] - base[a]);
+        let first = (base[0] * EDGE as f32 + base[1]) * EDGE as f32 + base[2];
+        Four(std::array::from_fn(|axis| {
+            // The lattice of an axis' faces starts half a voxel later.
+            let half = f[axis] + 0.5;
+            let later = Vec4::select(half.cmpge(Vec4::ONE), Vec4::ONE, Vec4::ZERO);
+            let mut on_faces = f;
+            on_faces[axis] = half - later;
+            trilinear(&self.block[axis], first + later * STRIDE[axis] as f32, on_faces)
+        }))
     }
 }
 
-/// Interpolation in the cube of a block that starts at `first`.
+/// Interpolation in the cubes of a block that start at `first`.
 #[inline(always)]
-fn trilinear(block: &[f32], first: usize, f: Vec3) -> f32 {
-    let cube = &block[first..][..STRIDE[0] + STRIDE[1] + 2];
-    let plane = |n: usize| Vec4::new(cube[n], cube[n + 1], cube[n + STRIDE[1]], cube[n + STRIDE[1] + 1]);
-    let (near, far) = (plane(0), plane(STRIDE[0]));
-    // Along x at four places, then along y at two, then along z.
-    let x = near + f.x * (far - near);
-    let y = x.xy() + f.y * (x.zw() - x.xy());
-    y.x + f.z * (y.y - y.x)
+fn trilinear(block: &[f32], first: Vec4, [x, y, z]: [Vec4; 3]) -> Vec4 {
+    let first = indices(first);
+    // Along x at four places of each cube, then along y at two of all four cubes, then along z.
+    let along_x = |lane: usize| {
+        let cube = &block[first[lane]..][..STRIDE[0] + STRIDE[1] + 2];
+        let plane = |n: usize| Vec4::new(cube[n], cube[n + 1], cube[n + STRIDE[1]], cube[n + STRIDE[1] + 1]);
+        let (near, far) = (plane(0), plane(STRIDE[0]));
+        near + x[lane] * (far - near)
+    };
+    let places = Mat4::from_cols(along_x(0), along_x(1), along_x(2), along_x(3)).transpose();
+    let low = places.x_axis + y * (places.z_axis - places.x_axis);
+    let high = places.y_axis + y * (places.w_axis - places.y_axis);
+    low + z * (high - low)
 }

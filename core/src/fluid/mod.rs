@@ -13,6 +13,7 @@ mod crowding;
 pub mod extrapolation;
 pub mod flip;
 mod flow;
+mod four;
 mod fraction;
 mod halo;
 pub mod inlet;

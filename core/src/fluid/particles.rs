@@ -1,5 +1,6 @@
 //! The particles that carry a liquid: structure of arrays, sorted by cell, and how attributes follow them.
 
+use super::four::Four;
 use crate::grid::Transform;
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
@@ -169,6 +170,14 @@ impl IndexFrame {
     #[inline(always)]
     pub fn local(&self, position: Vec3) -> Vec3 {
         position * self.per_metre + self.offset
+    }
+
+    /// The same of up to four positions.
+    #[inline(always)]
+    pub(super) fn locals(&self, positions: &[Vec3]) -> Four {
+        let Four(x) = Four::of(positions);
+        let offset = self.offset.to_array();
+        Four(std::array::from_fn(|a| x[a] * self.per_metre + offset[a]))
     }
 
     /// Position, metres, of an index position relative to [`Self::base`].

@@ -5,6 +5,7 @@
 //! liquid and are left alone.
 
 use super::cells::Cells;
+use super::four::Four;
 use super::particles::{IndexFrame, Particles, Selection};
 use super::random;
 use super::seeding::octant;
@@ -111,11 +112,11 @@ fn give_birth(
         let block = FaceBlocks::load(velocity, l);
         let origin = (cells.topology.origins()[l] - frame.base).as_vec3();
         for &(p, _, position) in group {
-            let (u, gradient) = block.gather(frame.local(position) - origin);
+            let (u, gradient) = block.gather(Four::of(&[frame.local(position) - origin]));
             particles.position[p] = position;
-            particles.velocity[p] = u;
+            particles.velocity[p] = u.lane(0);
             for (rows, g) in particles.affine.iter_mut().zip(gradient) {
-                rows[p] = g * frame.per_metre;
+                rows[p] = g.lane(0) * frame.per_metre;
             }
             particles.id[p] = *next_id;
             *next_id += 1;

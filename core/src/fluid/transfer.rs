@@ -5,10 +5,11 @@
 //! reach it in a fixed order, so the result does not depend on the number of threads.
 
 use super::cells::Cells;
+use super::four::{self, Four, indices};
 use super::halo;
 use super::particles::{IndexFrame, Particles};
 use crate::grid::{Coord, FaceGrid, Transform, leaf};
-use glam::{Vec2, Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat4, Vec3, Vec4};
 use rayon::prelude::*;
 
 /// How particles and faces exchange velocity.
@@ -85,18 +86,21 @@ pub fn faces_to_particles(
                 VelocityTransfer::Flip { flip } => Some((flip, FaceBlocks::load(before, l))),
             };
             let shift = leaf_shift(&frame, topology.origins()[l]);
-            for (n, p) in cells.leaf_range(l).enumerate() {
-                let x = frame.local(positions[p]) - shift;
+            let own = &positions[cells.leaf_range(l)];
+            for (first, four) in (0..own.len()).step_by(4).zip(own.chunks(4)) {
+                let x = frame.locals(four).minus(shift);
                 let (u, gradient) = after.gather(x);
-                match &change {
-                    None => {
-                        v[n] = u;
-                        [cx[n], cy[n], cz[n]] = gradient.map(|g| g * frame.per_metre);
-                    }
-                    Some((flip, before)) => {
-                        let (u_before, _) = before.gather(x);
-                        v[n] = u + *flip * (v[n] - u_before);
-                        [cx[n], cy[n], cz[n]] = [Vec3::ZERO; 3];
+                let kept = change.as_ref().map(|(flip, before)| (*flip, before.gather(x).0));
+                for (lane, n) in (first..first + four.len()).enumerate() {
+                    match &kept {
+                        None => {
+                            v[n] = u.lane(lane);
+                            [cx[n], cy[n], cz[n]] = gradient.map(|g| g.lane(lane) * frame.per_metre);
+                        }
+                        Some((flip, before)) => {
+                            v[n] = u.lane(lane) + *flip * (v[n] - before.lane(lane));
+                            [cx[n], cy[n], cz[n]] = [Vec3::ZERO; 3];
+                        }
                     }
                 }
             }
@@ -131,14 +135,17 @@ fn scatter(
     blocks.par_chunks_mut(BLOCK).zip(&occupied).for_each(|(block, &l)| {
         let Ok(block) = <&mut [f32; BLOCK]>::try_from(block) else { return };
         let shift = leaf_shift(&frame, topology.origins()[l]);
-        // From both halves by turns: sums that the next particle adds to are still on their way to memory.
+        // Two from either half: sums that the next particle adds to are still on their way to memory.
         let (first, middle) = (cells.leaf_range(l), cells.start[l * leaf::SIZE + leaf::SIZE / 2] as usize);
-        let (lower, upper) = (first.start..middle, middle..first.end);
-        for n in 0..lower.len().max(upper.len()) {
-            for half in [&lower, &upper] {
-                let p = half.start + n;
-                if p < half.end {
-                    add(block, frame.local(particles.position[p]) - shift, &sample(p));
+        let halves = [first.start..middle, middle..first.end];
+        for n in (0..halves[0].len().max(halves[1].len())).step_by(2) {
+            let lanes = [(0, n), (1, n), (0, n + 1), (1, n + 1)];
+            let four = lanes.map(|(half, n)| halves[half].clone().nth(n));
+            let x = four.map(|p| p.map_or(shift, |p| frame.local(particles.position[p])) - shift);
+            let stencils = Stencils::new(&Four::of(&x));
+            for (lane, p) in four.into_iter().enumerate() {
+                if let Some(p) = p {
+                    add(block, &stencils, lane, &sample(p));
                 }
             }
         }
@@ -181,43 +188,42 @@ fn leaf_shift(frame: &IndexFrame, origin: Coord) -> Vec3 {
     (origin - frame.base).as_vec3()
 }
 
-/// Where a leaf-local position stands on the three staggered lattices of a block.
-struct Stencil {
-    /// Block index of the lowest of the eight faces around the position, per axis.
-    first: [usize; 3],
+/// Where leaf-local positions stand on the three staggered lattices of a block.
+struct Stencils {
+    /// Block index of the lowest of the eight faces around each position, per axis.
+    first: [[usize; 4]; 3],
     /// Trilinear fractions, per axis.
-    fraction: [Vec3; 3],
+    fraction: [[Vec4; 3]; 3],
 }
 
-impl Stencil {
-    /// Whole part and fraction along one axis, the whole part kept in −1..=7: a particle on a leaf's border may
-    /// be rounded across it, and its faces must stay inside the block.
+impl Stencils {
+    /// Whole part, counted from −1, and fraction along one axis, the whole part kept in −1..=7: a particle on a leaf's border
+    /// may be rounded across it, and its faces must stay inside the block.
     #[inline(always)]
-    fn split(q: f32) -> (i32, f32) {
-        // Truncation towards zero is a floor from 1 on, and far cheaper than one where SSE4 cannot be assumed.
-        let base = ((q + 1.0) as i32).clamp(0, 8) - 1;
-        (base, q - base as f32)
+    fn split(q: Vec4) -> (Vec4, Vec4) {
+        let base = four::floor((q + 1.0).max(Vec4::ZERO)).min(Vec4::splat(leaf::DIM as f32));
+        (base, q - (base - 1.0))
     }
 
     #[inline(always)]
-    fn new(x: Vec3) -> Self {
-        let centre = x.to_array().map(Self::split);
-        let face = (x + 0.5).to_array().map(Self::split);
+    fn new(x: &Four) -> Self {
+        const EDGE: f32 = halo::DIM as f32;
+        let centre = x.0.map(Self::split);
+        let face = x.0.map(|x| Self::split(x + 0.5));
         let on = |axis: usize| std::array::from_fn(|d| if d == axis { face[d] } else { centre[d] });
-        let lattices: [[(i32, f32); 3]; 3] = [on(0), on(1), on(2)];
+        let lattices: [[(Vec4, Vec4); 3]; 3] = [on(0), on(1), on(2)];
         Self {
-            first: lattices.map(|[x, y, z]| halo::index(x.0, y.0, z.0)),
-            fraction: lattices.map(|[x, y, z]| Vec3::new(x.1, y.1, z.1)),
+            first: lattices.map(|[x, y, z]| indices((x.0 * EDGE + y.0) * EDGE + z.0)),
+            fraction: lattices.map(|along| along.map(|(_, fraction)| fraction)),
         }
     }
 }
 
 #[inline(always)]
-fn add(block: &mut [f32; BLOCK], x: Vec3, sample: &Sample) {
-    let stencil = Stencil::new(x);
+fn add(block: &mut [f32; BLOCK], stencils: &Stencils, lane: usize, sample: &Sample) {
     for axis in 0..3 {
-        let f = stencil.fraction[axis];
-        let first = 2 * (axis * halo::SIZE + stencil.first[axis]);
+        let f = Vec3::from_array(stencils.fraction[axis].map(|f| f[lane]));
+        let first = 2 * (axis * halo::SIZE + stencils.first[axis][lane]);
         let g = sample.gradient[axis];
         let at_corner = sample.value[axis] - g.dot(f);
         let along_z = Vec4::new(1.0 - f.z, 1.0 - f.z, f.z, f.z);
@@ -252,27 +258,34 @@ impl FaceBlocks {
         self.0[axis][halo::index(x, y, z)]
     }
 
-    /// Velocity and the gradient (per voxel) of each component at a leaf-local position.
+    /// Velocity and the gradient (per voxel) of each component at leaf-local positions.
     #[inline(always)]
-    pub(super) fn gather(&self, x: Vec3) -> (Vec3, [Vec3; 3]) {
-        const Y: usize = halo::STRIDE[1];
-        let mut u = Vec3::ZERO;
-        let mut gradient = [Vec3::ZERO; 3];
-        let stencil = Stencil::new(x);
-        for axis in 0..3 {
-            let (first, f) = (stencil.first[axis], stencil.fraction[axis]);
-            let cube = &self.0[axis][first..][..halo::STRIDE[0] + Y + 2];
-            let plane = |n: usize| Vec4::new(cube[n], cube[n + 1], cube[n + Y], cube[n + Y + 1]);
-            let near = plane(0);
-            // Along x at four places, then along y at two: of the value and of its slopes.
-            let dx = plane(halo::STRIDE[0]) - near;
-            let value = near + f.x * dx;
-            let dy = value.zw() - value.xy();
-            let (value, dx) = (value.xy() + f.y * dy, dx.xy() + f.y * (dx.zw() - dx.xy()));
-            let along_z = |at: Vec2| at.x + f.z * (at.y - at.x);
-            u[axis] = along_z(value);
-            gradient[axis] = Vec3::new(along_z(dx), along_z(dy), value.y - value.x);
-        }
-        (u, gradient)
+    pub(super) fn gather(&self, x: Four) -> (Four, [Four; 3]) {
+        let stencils = Stencils::new(&x);
+        let of_axis = |axis: usize| gather(&self.0[axis], stencils.first[axis], stencils.fraction[axis]);
+        let [x, y, z] = [of_axis(0), of_axis(1), of_axis(2)];
+        (Four([x.0, y.0, z.0]), [x.1, y.1, z.1])
     }
+}
+
+/// Value and gradient (per voxel) of one component in the cubes of a block that start at `first`.
+#[inline(always)]
+fn gather(block: &[f32; halo::SIZE], first: [usize; 4], [x, y, z]: [Vec4; 3]) -> (Vec4, Four) {
+    const Y: usize = halo::STRIDE[1];
+    // Along x at four places of each cube, then along y at two of all four cubes, then along z: of values and of slopes.
+    let along_x = |lane: usize| {
+        let cube = &block[first[lane]..][..halo::STRIDE[0] + Y + 2];
+        let plane = |n: usize| Vec4::new(cube[n], cube[n + 1], cube[n + Y], cube[n + Y + 1]);
+        let near = plane(0);
+        let slope = plane(halo::STRIDE[0]) - near;
+        (near + x[lane] * slope, slope)
+    };
+    let [a, b, c, d] = [along_x(0), along_x(1), along_x(2), along_x(3)];
+    let v = Mat4::from_cols(a.0, b.0, c.0, d.0).transpose();
+    let dx = Mat4::from_cols(a.1, b.1, c.1, d.1).transpose();
+    let dy = [v.z_axis - v.x_axis, v.w_axis - v.y_axis];
+    let v = [v.x_axis + y * dy[0], v.y_axis + y * dy[1]];
+    let dx = [dx.x_axis + y * (dx.z_axis - dx.x_axis), dx.y_axis + y * (dx.w_axis - dx.y_axis)];
+    let along_z = |[low, high]: [Vec4; 2]| low + z * (high - low);
+    (along_z(v), Four([along_z(dx), along_z(dy), v[1] - v[0]]))
 }

@@ -1,0 +1,76 @@
+//! Four particles at once, one to a lane.
+
+use glam::{Vec3, Vec4};
+
+/// Four vectors, axis by axis.
+#[derive(Clone, Copy, Default)]
+pub struct Four(pub [Vec4; 3]);
+
+impl Four {
+    /// Up to four vectors; the last one again where there are fewer, nothing where there is none.
+    #[inline(always)]
+    pub fn of(vectors: &[Vec3]) -> Self {
+        let Some(last) = vectors.len().checked_sub(1) else { return Self::default() };
+        let lane = |n: usize| vectors[n.min(last)];
+        let [a, b, c, d] = [lane(0), lane(1), lane(2), lane(3)];
+        Self([Vec4::new(a.x, b.x, c.x, d.x), Vec4::new(a.y, b.y, c.y, d.y), Vec4::new(a.z, b.z, c.z, d.z)])
+    }
+
+    /// One of them.
+    #[inline(always)]
+    pub fn lane(&self, n: usize) -> Vec3 {
+        Vec3::new(self.0[0][n], self.0[1][n], self.0[2][n])
+    }
+
+    /// This + `factor` · other.
+    #[inline(always)]
+    pub fn plus(&self, factor: f32, other: Self) -> Self {
+        Self(std::array::from_fn(|a| self.0[a] + factor * other.0[a]))
+    }
+
+    /// Less one vector each.
+    #[inline(always)]
+    pub fn minus(&self, vector: Vec3) -> Self {
+        Self([self.0[0] - vector.x, self.0[1] - vector.y, self.0[2] - vector.z])
+    }
+}
+
+/// 2²³: from here on numbers are whole, and hold their value in their lowest bits.
+const WHOLE: f32 = 8_388_608.0;
+
+/// The floor of numbers from 0 to 2²², by rounding: a cast that minds overflow costs several times as much.
+#[inline(always)]
+pub fn floor(x: Vec4) -> Vec4 {
+    let near = (x + WHOLE) - WHOLE;
+    near - Vec4::select(near.cmpgt(x), Vec4::ONE, Vec4::ZERO)
+}
+
+/// Whole numbers from 0 to 2²² as indices.
+#[inline(always)]
+pub fn indices(whole: Vec4) -> [usize; 4] {
+    (whole + WHOLE).to_array().map(|at| (at.to_bits() & 0x3f_ffff) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn floors_and_indices_are_those_of_casts(x in prop::array::uniform4(0f32..4e6), n in 0u32..1000) {
+            let mut x = x;
+            x[3] = n as f32;
+            prop_assert_eq!(floor(Vec4::from_array(x)).to_array(), x.map(f32::floor));
+            prop_assert_eq!(indices(floor(Vec4::from_array(x))), x.map(|x| x as usize));
+        }
+    }
+
+    #[test]
+    fn lanes_are_the_vectors_they_were_made_of() {
+        let vectors = [Vec3::X, Vec3::Y, Vec3::new(1.0, 2.0, 3.0)];
+        let four = Four::of(&vectors);
+        assert_eq!([0, 1, 2, 3].map(|n| four.lane(n)), [vectors[0], vectors[1], vectors[2], vectors[2]]);
+        assert_eq!(four.minus(Vec3::X).plus(2.0, four).lane(2), Vec3::new(2.0, 6.0, 9.0));
+    }
+}

@@ -7,9 +7,17 @@ use std::path::{Path, PathBuf};
 /// Writes a file under a temporary name beside it, forces it to disk and renames it. On an error the temporary
 /// file is removed and what was there before stays.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_piecewise(path, |file| file.write_all(bytes))
+}
+
+/// The same for a file whose bytes come piece by piece.
+pub fn write_piecewise(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let temporary = temporary_name(path);
     let written = File::create(&temporary)
-        .and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()))
+        .and_then(|mut f| write(&mut f).and_then(|()| f.sync_all()))
         .and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|e| {
         // The first error is the one worth telling; a leftover temporary file is overwritten next time.

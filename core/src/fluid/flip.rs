@@ -246,11 +246,15 @@ pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
     order.then(&reseeded)
 }
 
-/// The longest step, s, in which no particle travels more than `cfl` voxels, gravity's help included: the root of
-/// (|u| + g dt) dt = cfl h. Infinite for a liquid at rest without gravity.
+/// The longest step, s, in which no particle of the liquid travels more than `cfl` voxels, gravity's help included.
 pub fn suggest_dt(liquid: &Liquid, cfl: f64, gravity: f64) -> f64 {
-    let u = f64::from(liquid.particles.max_speed());
-    let way = cfl * liquid.transform.voxel_size();
+    longest_step(f64::from(liquid.particles.max_speed()), liquid.transform.voxel_size(), cfl, gravity)
+}
+
+/// The longest step, s, in which nothing that moves at a speed of |u| m/s travels more than `cfl` voxels of `h` metres,
+/// gravity's help included: the root of (|u| + g dt) dt = cfl h. Infinite for a liquid at rest without gravity.
+pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
+    let (u, way) = (speed, cfl * h);
     2.0 * way / (u + (u * u + 4.0 * gravity * way).sqrt())
 }
 

@@ -33,7 +33,7 @@ pub mod transfer;
 pub mod viscosity;
 pub mod volume;
 
-pub use particles::{IndexFrame, Particle, Particles, Selection};
+pub use particles::{IndexFrame, Particle, Particles, Selection, greatest_speed};
 
 #[cfg(test)]
 mod tests;

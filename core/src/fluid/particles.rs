@@ -129,13 +129,19 @@ impl Particles {
 
     /// Largest speed, m/s.
     pub fn max_speed(&self) -> f32 {
-        self.velocity.par_iter().map(|v| v.length_squared()).reduce(|| 0.0, f32::max).sqrt()
+        greatest_speed(&self.velocity)
     }
 
     /// How this object's positions map to the index space of a grid.
     pub fn frame(&self, transform: &Transform) -> IndexFrame {
         IndexFrame::new(self.origin, transform)
     }
+}
+
+/// The greatest of some speeds, m/s.
+pub fn greatest_speed<V: Copy + Sync + Into<Vec3>>(velocities: &[V]) -> f32 {
+    let squared = velocities.par_iter().with_min_len(4096).map(|&v| v.into().length_squared());
+    squared.reduce(|| 0.0, f32::max).sqrt()
 }
 
 /// Maps positions relative to an object's origin to index space without losing f32 precision far from
@@ -218,13 +224,14 @@ impl Selection {
 
     /// True when applying it to `n` particles changes nothing.
     pub fn is_identity(&self, n: usize) -> bool {
-        self.source.len() == n && self.source.iter().enumerate().all(|(i, &s)| s as usize == i)
+        let stays = |(i, &s): (usize, &u32)| s as usize == i;
+        self.source.len() == n && self.source.par_iter().with_min_len(4096).enumerate().all(stays)
     }
 
     /// This selection followed by another one, as one.
     pub fn then(&self, next: &Selection) -> Selection {
         let through = |s: u32| if s == Self::NONE { Self::NONE } else { self.source[s as usize] };
-        Selection { source: next.source.iter().map(|&s| through(s)).collect() }
+        Selection { source: next.source.par_iter().with_min_len(4096).map(|&s| through(s)).collect() }
     }
 
     /// An attribute array that follows the selection; particles without a source take `default`.

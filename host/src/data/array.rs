@@ -202,13 +202,18 @@ impl Array {
 
     /// Appends the elements as little-endian bytes.
     pub fn write_le(&self, out: &mut Vec<u8>) {
-        each!(self, v => {
+        self.write_le_of(0..self.len(), out);
+    }
+
+    /// Appends some of the elements as little-endian bytes; nothing for a range that is not all there.
+    pub fn write_le_of(&self, range: std::ops::Range<usize>, out: &mut Vec<u8>) {
+        fn append<T: Copy, const N: usize>(values: &[T], out: &mut Vec<u8>, bytes: impl Fn(T) -> [u8; N]) {
             let first = out.len();
-            out.resize(first + self.bytes(), 0);
-            let size = out[first..].len() / v.len().max(1);
-            let places = out[first..].chunks_exact_mut(size.max(1));
-            places.zip(v).for_each(|(to, x)| to.copy_from_slice(&x.to_le_bytes()));
-        })
+            out.resize(first + values.len() * N, 0);
+            let places = out[first..].as_chunks_mut::<N>().0;
+            places.iter_mut().zip(values).for_each(|(to, x)| *to = bytes(*x));
+        }
+        each!(self, v => append(v.get(range).unwrap_or_default(), out, |x| x.to_le_bytes()));
     }
 
     /// Reads elements from little-endian bytes; a trailing partial element is left out.

@@ -1,7 +1,7 @@
 //! Cooking a shot: frames, outputs, statistics, checkpoints.
 
 use super::call::Device;
-use super::checkpoint::{self, Checkpoint};
+use super::checkpoint::{self, Checkpoint, Saver};
 use super::outputs::Outputs;
 use super::record::{Record, StatsFile};
 use super::simulation::{Simulation, Stop};
@@ -10,9 +10,6 @@ use crate::graph::{Network, Problem, Problems};
 use crate::loader::Plugins;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Checkpoints kept; older ones are removed once a newer one is on disk.
-const KEPT: usize = 2;
 
 /// How a shot is to be cooked.
 pub struct CookOptions<'a> {
@@ -112,13 +109,21 @@ pub fn cook(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
     }
-    let mut cook = Cook { simulation, outputs: Outputs::default(), options, onlooker, first, last };
-    cook.run()
+    let saver = Saver::new(options.out.join(CHECKPOINTS));
+    let mut cook = Cook { simulation, outputs: Outputs::default(), saver, options, onlooker, first, last };
+    let ended = cook.run();
+    // A checkpoint that cannot be written went wrong before anything else did.
+    cook.saver.wait()?;
+    ended
 }
+
+/// Folder of the checkpoints within a cook's.
+const CHECKPOINTS: &str = "checkpoints";
 
 struct Cook<'a> {
     simulation: Simulation<'a>,
     outputs: Outputs,
+    saver: Saver,
     options: &'a CookOptions<'a>,
     onlooker: &'a dyn Onlooker,
     first: i32,
@@ -127,7 +132,7 @@ struct Cook<'a> {
 
 impl Cook<'_> {
     fn checkpoints(&self) -> PathBuf {
-        self.options.out.join("checkpoints")
+        self.options.out.join(CHECKPOINTS)
     }
 
     fn run(&mut self) -> Result<Ended, CookError> {
@@ -159,6 +164,7 @@ impl Cook<'_> {
                 return self.interrupted();
             };
             stats.append(&line)?;
+            self.saver.look()?;
             let fps = network.settings.fps;
             let fraction = if frame_ended { 1.0 } else { self.simulation.state().clock.elapsed * fps };
             self.onlooker.substep(&line, fraction);
@@ -200,20 +206,10 @@ impl Cook<'_> {
         }
         let since = frame - self.simulation.network.settings.frames.0;
         if frame == self.last || since % self.options.checkpoint_every.max(1) as i32 == 0 {
-            self.checkpoint()?;
+            self.saver.save(Checkpoint::new(self.simulation.network, self.simulation.state()))?;
         }
         self.onlooker.frame(frame, &files);
         Ok(())
-    }
-
-    fn checkpoint(&self) -> Result<PathBuf, CookError> {
-        let folder = self.checkpoints();
-        let path = Checkpoint::new(self.simulation.network, self.simulation.state()).write(&folder)?;
-        for old in checkpoint::all(&folder).into_iter().filter(|p| *p != path).skip(KEPT - 1) {
-            // One too many does no harm.
-            let _ = std::fs::remove_file(old);
-        }
-        Ok(path)
     }
 
     fn interrupted(&mut self) -> Result<Ended, CookError> {
@@ -222,7 +218,8 @@ impl Cook<'_> {
                 "stopped before anything was made; there is nothing to resume".into(),
             ));
         }
-        Ok(Ended::Interrupted(self.checkpoint()?))
+        let checkpoint = Checkpoint::new(self.simulation.network, self.simulation.state());
+        Ok(Ended::Interrupted(self.saver.save_now(&checkpoint)?))
     }
 
     /// Goes on from the latest checkpoint; false when there is none.

@@ -258,7 +258,7 @@ impl<'a> Simulation<'a> {
             Ending::Done => {}
         }
         let Outcome { writes, measures, solves, wish, .. } = outcome;
-        commit(&mut self.state, writes, ports, call.node, call.stage, &mut gathering.writers)
+        commit(&mut self.state, writes, ports, call.node, call.stage, &mut gathering.writers, self.threads)
             .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
         gathering.noted(request.object, measures, solves, wish);
         Ok(Ran::Done)

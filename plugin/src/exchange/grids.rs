@@ -1,9 +1,10 @@
 //! Grids.
 
 use super::Exchange;
+use super::finite::{Finite, all_finite, copy_numbers, copy_of};
 use glam::IVec3;
 use meniscus_abi::Sampling;
-use meniscus_abi::guest::{Call, Failure, GridShape, GridView, Scalar};
+use meniscus_abi::guest::{Call, Failure, GridMut, GridShape, GridView};
 use meniscus_core::grid::{FaceGrid, Grid, Topology, Transform, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -37,34 +38,6 @@ impl Topologies {
     }
 }
 
-/// Values that may be infinite or not a number.
-pub trait Finite: Scalar {
-    /// Neither.
-    fn is_finite(self) -> bool;
-    /// A background, which the ABI carries as a double.
-    fn from_background(value: f64) -> Self;
-}
-
-impl Finite for f32 {
-    fn is_finite(self) -> bool {
-        f32::is_finite(self)
-    }
-
-    fn from_background(value: f64) -> Self {
-        value as f32
-    }
-}
-
-impl Finite for i32 {
-    fn is_finite(self) -> bool {
-        true
-    }
-
-    fn from_background(value: f64) -> Self {
-        value as i32
-    }
-}
-
 impl Exchange {
     /// A grid of one component, with its transform; None where the item has none.
     pub fn grid<T: Finite>(
@@ -75,7 +48,12 @@ impl Exchange {
     ) -> Result<Option<(Grid<T>, Transform)>, Failure> {
         let Some(view) = call.grid(port, item) else { return Ok(None) };
         let topology = self.topology(call, port, &view)?;
-        let values = self.component(call, port, &view, 0)?;
+        self.kept.meet(port, view.value_id());
+        let ahead = T::read_ahead(&mut self.kept, port).and_then(|mut values| values.pop());
+        let values = match ahead.filter(|_| item == 0) {
+            Some(values) => values,
+            None => self.component(call, port, &view, 0)?,
+        };
         let transform = Transform::from_row_major(view.index_to_world());
         let background = T::from_background(view.background(0));
         Ok(Some((Grid { topology, values, background }, transform)))
@@ -93,10 +71,18 @@ impl Exchange {
             return Err(Failure::input(port, format!("`{}` is not sampled on faces", name(call, port))));
         }
         let topology = self.topology(call, port, &view)?;
-        let mut values = [const { Vec::new() }; 3];
-        for (c, values) in values.iter_mut().enumerate() {
-            *values = self.component(call, port, &view, c)?;
-        }
+        self.kept.meet(port, view.value_id());
+        let ahead = self.kept.take(port).and_then(|values| <[Vec<f32>; 3]>::try_from(values).ok());
+        let values = match ahead.filter(|_| item == 0) {
+            Some(values) => values,
+            None => {
+                let mut values = [const { Vec::new() }; 3];
+                for (c, values) in values.iter_mut().enumerate() {
+                    *values = self.component(call, port, &view, c)?;
+                }
+                values
+            }
+        };
         let background = view.background(0) as f32;
         Ok(Some((
             FaceGrid { topology, values, background },
@@ -143,6 +129,38 @@ impl Exchange {
         Ok(values.to_vec())
     }
 
+    /// Reads the fields at some ports at once, for [`Self::grid`] and [`Self::faces`] to hand out: to wake the pool takes
+    /// as long as to copy a small one. What a stage of this instance kept is not read again.
+    pub fn read_ahead(&mut self, call: &Call, ports: &[u32]) {
+        let Self { pool, kept, finite, .. } = self;
+        let mut copies = Vec::new();
+        for &port in ports {
+            let Some(view) = call.grid(port, 0) else { continue };
+            let components = view.components() as usize;
+            let channels: Option<Vec<&[f32]>> = (0..components).map(|c| view.values(c)).collect();
+            if !kept.lend(port, view.value_id())
+                && let Some(channels) = channels
+            {
+                copies.push((port, view.value_id(), channels));
+            }
+        }
+        if copies.is_empty() {
+            return;
+        }
+        let copy = |(port, stamp, channels): (u32, u64, Vec<&[f32]>)| {
+            let copied: Option<Vec<Vec<f32>>> = channels.into_par_iter().map(copy_of).collect();
+            (port, stamp, copied)
+        };
+        let copied: Vec<_> = pool.install(|| copies.into_par_iter().map(copy).collect());
+        for (port, stamp, values) in copied {
+            // What is not finite is found again, and told, by whoever asks for it.
+            if let Some(values) = values {
+                remember_finite(finite, stamp);
+                kept.read(port, values);
+            }
+        }
+    }
+
     /// Looks for a value that is not finite, unless these bytes were looked through before.
     fn check_finite<T: Finite>(
         &mut self,
@@ -158,9 +176,8 @@ impl Exchange {
         match self.first_bad(values) {
             Some(slot) => Err(not_finite(call, port, slot)),
             None => {
-                if last && value_id != 0 {
-                    self.finite.insert(0, value_id);
-                    self.finite.truncate(64);
+                if last {
+                    remember_finite(&mut self.finite, value_id);
                 }
                 Ok(())
             }
@@ -186,7 +203,7 @@ impl Exchange {
         grid: &Grid<T>,
         transform: &Transform,
     ) -> Result<(), Failure> {
-        self.write(call, port, sampling, &grid.topology, &[&grid.values], grid.background.into(), transform)
+        self.write_fields(call, transform, &[Field::grid(port, sampling, grid)])
     }
 
     /// Makes the staggered field at a port this one.
@@ -197,55 +214,128 @@ impl Exchange {
         faces: &FaceGrid<f32>,
         transform: &Transform,
     ) -> Result<(), Failure> {
-        let [x, y, z] = &faces.values;
-        let background = f64::from(faces.background);
-        self.write(call, port, Sampling::FACE, &faces.topology, &[x, y, z], background, transform)
+        self.write_fields(call, transform, &[Field::faces(port, faces)])
     }
 
-    fn write<T: Finite>(
+    /// Makes the fields at some ports these, all at once: to wake the pool takes as long as to copy a small one.
+    pub fn write_fields<T: Finite>(
         &mut self,
         call: &mut Call,
-        port: u32,
-        sampling: Sampling,
-        topology: &Arc<Topology>,
-        components: &[&Vec<T>],
-        background: f64,
         transform: &Transform,
+        fields: &[Field<T>],
     ) -> Result<(), Failure> {
-        for values in components {
-            if let Some(slot) = self.first_bad(values) {
-                return Err(not_finite(call, port, slot));
+        /// Values that are copied in less time than it takes to wake other threads.
+        const FEW: usize = 1 << 19;
+        let Self { topologies, pool, kept, finite, .. } = self;
+        let leaves = |field: &Field<T>| field.topology.origins().iter().map(|o| o.to_array()).collect();
+        let origins: Vec<Vec<[i32; 3]>> = fields.iter().map(leaves).collect();
+        let ports: Vec<u32> = fields.iter().map(|field| field.port).collect();
+        let mut made = call.shape_grids(&ports, |n, made| {
+            // Fields that share their leaves share their stamp.
+            if let Some(last) = made.last() {
+                topologies.meet(last.topology_id(), fields[n - 1].topology);
             }
+            let field = &fields[n];
+            GridShape {
+                element: T::ELEMENT,
+                components: field.values.len() as u32,
+                sampling: field.sampling,
+                topology_id: topologies.stamp_of(field.topology),
+                origins: &origins[n],
+                tiles: &[],
+                tile_values: &[],
+                background: field.background,
+                index_to_world: transform.to_row_major(),
+            }
+        })?;
+        if let (Some(last), Some(field)) = (made.last(), fields.last()) {
+            topologies.meet(last.topology_id(), field.topology);
         }
-        let origins: Vec<[i32; 3]> = topology.origins().iter().map(|o| o.to_array()).collect();
-        let shape = GridShape {
-            element: T::ELEMENT,
-            components: components.len() as u32,
-            sampling,
-            topology_id: self.topologies.stamp_of(topology),
-            origins: &origins,
-            tiles: &[],
-            tile_values: &[],
-            background,
-            index_to_world: transform.to_row_major(),
+        let mut pairs = Vec::new();
+        for (field, grid) in fields.iter().zip(&mut made) {
+            let places = places(field, grid);
+            pairs.extend(places.ok_or_else(|| {
+                Failure::host(field.port, "the host shaped another grid than was asked for")
+            })?);
+        }
+        let count: usize = pairs.iter().map(|(_, from)| from.len()).sum();
+        let sound = match count {
+            ..=FEW => pairs.into_iter().fold(true, |sound, (to, from)| {
+                to.copy_from_slice(from);
+                sound & all_finite(from)
+            }),
+            _ => pool.install(|| {
+                let copied = pairs.into_par_iter().map(|(to, from)| copy_numbers(to, from));
+                copied.reduce(|| true, |a, b| a & b)
+            }),
         };
-        let mut made = call.shape_grid(port, 0, &shape)?;
-        for (c, values) in components.iter().enumerate() {
-            let to = made.values::<T>(c).filter(|to| to.len() == values.len());
-            let to =
-                to.ok_or_else(|| Failure::host(port, "the host shaped another grid than was asked for"))?;
-            to.copy_from_slice(values);
+        if !sound {
+            return self.check_fields(call, fields);
         }
-        let id = made.topology_id();
-        self.topologies.meet(id, topology);
+        for (field, grid) in fields.iter().zip(&made) {
+            kept.meet(field.port, grid.value_id());
+            remember_finite(finite, grid.value_id());
+        }
         Ok(())
+    }
+
+    /// The sentence about fields that were found not to be finite.
+    fn check_fields<T: Finite>(&self, call: &Call, fields: &[Field<T>]) -> Result<(), Failure> {
+        let all = fields.iter().flat_map(|field| field.values.iter().map(|values| (field.port, *values)));
+        let bad = all.filter_map(|(port, values)| Some((port, self.first_bad(values)?))).next();
+        bad.map_or(Ok(()), |(port, slot)| Err(not_finite(call, port, slot)))
+    }
+}
+
+/// A field to be written.
+#[derive(Debug)]
+pub struct Field<'a, T> {
+    port: u32,
+    sampling: Sampling,
+    topology: &'a Arc<Topology>,
+    /// `[component][leaf][512]`
+    values: Vec<&'a [T]>,
+    background: f64,
+}
+
+impl<'a, T: Finite + Into<f64>> Field<'a, T> {
+    /// A grid of one component.
+    pub fn grid(port: u32, sampling: Sampling, grid: &'a Grid<T>) -> Self {
+        let background = grid.background.into();
+        Self { port, sampling, topology: &grid.topology, values: vec![&grid.values], background }
+    }
+}
+
+impl<'a> Field<'a, f32> {
+    /// A staggered field.
+    pub fn faces(port: u32, faces: &'a FaceGrid<f32>) -> Self {
+        let values = faces.values.iter().map(Vec::as_slice).collect();
+        let background = faces.background.into();
+        Self { port, sampling: Sampling::FACE, topology: &faces.topology, values, background }
+    }
+}
+
+/// Where each component of a field belongs; None where the host shaped another grid.
+fn places<'a, T: Finite>(field: &Field<'a, T>, made: &'a mut GridMut) -> Option<Vec<(&'a mut [T], &'a [T])>> {
+    let to = made.all_values::<T>()?;
+    let fits = |(to, from): &(&mut [T], &[T])| to.len() == from.len();
+    let pairs: Vec<_> = to.into_iter().zip(field.values.iter().copied()).collect();
+    (pairs.len() == field.values.len() && pairs.iter().all(fits)).then_some(pairs)
+}
+
+/// Notes that the values with this stamp were found finite.
+fn remember_finite(finite: &mut Vec<u64>, value_id: u64) {
+    /// Stamps that are remembered.
+    const MOST: usize = 64;
+    if value_id != 0 {
+        finite.insert(0, value_id);
+        finite.truncate(MOST);
     }
 }
 
 /// The slot of leaf `l`'s first value that is not finite.
 fn first_bad_of_leaf<T: Finite>((l, leaf): (usize, &[T])) -> Option<usize> {
-    // Without an early end, so that many values are compared at once.
-    if leaf.iter().fold(true, |sound, v| sound & v.is_finite()) {
+    if all_finite(leaf) {
         return None;
     }
     leaf.iter().position(|v| !v.is_finite()).map(|n| l * leaf::SIZE + n)

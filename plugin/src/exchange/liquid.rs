@@ -1,15 +1,15 @@
 //! A liquid as the fluid core knows it: particles, fields and counters, from the object's ports and back.
 
 use super::particles::Followers;
-use super::{Exchange, domain};
+use super::{Exchange, Field};
 use meniscus_abi::Sampling;
 use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::flip::Liquid;
 use meniscus_core::fluid::inlet::Inlet;
-use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::fluid::volume::VolumeBook;
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
-use meniscus_core::solid::{DomainLimits, SolidFields};
+use meniscus_core::solid::SolidFields;
 use std::sync::Arc;
 
 /// The ports of a liquid's state.
@@ -72,13 +72,37 @@ pub struct Held {
     pub particle_separation: f64,
 }
 
+impl SubstepPorts {
+    /// What predict leaves, to be written.
+    pub fn fields<'a>(&self, liquid: &'a Liquid) -> Vec<Field<'a, f32>> {
+        let solid = &liquid.solid;
+        let mut fields = vec![
+            Field::faces(self.vel_transferred, &liquid.transferred),
+            Field::faces(self.open, &solid.open),
+            Field::faces(self.vel_solid, &solid.velocity),
+            Field::grid(self.solid, Sampling::NODE, &solid.nodes),
+        ];
+        let optional = [
+            (self.swelling, &liquid.swelling),
+            (self.density, &liquid.density),
+            (self.viscosity, &liquid.viscosity),
+            (self.tension, &liquid.tension),
+        ];
+        let center = |port, grid| Field::grid(port, Sampling::CENTER, grid);
+        fields.extend(optional.into_iter().filter_map(|(port, grid)| Some(center(port, grid.as_ref()?))));
+        fields.push(center(self.spray, &liquid.spray));
+        fields.push(center(self.divergence, &liquid.divergence));
+        fields
+    }
+}
+
 impl Exchange {
-    /// The liquid's state.
+    /// The liquid's particles, counters and books. Fields are read by whoever needs them.
     pub fn liquid(&mut self, call: &Call, ports: StatePorts) -> Result<Held, Failure> {
         let lacks = |what: &str| Failure::input(ports.liquid, format!("the table `liquid` lacks `{what}`"));
         let (particles, followers) = self.particles(call, ports.particles)?;
-        let (surface, transform) = self.required_grid(call, ports.surface)?;
-        let (velocity, _) = self.required_faces(call, ports.vel)?;
+        let surface = call.grid(ports.surface, 0).ok_or_else(|| missing(call, ports.surface))?;
+        let transform = Transform::from_row_major(surface.index_to_world());
         let table = call.table(ports.liquid, 0).ok_or_else(|| lacks("everything"))?;
         let count = |name: &str| table.first::<i64>(name).ok_or_else(|| lacks(name));
         let number = |name: &str| {
@@ -95,7 +119,7 @@ impl Exchange {
             excess: number("excess")?,
             drift: number("drift")?,
         };
-        (liquid.particles, liquid.surface, liquid.velocity) = (particles, surface, velocity);
+        liquid.particles = particles;
         Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
     }
 
@@ -104,13 +128,24 @@ impl Exchange {
         call.table(port, 0)?.first::<f64>("particle_separation").filter(|s| *s > 0.0 && s.is_finite())
     }
 
-    /// Writes particles, level set, face velocity and table.
-    pub fn write_liquid(&mut self, call: &mut Call, ports: StatePorts, held: &Held) -> Result<(), Failure> {
+    /// Writes particles, level set, face velocity and table, and further fields. `density`: what [`shared_density`] says.
+    pub fn write_liquid(
+        &mut self,
+        call: &mut Call,
+        ports: StatePorts,
+        held: &Held,
+        density: f64,
+        further: Vec<Field<f32>>,
+    ) -> Result<(), Failure> {
         let liquid = &held.liquid;
         self.write_particles(call, ports.particles, &liquid.particles, &held.followers)?;
-        self.write_grid(call, ports.surface, Sampling::CENTER, &liquid.surface, &liquid.transform)?;
-        self.write_faces(call, ports.vel, &liquid.velocity, &liquid.transform)?;
-        write_table(call, ports.liquid, held)
+        let mut fields = vec![
+            Field::grid(ports.surface, Sampling::CENTER, &liquid.surface),
+            Field::faces(ports.vel, &liquid.velocity),
+        ];
+        fields.extend(further);
+        self.write_fields(call, &liquid.transform, &fields)?;
+        write_table(call, ports.liquid, held, density)
     }
 
     /// What predict left: everything a liquid has beside its state.
@@ -131,37 +166,6 @@ impl Exchange {
         Ok(())
     }
 
-    /// Writes what predict leaves.
-    pub fn write_substep_fields(
-        &mut self,
-        call: &mut Call,
-        ports: SubstepPorts,
-        liquid: &Liquid,
-        limits: &DomainLimits,
-        walls: Walls,
-    ) -> Result<(), Failure> {
-        let (solid, transform) = (&liquid.solid, &liquid.transform);
-        self.write_faces(call, ports.vel_transferred, &liquid.transferred, transform)?;
-        self.write_faces(call, ports.open, &solid.open, transform)?;
-        self.write_faces(call, ports.vel_solid, &solid.velocity, transform)?;
-        self.write_grid(call, ports.solid, Sampling::NODE, &solid.nodes, transform)?;
-        if let Some(swelling) = &liquid.swelling {
-            self.write_grid(call, ports.swelling, Sampling::CENTER, swelling, transform)?;
-        }
-        if let Some(density) = &liquid.density {
-            self.write_grid(call, ports.density, Sampling::CENTER, density, transform)?;
-        }
-        if let Some(viscosity) = &liquid.viscosity {
-            self.write_grid(call, ports.viscosity, Sampling::CENTER, viscosity, transform)?;
-        }
-        if let Some(tension) = &liquid.tension {
-            self.write_grid(call, ports.tension, Sampling::CENTER, tension, transform)?;
-        }
-        self.write_grid(call, ports.spray, Sampling::CENTER, &liquid.spray, transform)?;
-        self.write_grid(call, ports.divergence, Sampling::CENTER, &liquid.divergence, transform)?;
-        domain::write(call, ports.domain, limits, walls)
-    }
-
     /// Where sources drive the liquid; `None` where none does.
     pub fn inlet(&mut self, call: &Call, ports: InletPorts) -> Result<Option<Inlet>, Failure> {
         let Some((faces, _)) = self.faces(call, ports.faces, 0)? else { return Ok(None) };
@@ -177,8 +181,8 @@ impl Exchange {
         inlet: &Inlet,
         transform: &Transform,
     ) -> Result<(), Failure> {
-        self.write_faces(call, ports.faces, &inlet.faces, transform)?;
-        self.write_faces(call, ports.velocity, &inlet.velocity, transform)
+        let fields = [Field::faces(ports.faces, &inlet.faces), Field::faces(ports.velocity, &inlet.velocity)];
+        self.write_fields(call, transform, &fields)
     }
 
     /// A grid that must be there.
@@ -192,10 +196,14 @@ impl Exchange {
     }
 }
 
-/// Writes the table `liquid`.
-pub fn write_table(call: &mut Call, port: u32, held: &Held) -> Result<(), Failure> {
+/// The density that all particles share, kg/m³; 0 where they do not.
+pub fn shared_density(particles: &Particles) -> f64 {
+    particles.uniform_density().map_or(0.0, f64::from)
+}
+
+/// Writes the table `liquid`. `density`: what [`shared_density`] says.
+pub fn write_table(call: &mut Call, port: u32, held: &Held, density: f64) -> Result<(), Failure> {
     let liquid = &held.liquid;
-    let density = liquid.particles.uniform_density().map_or(0.0, f64::from);
     call.shape_table(port, 0)?;
     call.write_array(port, 0, c"next_id", 1, &[liquid.next_id])?;
     call.write_array(port, 0, c"born_from", 1, &[liquid.born_from])?;

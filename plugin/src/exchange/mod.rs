@@ -1,14 +1,16 @@
 //! Ports as the core's types, and back.
 //!
 //! The host's functions are called on the thread that made the call; everything else runs in the instance's
-//! pool. What is kept here (leaf sets by stamp, level sets by stamp, threads) can be dropped between any two
-//! calls.
+//! pool. What is kept here (threads, and by their stamps leaf sets, level sets and what a stage leaves for the next
+//! one) can be dropped between any two calls.
 
 mod air_particles;
 mod bubbles;
 mod carried;
 mod domain;
+mod finite;
 mod grids;
+mod kept;
 mod liquid;
 mod particles;
 mod pool;
@@ -17,8 +19,9 @@ mod solid_shape;
 mod solids;
 
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
-pub use domain::{read as read_domain, read_walls};
-pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, write_table};
+pub use domain::{read as read_domain, read_walls, write as write_domain};
+pub use grids::Field;
+pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_table};
 pub use particles::Followers;
 pub use region::Region;
 pub use solid_shape::SolidShape;
@@ -36,6 +39,7 @@ pub struct Exchange {
     level_sets: LevelSets,
     last_region: region::LastRegion,
     last_carried: carried::LastCarried,
+    kept: kept::Kept,
     /// Stamps of buffers whose numbers were found finite.
     finite: Vec<u64>,
 }
@@ -43,7 +47,13 @@ pub struct Exchange {
 impl Exchange {
     /// To be called first in every call of the host.
     pub fn begin(&mut self, call: &Call) -> Result<(), Failure> {
+        self.kept.begin();
         self.pool.fit(call.threads())
+    }
+
+    /// What stages leave for each other.
+    pub fn kept(&mut self) -> &mut kept::Kept {
+        &mut self.kept
     }
 
     /// Runs something in the instance's pool.

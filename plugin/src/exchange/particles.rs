@@ -2,14 +2,13 @@
 
 use super::Exchange;
 use super::carried::same_type;
+use super::finite::{Finite, all_finite, copy_values, read_values};
 use super::grids::{incomplete, name};
 use glam::{DVec3, Vec3};
-use meniscus_abi::guest::{
-    AttributeMut, AttributeShape, Call, Failure, GeometryMut, GeometryShape, GeometryView, Scalar,
-};
+use meniscus_abi::guest::{AttributeMut, AttributeShape, Call, Failure, GeometryShape, GeometryView, Scalar};
 use meniscus_abi::{Element, Meaning, On};
 use meniscus_core::fluid::{Particles, Selection};
-use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
 /// Attributes the solver neither reads nor makes: they follow their particles, unchanged.
@@ -25,7 +24,8 @@ struct Follower {
 
 /// The solver's own attributes.
 const AFFINE: [&CStr; 3] = [c"C0", c"C1", c"C2"];
-pub(super) const OWN: [&str; 8] = ["P", "v", "C0", "C1", "C2", "id", "density", "viscosity"];
+pub(super) const ATTRIBUTES: usize = 8;
+pub(super) const OWN: [&str; ATTRIBUTES] = ["P", "v", "C0", "C1", "C2", "id", "density", "viscosity"];
 
 fn shapes() -> Vec<AttributeShape> {
     let vector = |name, meaning| AttributeShape::on_points(name, Element::F32, 3, meaning);
@@ -39,106 +39,183 @@ fn shapes() -> Vec<AttributeShape> {
 }
 
 impl Exchange {
-    /// The particles at a port and the attributes that follow them; none where there is nothing yet.
-    pub fn particles(&self, call: &Call, port: u32) -> Result<(Particles, Followers), Failure> {
+    /// The particles at a port and the attributes that follow them; none where there is nothing yet. Attributes that
+    /// nobody changed since this instance kept them are not read again.
+    pub fn particles(&mut self, call: &Call, port: u32) -> Result<(Particles, Followers), Failure> {
+        let old = std::mem::take(&mut self.kept.particles);
+        let known = std::mem::take(&mut self.kept.attributes);
         let Some(view) = call.geometry(port, 0) else { return Ok(Default::default()) };
-        let vectors = |attribute: &str| -> Result<Vec<Vec3>, Failure> {
-            let values = view.points::<f32, 3>(attribute).ok_or_else(|| lacks(call, port, attribute))?;
-            Ok(self.install(|| values.par_iter().map(|&v| Vec3::from_array(v)).collect()))
+        let stamps = OWN.map(|name| view.attribute(On::POINTS, name).map_or(0, |a| a.value_id()));
+        let same = |n: usize| stamps[n] != 0 && stamps[n] == known[n];
+        let lacks = |n: usize| lacks(call, port, OWN[n]);
+        let count = view.point_count();
+        let vectors = |n: usize, old| Column::<Vec3, f32, 3>::of(&view, n, same(n), old, count);
+        let numbers = |n: usize, old| Column::<f32, f32, 1>::of(&view, n, same(n), old, count);
+        let Particles { position, velocity, affine: [c0, c1, c2], id, density, viscosity, .. } = old;
+        let position = vectors(0, position).ok_or_else(|| lacks(0))?;
+        let velocity = vectors(1, velocity).ok_or_else(|| lacks(1))?;
+        let c0 = vectors(2, c0).ok_or_else(|| lacks(2))?;
+        let c1 = vectors(3, c1).ok_or_else(|| lacks(3))?;
+        let c2 = vectors(4, c2).ok_or_else(|| lacks(4))?;
+        let id = Column::<i64, i64, 1>::of(&view, 5, same(5), id, count).ok_or_else(|| lacks(5))?;
+        let density = numbers(6, density).ok_or_else(|| lacks(6))?;
+        let viscosity = numbers(7, viscosity).ok_or_else(|| lacks(7))?;
+        let vectors_kept = [&position, &velocity, &c0, &c1, &c2].iter().all(|c| c.is_kept());
+        let all_kept = vectors_kept && id.is_kept() && density.is_kept() && viscosity.is_kept();
+        let (mut sound, origin) = (true, DVec3::from_array(view.origin()));
+        let read = || {
+            let vector = Vec3::from_array;
+            Particles {
+                origin,
+                position: position.read(vector, &mut sound),
+                velocity: velocity.read(vector, &mut sound),
+                affine: [c0, c1, c2].map(|rows| rows.read(vector, &mut sound)),
+                id: id.read(|[id]| id, &mut sound),
+                density: density.read(|[d]| d, &mut sound),
+                viscosity: viscosity.read(|[v]| v, &mut sound),
+            }
         };
-        let numbers = |attribute: &str| -> Result<Vec<f32>, Failure> {
-            let values = view.points::<f32, 1>(attribute).ok_or_else(|| lacks(call, port, attribute))?;
-            Ok(self.install(|| values.par_iter().map(|&[v]| v).collect()))
-        };
-        let ids = view.points::<i64, 1>("id").ok_or_else(|| lacks(call, port, "id"))?;
-        let particles = Particles {
-            origin: DVec3::from_array(view.origin()),
-            position: vectors("P")?,
-            velocity: vectors("v")?,
-            affine: [vectors("C0")?, vectors("C1")?, vectors("C2")?],
-            id: self.install(|| ids.par_iter().map(|&[id]| id).collect()),
-            density: numbers("density")?,
-            viscosity: numbers("viscosity")?,
-        };
-        if let Some(p) = self.install(|| particles.find_non_finite()) {
-            return Err(not_finite(call, port, &particles, p));
-        }
+        let particles = if all_kept { read() } else { self.install(read) };
+        self.check_sound(call, port, &particles, sound)?;
+        self.kept.attributes = stamps;
         Ok((particles, followers(&view)))
     }
 
     /// Makes the particles at a port these.
     pub fn write_particles(
-        &self,
+        &mut self,
         call: &mut Call,
         port: u32,
         particles: &Particles,
         followers: &Followers,
     ) -> Result<(), Failure> {
-        if let Some(p) = self.install(|| particles.find_non_finite()) {
-            return Err(not_finite(call, port, particles, p));
-        }
+        self.kept.attributes = Default::default();
         let mut attributes = shapes();
         attributes.extend(followers.0.iter().map(|f| f.shape.clone()));
         let shape = GeometryShape::points(particles.len(), particles.origin.to_array(), attributes);
         let mut to = call.shape_geometry(port, 0, &shape)?;
-        let mut written = self.write_points(&mut to, "P", &particles.position, Vec3::to_array);
-        written &= self.write_points(&mut to, "v", &particles.velocity, Vec3::to_array);
-        for (name, rows) in AFFINE.iter().zip(&particles.affine) {
-            written &= self.write_points(&mut to, name.to_str().unwrap_or_default(), rows, Vec3::to_array);
-        }
-        written &= self.write_points(&mut to, "id", &particles.id, |&id| [id]);
-        written &= self.write_points(&mut to, "density", &particles.density, |&d| [d]);
-        written &= self.write_points(&mut to, "viscosity", &particles.viscosity, |&v| [v]);
         for f in &followers.0 {
             if let Some(mut attribute) = to.attribute(On::POINTS, &f.shape.name.to_string_lossy()) {
                 attribute.write_bytes(f.bytes.chunks_exact(f.value_bytes()));
             }
         }
-        written
-            .then_some(())
-            .ok_or_else(|| Failure::host(port, "the host shaped other geometry than was asked for"))
-    }
-
-    /// Changes only velocities and their gradients: for a stage that moved no particle and made none.
-    pub fn write_velocities(&self, call: &mut Call, port: u32, particles: &Particles) -> Result<(), Failure> {
-        if let Some(p) = self.install(|| particles.find_non_finite()) {
-            return Err(not_finite(call, port, particles, p));
-        }
-        let fields = [&particles.velocity, &particles.affine[0], &particles.affine[1], &particles.affine[2]];
-        for (shape, values) in shapes()[1..5].iter().zip(fields) {
-            let mut to = call.edit_attribute(port, 0, shape)?;
-            if !self.write_attribute(&mut to, values, Vec3::to_array) {
-                return Err(Failure::host(port, "the host gave another attribute than was asked for"));
-            }
-        }
+        let strange = || Failure::host(port, "the host shaped other geometry than was asked for");
+        let own = to.side_by_side(OWN).ok_or_else(strange)?;
+        let stamps = own.each_ref().map(|a| a.value_id());
+        let [p, v, c0, c1, c2, id, density, viscosity] = own;
+        let vectors = [p, v, c0, c1, c2];
+        let [a, b, c] = &particles.affine;
+        let from = [&particles.position, &particles.velocity, a, b, c];
+        let vectors = vectors.into_iter().zip(from).map(|(to, from)| Place::of(to, from, Vec3::to_array));
+        let vectors: Option<Vec<_>> = vectors.collect();
+        let numbers = [(density, &particles.density), (viscosity, &particles.viscosity)];
+        let numbers: Option<Vec<_>> =
+            numbers.into_iter().map(|(to, from)| Place::of(to, from, |&x: &f32| [x])).collect();
+        let ids = Place::of(id, &particles.id, |&id: &i64| [id]);
+        let (Some(vectors), Some(numbers), Some(ids)) = (vectors, numbers, ids) else {
+            return Err(strange());
+        };
+        let sound = self.install(|| {
+            let vectors = vectors.into_iter().fold(true, |sound, place| sound & place.copy());
+            numbers.into_iter().fold(vectors, |sound, place| sound & place.copy()) & ids.copy()
+        });
+        self.check_sound(call, port, particles, sound)?;
+        self.kept.attributes = stamps;
         Ok(())
     }
 
-    /// Writes a point attribute; false where there is none of that name, type and count.
-    fn write_points<V: Sync, T: Scalar + Send, const N: usize>(
-        &self,
-        to: &mut GeometryMut,
-        name: &str,
-        values: &[V],
-        components: impl Fn(&V) -> [T; N] + Sync + Send,
-    ) -> bool {
-        to.attribute(On::POINTS, name).is_some_and(|mut to| self.write_attribute(&mut to, values, components))
+    /// Changes only velocities and their gradients: for a stage that moved no particle and made none.
+    pub fn write_velocities(
+        &mut self,
+        call: &mut Call,
+        port: u32,
+        particles: &Particles,
+    ) -> Result<(), Failure> {
+        let known = std::mem::take(&mut self.kept.attributes);
+        let attributes = call.edit_attributes(port, 0, &shapes()[1..=4])?;
+        let stamps: Vec<u64> = attributes.iter().map(|a| a.value_id()).collect();
+        let fields = [&particles.velocity, &particles.affine[0], &particles.affine[1], &particles.affine[2]];
+        let places = attributes.into_iter().zip(fields).map(|(to, from)| Place::of(to, from, Vec3::to_array));
+        let places: Option<Vec<_>> = places.collect();
+        let strange = || Failure::host(port, "the host gave another attribute than was asked for");
+        let places = places.ok_or_else(strange)?;
+        let sound = self.install(|| places.into_iter().fold(true, |sound, place| sound & place.copy()));
+        self.check_sound(call, port, particles, sound)?;
+        self.kept.attributes = known;
+        self.kept.attributes[1..=4].copy_from_slice(&stamps);
+        Ok(())
     }
 
-    /// Writes an attribute; false where type or count are others.
-    fn write_attribute<V: Sync, T: Scalar + Send, const N: usize>(
-        &self,
-        to: &mut AttributeMut,
-        values: &[V],
-        components: impl Fn(&V) -> [T; N] + Sync + Send,
-    ) -> bool {
-        match to.packed::<T, N>() {
-            Some(packed) if packed.len() == values.len() => {
-                let pairs = packed.par_iter_mut().zip(values);
-                self.install(|| pairs.for_each(|(to, value)| *to = components(value)));
-                true
+    /// The sentence about particles that were found not to be finite.
+    fn check_sound(&self, call: &Call, port: u32, particles: &Particles, sound: bool) -> Result<(), Failure> {
+        match (!sound).then(|| self.install(|| particles.find_non_finite())).flatten() {
+            Some(p) => Err(not_finite(call, port, particles, p)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One attribute of the particles: as it was kept, or to be read.
+enum Column<'a, V, T: Scalar, const N: usize> {
+    Kept(Vec<V>),
+    Read(Cow<'a, [[T; N]]>),
+}
+
+impl<'a, V: Send, T: Finite, const N: usize> Column<'a, V, T, N> {
+    /// The n-th of [`OWN`]; None where it is not there or of another type. `same`: the kept values are its values.
+    fn of(view: &GeometryView<'a>, n: usize, same: bool, kept: Vec<V>, count: usize) -> Option<Self> {
+        if same && kept.len() == count {
+            return Some(Self::Kept(kept));
+        }
+        view.points::<T, N>(OWN[n]).map(Self::Read)
+    }
+
+    fn is_kept(&self) -> bool {
+        matches!(self, Self::Kept(_))
+    }
+
+    /// Its values; `sound` turns false where one that was read is not finite.
+    fn read(self, value: impl Fn([T; N]) -> V + Sync + Send, sound: &mut bool) -> Vec<V> {
+        match self {
+            Self::Kept(values) => values,
+            Self::Read(from) => {
+                let (values, finite) = read_values(&from, value);
+                *sound &= finite;
+                values
             }
-            _ => to.write(values.iter().map(components)),
+        }
+    }
+}
+
+/// Values and the place in the host's memory that they go to; none where they are there already.
+struct Place<'a, V, T, const N: usize> {
+    to: Option<&'a mut [[T; N]]>,
+    from: &'a [V],
+    components: fn(&V) -> [T; N],
+}
+
+impl<'a, V: Sync, T: Finite, const N: usize> Place<'a, V, T, N> {
+    /// None where the attribute is of another type or count.
+    fn of(to: AttributeMut<'a>, from: &'a [V], components: fn(&V) -> [T; N]) -> Option<Self> {
+        let to = match to.into_packed::<T, N>() {
+            Ok(to) if to.len() != from.len() => return None,
+            Ok(to) => Some(to),
+            // Values that do not lie one after the other.
+            Err(mut to) => {
+                if !to.write(from.iter().map(components)) {
+                    return None;
+                }
+                None
+            }
+        };
+        Some(Self { to, from, components })
+    }
+
+    /// False where a value is not finite.
+    fn copy(self) -> bool {
+        match self.to {
+            Some(to) => copy_values(to, self.from, self.components),
+            None => self.from.iter().all(|v| all_finite(&(self.components)(v))),
         }
     }
 }

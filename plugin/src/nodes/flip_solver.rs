@@ -3,7 +3,10 @@
 use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
-use crate::exchange::{ColliderPorts, Exchange, Held, InletPorts, StatePorts, SubstepPorts, write_table};
+use crate::exchange::{
+    ColliderPorts, Exchange, Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_domain,
+    write_table,
+};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
@@ -11,8 +14,7 @@ use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
-use meniscus_core::fluid::{Particles, Selection, material, sources, tension};
-use meniscus_core::grid::Transform;
+use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension};
 use meniscus_core::solid::Solids;
 use rayon::prelude::*;
 
@@ -156,15 +158,13 @@ impl Instance for FlipSolver {
             return Ok(None);
         };
         let velocity = view.points::<f32, 3>("v").unwrap_or_default();
-        let mut liquid = Liquid::new(Transform::uniform(voxel, DVec3::ZERO), DVec3::ZERO);
-        liquid.particles = Particles {
-            velocity: velocity.iter().map(|&v| Vec3::from_array(v)).collect(),
-            ..Default::default()
-        };
         self.exchange.begin(call)?;
-        let cfl = call_cfl(call.cfl());
-        let dt = self.exchange.install(|| flip::suggest_dt(&liquid, cfl, STANDARD_GRAVITY));
+        let speed = f64::from(self.exchange.install(|| greatest_speed(&velocity)));
+        let dt = flip::longest_step(speed, voxel, call_cfl(call.cfl()), STANDARD_GRAVITY);
         let tension = surface_tension(call);
+        if tension == 0.0 {
+            return Ok(Some(dt));
+        }
         let density = least(view.points::<f32, 1>("density").unwrap_or_default().iter().map(|&[d]| d));
         match tension > 0.0 && density > 0.0 {
             true => Ok(Some(dt.min(tension::longest_step(tension, density, voxel)))),
@@ -187,10 +187,14 @@ impl FlipSolver {
         let solids = Solids { colliders: &colliders, domain: &domain };
         let Held { liquid, followers, .. } = &mut held;
         let memory = &mut self.memory;
-        let selection = self.exchange.install(|| meet_solids(liquid, &solids, &params, memory));
+        let (selection, density) = self.exchange.install(|| {
+            let selection = meet_solids(liquid, &solids, &params, memory);
+            (selection, shared_density(&liquid.particles))
+        });
         followers.follow(&selection);
-        self.exchange.write_liquid(call, STATE, &held)?;
+        self.exchange.write_liquid(call, STATE, &held, density, Vec::new())?;
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
+        self.exchange.kept().keep_particles(held.liquid.particles);
         Ok(Outcome::Done)
     }
 
@@ -198,11 +202,9 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let mut params = flip_params(call, held.particle_separation);
         params.tension = self.bearable_tension(call, &held.liquid);
+        self.exchange.read_ahead(call, &[STATE.vel]);
+        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel)?.0;
         let domain = domain_limits(call)?;
-        if params.viscosity {
-            let particles = &held.liquid.particles;
-            self.exchange.install(|| check_viscosity(particles))?;
-        }
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
@@ -211,48 +213,88 @@ impl FlipSolver {
         }
         let (memory, dt) = (&mut self.memory, call.dt());
         let Held { liquid, followers, .. } = &mut held;
-        let moved = self.exchange.install(|| flip::predict(liquid, &solids, dt, &params, memory));
+        let predicted = self.exchange.install(|| {
+            if params.viscosity {
+                check_viscosity(&liquid.particles)?;
+            }
+            let moved = flip::predict(liquid, &solids, dt, &params, memory);
+            Ok((moved, shared_density(&liquid.particles)))
+        });
+        let (moved, density) = predicted?;
         followers.follow(&moved);
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
         call.measure("rest_volume", &[held.liquid.volume.rest + 0.0]);
         call.measure("spray_volume", &[held.liquid.measured.spray + 0.0]);
-        self.exchange.write_liquid(call, STATE, &held)?;
-        self.exchange.write_substep_fields(call, SUBSTEP, &held.liquid, &domain, walls(call))?;
+        let fields = SUBSTEP.fields(&held.liquid);
+        self.exchange.write_liquid(call, STATE, &held, density, fields)?;
+        let walls = walls(call);
+        write_domain(call, SUBSTEP.domain, &domain, walls)?;
         if let Some(inlet) = &held.liquid.inlet {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
         }
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
+        // Correct reads these again; the velocity will be another one by then.
+        let Liquid { particles, surface, transferred, solid, .. } = held.liquid;
+        let kept = self.exchange.kept();
+        kept.keep_particles(particles);
+        kept.keep(STATE.surface, [surface.values]);
+        kept.keep(SUBSTEP.vel_transferred, transferred.values);
+        kept.keep(SUBSTEP.solid, [solid.nodes.values]);
+        kept.keep(SUBSTEP.open, solid.open.values);
+        kept.keep(SUBSTEP.vel_solid, solid.velocity.values);
         Ok(Outcome::Done)
     }
 
     fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
+        let SubstepPorts { vel_transferred, solid, open, vel_solid, .. } = SUBSTEP;
+        let fields = [STATE.surface, STATE.vel, vel_transferred, solid, open, vel_solid];
+        self.exchange.read_ahead(call, &fields);
+        held.liquid.surface = self.exchange.required_grid(call, STATE.surface)?.0;
+        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel)?.0;
         self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
+        self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         let params = flip_params(call, held.particle_separation);
-        let Held { liquid, followers, .. } = &mut held;
+        let Held { liquid, followers, particle_separation } = &mut held;
         let before = liquid.particles.len();
-        let selection = self.exchange.install(|| flip::correct(liquid, &params));
-        if selection.is_identity(before) {
+        let per_particle = particle_separation.powi(3);
+        let (selection, unmoved, density, totals) = self.exchange.install(|| {
+            let selection = flip::correct(liquid, &params);
+            let unmoved = selection.is_identity(before);
+            let particles = &liquid.particles;
+            (selection, unmoved, shared_density(particles), Totals::of(particles, per_particle))
+        });
+        if unmoved {
             self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles)?;
         } else {
             followers.follow(&selection);
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }
         self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
-        write_table(call, STATE.liquid, &held)?;
+        write_table(call, STATE.liquid, &held, density)?;
         let taken = call.table(SOLVE.air, 0).and_then(|t| t.first::<f64>("taken")).unwrap_or(0.0);
         if taken != 0.0 {
             call.measure("volume", &[held.liquid.volume.volume - taken]);
         }
-        self.measure(call, &held);
+        call.measure("mass", &[totals.mass]);
+        call.measure("particles", &[held.liquid.particles.len() as f64]);
+        call.measure("momentum", &totals.momentum.to_array());
+        call.measure("kinetic_energy", &[totals.kinetic_energy]);
+        // The next predict reads these again.
+        let Liquid { particles, velocity, .. } = held.liquid;
+        self.exchange.kept().keep_particles(particles);
+        self.exchange.kept().keep(STATE.vel, velocity.values);
         Ok(Outcome::Done)
     }
 
     /// The surface tension asked for, N/m, or as much of it as the substep is short enough for.
     fn bearable_tension(&mut self, call: &Call, liquid: &Liquid) -> f64 {
         let wanted = surface_tension(call);
+        if wanted == 0.0 {
+            return wanted;
+        }
         let density = least(liquid.particles.density.iter().copied());
         let most = tension::greatest(density, liquid.transform.voxel_size(), call.dt());
         if wanted <= most {
@@ -267,32 +309,39 @@ impl FlipSolver {
         }
         most
     }
+}
 
-    /// The liquid's totals, for stats.jsonl.
-    fn measure(&self, call: &Call, held: &Held) {
+/// A liquid's totals, for stats.jsonl.
+struct Totals {
+    /// kg
+    mass: f64,
+    /// kg m/s
+    momentum: DVec3,
+    /// J
+    kinetic_energy: f64,
+}
+
+impl Totals {
+    /// Of particles that have a volume of so many m³ each.
+    fn of(particles: &Particles, volume: f64) -> Self {
         /// Particles that one task sums up.
         const SUMMED: usize = 8192;
-        let liquid = &held.liquid;
-        let p = &liquid.particles;
-        let per_particle = held.particle_separation.powi(3);
         let of_some = |(velocity, density): (&[Vec3], &[f32])| {
             let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
             for (&v, &density) in velocity.iter().zip(density) {
-                let (m, v) = (f64::from(density) * per_particle, v.as_dvec3());
+                let (m, v) = (f64::from(density) * volume, v.as_dvec3());
                 mass += m;
                 momentum += m * v;
                 energy += 0.5 * m * v.length_squared();
             }
             (mass, momentum, energy)
         };
-        let parts = p.velocity.par_chunks(SUMMED).zip(p.density.par_chunks(SUMMED));
-        let sums: Vec<_> = self.exchange.install(|| parts.map(of_some).collect());
+        let Particles { velocity, density, .. } = particles;
+        let parts = velocity.par_chunks(SUMMED).zip(density.par_chunks(SUMMED));
+        let sums: Vec<_> = parts.map(of_some).collect();
         let add = |a: (f64, DVec3, f64), b: (f64, DVec3, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-        let (mass, momentum, energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
-        call.measure("mass", &[mass]);
-        call.measure("particles", &[p.len() as f64]);
-        call.measure("momentum", &momentum.to_array());
-        call.measure("kinetic_energy", &[energy]);
+        let (mass, momentum, kinetic_energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
+        Self { mass, momentum, kinetic_energy }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A liquid: the particles that fill a mesh, and the fields they make.
 
 use super::{frames, liquid_ports as ports, material};
-use crate::exchange::{Exchange, Followers, Held, StatePorts};
+use crate::exchange::{Exchange, Followers, Held, StatePorts, shared_density};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, Status};
@@ -148,7 +148,8 @@ impl Instance for LiquidObject {
         let order = self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, memory));
         followers.follow(&order);
         let held = Held { liquid, followers, particle_separation: separation };
-        self.exchange.write_liquid(call, STATE, &held)?;
+        let density = self.exchange.install(|| shared_density(&held.liquid.particles));
+        self.exchange.write_liquid(call, STATE, &held, density, Vec::new())?;
         Ok(Outcome::Done)
     }
 

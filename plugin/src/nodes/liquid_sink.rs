@@ -2,7 +2,7 @@
 
 use super::frames;
 use super::liquid_source::{PORTS, REGION, STATE, look_at_region};
-use crate::exchange::{Exchange, write_table};
+use crate::exchange::{Exchange, shared_density, write_table};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Node, NodeKind, Param, Stage, flags};
 use meniscus_core::fluid::sources;
@@ -55,7 +55,8 @@ impl Instance for LiquidSink {
         liquid.volume.lose(left, before);
         held.followers.follow(&selection);
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
-        write_table(call, STATE.liquid, &held)?;
+        let density = self.exchange.install(|| shared_density(&held.liquid.particles));
+        write_table(call, STATE.liquid, &held, density)?;
         Ok(Outcome::Done)
     }
 

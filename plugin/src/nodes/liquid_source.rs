@@ -1,7 +1,7 @@
 //! Where liquid enters.
 
 use super::{frames, liquid_ports as ports, material};
-use crate::exchange::{Exchange, Held, InletPorts, Region, StatePorts};
+use crate::exchange::{Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
@@ -112,7 +112,8 @@ impl Instance for LiquidSource {
             self.exchange.hand_over(&carried, &mut liquid.particles, followers, before)?;
         }
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
-        crate::exchange::write_table(call, STATE.liquid, &held)?;
+        let density = self.exchange.install(|| shared_density(&held.liquid.particles));
+        write_table(call, STATE.liquid, &held, density)?;
         Ok(Outcome::Done)
     }
 

@@ -1,7 +1,7 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
 use super::liquid_ports as ports;
-use crate::exchange::{Exchange, read_domain, read_walls, write_bubble_memory, write_bubbles};
+use crate::exchange::{Exchange, Field, read_domain, read_walls, write_bubble_memory, write_bubbles};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
 use meniscus_abi::{Access, Level, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
@@ -148,6 +148,9 @@ pub fn solve(
     name: &str,
     project: Project,
 ) -> Result<Outcome, Failure> {
+    let always = [at.surface, at.vel, at.open, at.vel_solid, at.density, at.divergence];
+    let sometimes = [at.swelling, at.tension, at.spray, at.pressure, at.viscosity];
+    exchange.read_ahead(call, &[&always[..], &sometimes].concat());
     let (surface, transform) = exchange.required_grid(call, at.surface)?;
     let mut vel = exchange.required_faces(call, at.vel)?.0;
     let open = exchange.required_faces(call, at.open)?.0;
@@ -219,14 +222,20 @@ pub fn solve(
     if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
         call.log(Level::INFO, &notice);
     }
-    if let Some(fitted) = &projected.surface {
-        exchange.write_grid(call, at.surface, Sampling::CENTER, fitted, &transform)?;
-    }
-    exchange.write_faces(call, at.vel, &vel, &transform)?;
-    exchange.write_grid(call, at.pressure, Sampling::CENTER, &projected.pressure, &transform)?;
+    let mut fields =
+        vec![Field::faces(at.vel, &vel), Field::grid(at.pressure, Sampling::CENTER, &projected.pressure)];
+    let fitted = projected.surface.as_ref();
+    fields.extend(fitted.map(|fitted| Field::grid(at.surface, Sampling::CENTER, fitted)));
+    exchange.write_fields(call, &transform, &fields)?;
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &transform)?;
     write_bubble_memory(call, at.air, &projected.memory, projected.taken)?;
     write_bubbles(call, at.bubbles, &projected.bubbles)?;
+    let kept = exchange.kept();
+    if projected.surface.is_none() {
+        kept.give_back(at.surface, [surface.values]);
+    }
+    kept.give_back(at.open, open.values);
+    kept.give_back(at.vel_solid, vel_solid.values);
     report(call, name, &projected);
     if let Some(info) = &viscous {
         report_viscosity(call, info);

@@ -1,13 +1,17 @@
 //! Taking over what a call wrote: sound shapes, finite values, contributions merged.
 
-use crate::data::{Array, Data, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Object, Port};
+use crate::data::{
+    Array, Attribute, Data, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Object, Port,
+};
 use crate::engine::state::{Slot, State};
 use crate::node::{Merge, PortSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Takes the writes of a node into the state. `writers` remembers who wrote what in this substep, so that a
-/// second writer's contribution is merged by the port's rule. The error is one sentence.
+/// second writer's contribution is merged by the port's rule; `threads` look for values that are not finite. The error
+/// is one sentence.
 pub(in crate::engine) fn commit(
     state: &mut State,
     writes: BTreeMap<Slot, Data>,
@@ -15,13 +19,15 @@ pub(in crate::engine) fn commit(
     node: usize,
     stage: crate::node::Stage,
     writers: &mut BTreeMap<Slot, usize>,
+    threads: u32,
 ) -> Result<(), String> {
+    let sound = all_finite(&writes, state, threads);
     for (slot, data) in &writes {
         let name = &slot.port;
         if let Some(defect) = defect(data) {
             return Err(format!("port `{name}`: {defect}"));
         }
-        if let Some(place) = non_finite(data, state.get(slot)) {
+        if let Some(place) = non_finite(data, state.get(slot), sound) {
             return Err(format!("port `{name}`: {place}"));
         }
     }
@@ -55,13 +61,56 @@ fn defect(data: &Data) -> Option<String> {
     }
 }
 
-/// Where a value that is not finite stands, looking only at arrays that changed.
-fn non_finite(data: &Data, before: Option<&Data>) -> Option<String> {
+/// The large arrays of some data that are not the ones that were there before.
+fn changed<'a>(data: &'a Data, before: Option<&Data>) -> Vec<&'a Array> {
+    let is_new = |a: &Arc<Array>, old: Option<&Arc<Array>>| old.is_none_or(|old| !Arc::ptr_eq(old, a));
     match (data, before) {
         (Data::Grid(g), before) => {
             let old = if let Some(Data::Grid(o)) = before { Some(o) } else { None };
-            non_finite_grid(g, old)
+            let old = |c: usize| old.and_then(|o| o.channels.get(c));
+            let channels = g.channels.iter().enumerate();
+            channels.filter(|(c, a)| is_new(a, old(*c))).map(|(_, a)| &**a).collect()
         }
+        (Data::Geometry(g), before) => {
+            let old = if let Some(Data::Geometry(o)) = before { Some(o) } else { None };
+            let old = |a: &Attribute| Some(&old?.attribute(a.owner, &a.name)?.values);
+            g.attributes.iter().filter(|a| is_new(&a.values, old(a))).map(|a| &*a.values).collect()
+        }
+        (Data::Table(_), _) => Vec::new(),
+    }
+}
+
+/// True where every large array that changed is finite.
+fn all_finite(writes: &BTreeMap<Slot, Data>, state: &State, threads: u32) -> bool {
+    /// Bytes that are looked through in less time than it takes to begin a thread.
+    const FEW: usize = 1 << 22;
+    /// Threads that are as fast as memory is.
+    const MOST: u32 = 4;
+    let arrays: Vec<&Array> = writes.iter().flat_map(|(slot, data)| changed(data, state.get(slot))).collect();
+    let next = AtomicUsize::new(0);
+    let look = || {
+        let mut array = || arrays.get(next.fetch_add(1, Ordering::Relaxed));
+        std::iter::from_fn(&mut array).all(|a| a.first_non_finite().is_none())
+    };
+    if arrays.iter().map(|a| a.bytes()).sum::<usize>() < FEW {
+        return look();
+    }
+    std::thread::scope(|scope| {
+        let helper = |_| std::thread::Builder::new().spawn_scoped(scope, look).ok();
+        let helpers: Vec<_> = (1..threads.min(MOST)).filter_map(helper).collect();
+        let own = look();
+        helpers.into_iter().fold(own, |sound, helper| sound & helper.join().unwrap_or(false))
+    })
+}
+
+/// Where a value that is not finite stands, looking only at what changed, and at arrays unless they are `sound`.
+fn non_finite(data: &Data, before: Option<&Data>, sound: bool) -> Option<String> {
+    match (data, before) {
+        (Data::Grid(g), before) => {
+            let old = if let Some(Data::Grid(o)) = before { Some(o) } else { None };
+            non_finite_grid(g, old, sound)
+        }
+        (Data::Geometry(_), _) if sound => None,
         (Data::Geometry(g), before) => {
             let old = if let Some(Data::Geometry(o)) = before { Some(o) } else { None };
             non_finite_geometry(g, old)
@@ -77,12 +126,15 @@ fn is_float(a: &Array) -> bool {
     matches!(a.element(), Element::F32 | Element::F64)
 }
 
-fn non_finite_grid(g: &Grid, old: Option<&Grid>) -> Option<String> {
+fn non_finite_grid(g: &Grid, old: Option<&Grid>, sound: bool) -> Option<String> {
     if let Some(x) = g.transform.iter().chain(&g.background).find(|x| !x.is_finite()) {
         return Some(format!("its transform or background holds {x}"));
     }
     if let Some(t) = g.tiles.iter().find(|t| t.value.iter().any(|x| !x.is_finite())) {
         return Some(format!("the tile at {:?} is not finite", t.origin));
+    }
+    if sound {
+        return None;
     }
     g.channels.iter().enumerate().find_map(|(c, a)| {
         if old.and_then(|o| o.channels.get(c)).is_some_and(|o| Arc::ptr_eq(o, a)) {
@@ -191,9 +243,9 @@ mod tests {
         if let Array::F32(v) = Arc::make_mut(&mut g.channels[0]) {
             v[64 + 8 * 2 + 3] = f32::NAN;
         }
-        let place = non_finite(&Data::Grid(g.clone()), None).unwrap();
+        let place = non_finite(&Data::Grid(g.clone()), None, false).unwrap();
         assert_eq!(place, "component 0 is NaN at voxel [9, 2, 3]");
         // Quarantined once: an array that did not change is not looked at again.
-        assert_eq!(non_finite(&Data::Grid(g.clone()), Some(&Data::Grid(g))), None);
+        assert_eq!(non_finite(&Data::Grid(g.clone()), Some(&Data::Grid(g)), false), None);
     }
 }

@@ -8,7 +8,10 @@
 //! cut or changed afterwards is refused by its length and hash.
 
 mod read;
+mod saver;
 mod write;
+
+pub(super) use saver::Saver;
 
 use super::state::State;
 use crate::graph::Network;
@@ -17,6 +20,8 @@ use std::path::{Path, PathBuf};
 const MAGIC: &[u8; 8] = b"MNSCHKPT";
 const VERSION: u32 = 1;
 const EXTENSION: &str = "mns";
+/// Bytes before the payload.
+const HEAD: usize = 52;
 
 /// Why a checkpoint could not be written or read: one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -33,9 +38,11 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// A checkpoint of a network's state.
+    /// A checkpoint of a network's state, without the scratch of its last substep.
     pub fn new(network: &Network, state: &State) -> Self {
-        Self { state: state.clone(), made_from: fingerprints(network) }
+        let mut state = state.clone();
+        state.drop_scratch();
+        Self { state, made_from: fingerprints(network) }
     }
 
     /// Writes into `folder` under a name that tells frame and substep; temporary name, then rename.
@@ -43,14 +50,7 @@ impl Checkpoint {
         let path = folder.join(file_name(self.state.clock.frame, self.state.clock.substep));
         let because = |e: std::io::Error| CheckpointError(format!("cannot write {}: {e}", path.display()));
         std::fs::create_dir_all(folder).map_err(because)?;
-        let payload = write::payload(self);
-        let mut bytes = Vec::with_capacity(payload.len() + 52);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(blake3::hash(&payload).as_bytes());
-        bytes.extend_from_slice(&payload);
-        crate::files::write_atomically(&path, &bytes).map_err(because)?;
+        crate::files::write_piecewise(&path, |file| write::file(self, file)).map_err(because)?;
         Ok(path)
     }
 
@@ -63,7 +63,7 @@ impl Checkpoint {
 
     /// Reads the bytes of a file; the error is one sentence.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let Some((head, payload)) = bytes.split_at_checked(52).filter(|(h, _)| h.starts_with(MAGIC)) else {
+        let Some((head, payload)) = bytes.split_at_checked(HEAD).filter(|(h, _)| h.starts_with(MAGIC)) else {
             return Err("this is no Meniscus checkpoint, or it is cut short".into());
         };
         let number =
@@ -75,7 +75,7 @@ impl Checkpoint {
         if length != payload.len() as u64 {
             return Err(format!("it is cut short: {} of {length} bytes are there", payload.len()));
         }
-        if blake3::hash(payload).as_bytes() != &head[20..52] {
+        if blake3::hash(payload).as_bytes() != &head[20..HEAD] {
             return Err("its contents do not fit its hash: it is damaged".into());
         }
         read::payload(payload)

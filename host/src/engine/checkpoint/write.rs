@@ -1,108 +1,168 @@
-//! Writing a checkpoint's payload.
+//! Writing a checkpoint, in pieces: no second copy of the state is made.
 
-use super::Checkpoint;
+use super::{Checkpoint, HEAD, MAGIC, VERSION};
 use crate::data::{Array, Data, Element, Geometry, Grid, Lifetime, Meaning, Owner, Primitives, Table};
 use crate::engine::state::{Clock, Holder};
+use std::fs::File;
+use std::io::{Error, Seek, SeekFrom, Write};
 
-pub(super) fn payload(checkpoint: &Checkpoint) -> Vec<u8> {
-    let mut w = Writer(Vec::new());
-    w.count(checkpoint.made_from.len());
-    for (name, print) in &checkpoint.made_from {
-        w.text(name);
-        w.text(print);
-    }
-    w.clock(&checkpoint.state.clock);
-    w.count(checkpoint.state.holders.len());
-    for (holder, object) in &checkpoint.state.holders {
-        let (code, node) = match holder {
-            Holder::Object(n) => (0, n),
-            Holder::Node(n) => (1, n),
-        };
-        w.0.push(code);
-        w.count(*node);
-        w.text(&object.name);
-        w.text(&object.kind);
-        let state: Vec<_> = object.ports.iter().filter(|(_, p)| p.lifetime == Lifetime::State).collect();
-        w.count(state.len());
-        for (name, port) in state {
-            w.text(name);
-            w.data(&port.data);
-        }
-    }
-    w.0
+/// Bytes that are hashed and written at once: they stay in the processor's cache meanwhile.
+const PIECE: usize = 1 << 18;
+
+/// Fills a new file.
+pub(super) fn file(checkpoint: &Checkpoint, file: &mut File) -> std::io::Result<()> {
+    // Length and hash are known last; until then their place is empty.
+    file.write_all(&[0; HEAD])?;
+    let mut w = Writer { file, hasher: blake3::Hasher::new(), bytes: Vec::new(), length: 0, error: None };
+    w.payload(checkpoint);
+    w.pass_on();
+    let Writer { file, hasher, length, error, .. } = w;
+    error.map_or(Ok(()), Err)?;
+    let mut head = Vec::with_capacity(HEAD);
+    head.extend_from_slice(MAGIC);
+    head.extend_from_slice(&VERSION.to_le_bytes());
+    head.extend_from_slice(&length.to_le_bytes());
+    head.extend_from_slice(hasher.finalize().as_bytes());
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&head)
 }
 
-struct Writer(Vec<u8>);
+/// Hashes and writes what it is given.
+struct Writer<'a> {
+    file: &'a mut File,
+    hasher: blake3::Hasher,
+    /// What is neither hashed nor written yet.
+    bytes: Vec<u8>,
+    /// Bytes hashed and written.
+    length: u64,
+    /// The first thing that went wrong; after it nothing is written any more.
+    error: Option<Error>,
+}
 
-impl Writer {
+impl Writer<'_> {
+    /// Hashes and writes what has come together.
+    fn pass_on(&mut self) {
+        if self.error.is_none() {
+            self.error = self.file.write_all(&self.bytes).err();
+            self.hasher.update(&self.bytes);
+            self.length += self.bytes.len() as u64;
+        }
+        self.bytes.clear();
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.pass_on_pieces();
+    }
+
+    fn pass_on_pieces(&mut self) {
+        if self.bytes.len() >= PIECE {
+            self.pass_on();
+        }
+    }
+
+    fn payload(&mut self, checkpoint: &Checkpoint) {
+        self.count(checkpoint.made_from.len());
+        for (name, print) in &checkpoint.made_from {
+            self.text(name);
+            self.text(print);
+        }
+        self.clock(&checkpoint.state.clock);
+        self.count(checkpoint.state.holders.len());
+        for (holder, object) in &checkpoint.state.holders {
+            let (code, node) = match holder {
+                Holder::Object(n) => (0, n),
+                Holder::Node(n) => (1, n),
+            };
+            self.byte(code);
+            self.count(*node);
+            self.text(&object.name);
+            self.text(&object.kind);
+            let state: Vec<_> = object.ports.iter().filter(|(_, p)| p.lifetime == Lifetime::State).collect();
+            self.count(state.len());
+            for (name, port) in state {
+                self.text(name);
+                self.data(&port.data);
+            }
+        }
+    }
+
     fn count(&mut self, n: usize) {
-        self.0.extend_from_slice(&(n as u64).to_le_bytes());
+        self.put(&(n as u64).to_le_bytes());
     }
 
     fn number(&mut self, x: f64) {
-        self.0.extend_from_slice(&x.to_le_bytes());
+        self.put(&x.to_le_bytes());
     }
 
     fn text(&mut self, t: &str) {
         self.count(t.len());
-        self.0.extend_from_slice(t.as_bytes());
+        self.put(t.as_bytes());
     }
 
     fn maybe(&mut self, x: Option<f64>) {
-        self.0.push(u8::from(x.is_some()));
+        self.byte(u8::from(x.is_some()));
         self.number(x.unwrap_or(0.0));
     }
 
     fn clock(&mut self, clock: &Clock) {
-        self.0.extend_from_slice(&clock.frame.to_le_bytes());
-        self.0.extend_from_slice(&clock.substep.to_le_bytes());
+        self.put(&clock.frame.to_le_bytes());
+        self.put(&clock.substep.to_le_bytes());
         self.number(clock.elapsed);
         self.maybe(clock.promise);
         self.maybe(clock.wish);
     }
 
     fn array(&mut self, a: &Array) {
-        self.0.push(Element::ALL.iter().position(|e| *e == a.element()).unwrap_or(0) as u8);
+        self.byte(Element::ALL.iter().position(|e| *e == a.element()).unwrap_or(0) as u8);
         self.count(a.len());
-        a.write_le(&mut self.0);
+        let piece = PIECE / a.element().size();
+        for first in (0..a.len()).step_by(piece) {
+            a.write_le_of(first..(first + piece).min(a.len()), &mut self.bytes);
+            self.pass_on_pieces();
+        }
     }
 
     fn numbers(&mut self, list: &[u32]) {
         self.count(list.len());
-        list.iter().for_each(|n| self.0.extend_from_slice(&n.to_le_bytes()));
+        list.iter().for_each(|n| self.put(&n.to_le_bytes()));
     }
 
     fn triple(&mut self, t: &[i32; 3]) {
-        t.iter().for_each(|c| self.0.extend_from_slice(&c.to_le_bytes()));
+        t.iter().for_each(|c| self.put(&c.to_le_bytes()));
     }
 
     fn data(&mut self, data: &Data) {
         match data {
             Data::Grid(g) => {
-                self.0.push(0);
+                self.byte(0);
                 self.grid(g);
             }
             Data::Geometry(g) => {
-                self.0.push(1);
+                self.byte(1);
                 self.geometry(g);
             }
             Data::Table(t) => {
-                self.0.push(2);
+                self.byte(2);
                 self.table(t);
             }
         }
     }
 
     fn grid(&mut self, g: &Grid) {
-        self.0.push(Element::ALL.iter().position(|e| *e == g.element).unwrap_or(0) as u8);
-        self.0.push(g.sampling as u8);
+        self.byte(Element::ALL.iter().position(|e| *e == g.element).unwrap_or(0) as u8);
+        self.byte(g.sampling as u8);
         self.transform_and_background(g);
         self.count(g.origins.len());
         g.origins.iter().for_each(|o| self.triple(o));
         self.count(g.tiles.len());
         for t in g.tiles.iter() {
             self.triple(&t.origin);
-            self.0.extend_from_slice(&t.edge.to_le_bytes());
+            self.put(&t.edge.to_le_bytes());
             t.value.iter().for_each(|x| self.number(*x));
         }
         self.count(g.channels.len());
@@ -117,22 +177,22 @@ impl Writer {
         self.count(g.points);
         g.origin.iter().for_each(|x| self.number(*x));
         match &g.primitives {
-            Primitives::Points => self.0.push(0),
+            Primitives::Points => self.byte(0),
             Primitives::Polylines { starts, vertices } => {
-                self.0.push(1);
+                self.byte(1);
                 self.numbers(starts);
                 self.numbers(vertices);
             }
             Primitives::Triangles { vertices } => {
-                self.0.push(2);
+                self.byte(2);
                 self.numbers(vertices);
             }
         }
         self.count(g.attributes.len());
         for a in &g.attributes {
             self.text(&a.name);
-            self.0.push(Owner::ALL.iter().position(|o| *o == a.owner).unwrap_or(0) as u8);
-            self.0.push(Meaning::ALL.iter().position(|m| *m == a.meaning).unwrap_or(0) as u8);
+            self.byte(Owner::ALL.iter().position(|o| *o == a.owner).unwrap_or(0) as u8);
+            self.byte(Meaning::ALL.iter().position(|m| *m == a.meaning).unwrap_or(0) as u8);
             self.count(a.components);
             self.array(&a.values);
         }

@@ -165,11 +165,16 @@ pub struct AttributeMut<'a> {
     bytes: PhantomData<&'a mut [u8]>,
 }
 
-impl AttributeMut<'_> {
+impl<'a> AttributeMut<'a> {
     /// # Safety
     /// What `attribute` points to lives for `'a` and nobody else touches it meanwhile.
     pub(super) unsafe fn new(attribute: Attribute) -> Self {
         Self { attribute, bytes: PhantomData }
+    }
+
+    /// The stamp of what is written.
+    pub fn value_id(&self) -> u64 {
+        self.attribute.value_id
     }
 
     /// Number of values.
@@ -190,6 +195,13 @@ impl AttributeMut<'_> {
         let lies = a.stride as usize == size_of::<[T; N]>() && first.is_aligned() && !first.is_null();
         // SAFETY: `count` values of this type (compared) lie one after the other, ours alone for 'a.
         (fits && lies).then(|| unsafe { std::slice::from_raw_parts_mut(first, self.len()) })
+    }
+
+    /// All values where they lie, if they lie one after the other and are of this type.
+    pub fn into_packed<T: Scalar, const N: usize>(mut self) -> Result<&'a mut [[T; N]], Self> {
+        let Some(values) = self.packed::<T, N>() else { return Err(self) };
+        // SAFETY: these values are ours alone for 'a (construction), and `self` ends here.
+        Ok(unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr(), values.len()) })
     }
 
     /// Writes all values; false (and nothing written) where type or count are others.
@@ -223,6 +235,11 @@ impl AttributeMut<'_> {
         if !fits || (a.writable.is_null() && !self.is_empty()) {
             return false;
         }
+        if let Some(packed) = self.packed() {
+            packed.iter_mut().for_each(|value| *value = f(*value));
+            return true;
+        }
+        let a = &self.attribute;
         for i in 0..self.len() {
             // SAFETY: value i of `count` lies i strides on, of this type (compared), ours alone for 'a.
             unsafe {
@@ -279,6 +296,21 @@ impl GeometryMut<'_> {
         let attribute = *self.attributes.iter().find(named)?;
         // SAFETY: borrowed from what is ours alone (construction).
         Some(unsafe { AttributeMut::new(attribute) })
+    }
+
+    /// Several point attributes, to be written side by side; None where one is missing or named twice.
+    pub fn side_by_side<const K: usize>(&mut self, names: [&str; K]) -> Option<[AttributeMut<'_>; K]> {
+        if (1..K).any(|k| names[..k].contains(&names[k])) {
+            return None;
+        }
+        // SAFETY: names live as long as the view.
+        let named = |a: &&Attribute, name| a.on == On::POINTS && unsafe { text(a.name) } == Some(name);
+        let found = names.map(|name| self.attributes.iter().find(|a| named(a, name)).copied());
+        let found: Vec<Attribute> = found.into_iter().collect::<Option<_>>()?;
+        // SAFETY: borrowed from what is ours alone (construction); these are different attributes, so none of their
+        // elements lies in another one's.
+        let made = found.into_iter().map(|attribute| unsafe { AttributeMut::new(attribute) });
+        <[AttributeMut; K]>::try_from(made.collect::<Vec<_>>()).ok()
     }
 
     /// Writes a point attribute; false where there is none of that name, type and count.

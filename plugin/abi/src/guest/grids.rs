@@ -118,6 +118,11 @@ impl GridMut<'_> {
         self.grid.topology_id
     }
 
+    /// The stamp of what is written.
+    pub fn value_id(&self) -> u64 {
+        self.grid.value_id
+    }
+
     /// `[leaf][512]` of one component; None where the type is another.
     pub fn values<T: Scalar>(&mut self, component: usize) -> Option<&mut [T]> {
         let fits = T::ELEMENT == self.grid.element && (component as u64) < u64::from(self.grid.components);
@@ -134,5 +139,21 @@ impl GridMut<'_> {
         }
         // SAFETY: non-null, aligned, ours alone for 'a (construction), of that type and count.
         Some(unsafe { std::slice::from_raw_parts_mut(to, count) })
+    }
+
+    /// `[component][leaf][512]`; None where the type is another, or the host has given two components one memory.
+    pub fn all_values<T: Scalar>(&mut self) -> Option<Vec<&mut [T]>> {
+        let components = self.grid.components as usize;
+        let addresses = self.grid.writable.get(..components)?;
+        if (1..components).any(|c| !addresses[c].is_null() && addresses[..c].contains(&addresses[c])) {
+            return None;
+        }
+        let slice = |c| {
+            let values: &mut [T] = self.values(c)?;
+            // SAFETY: borrowed from `self` for as long as the list is; no other slice of the list is of this component,
+            // and components lie in memory of their own (compared).
+            Some(unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr(), values.len()) })
+        };
+        (0..components).map(slice).collect()
     }
 }

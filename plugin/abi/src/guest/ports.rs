@@ -49,6 +49,29 @@ impl Call<'_> {
         made.map(|grid| unsafe { GridMut::new(grid) }).ok_or_else(|| refused(port))
     }
 
+    /// New grids at several ports, each filled with its background. `shape` makes the request for the n-th of them, and
+    /// sees those made before. The ports must be different ones.
+    pub fn shape_grids<'s>(
+        &mut self,
+        ports: &[u32],
+        mut shape: impl FnMut(usize, &[GridMut]) -> GridShape<'s>,
+    ) -> Result<Vec<GridMut<'_>>, Failure> {
+        let mut made = Vec::with_capacity(ports.len());
+        for (n, &port) in ports.iter().enumerate() {
+            if ports[..n].contains(&port) {
+                return Err(Failure::host(port, "one port is written twice at once"));
+            }
+            let request = shape(n, &made).request();
+            // SAFETY: [owner] function on the owner's thread.
+            let grid =
+                self.context().shape_grid.and_then(|f| unsafe { read(f(self.raw(), port, 0, &request)) });
+            // SAFETY: the memory is ours alone while `self` is borrowed mutably, of this port alone, and stays valid
+            // while others are shaped (header).
+            made.push(grid.map(|grid| unsafe { GridMut::new(grid) }).ok_or_else(|| refused(port))?);
+        }
+        Ok(made)
+    }
+
     /// New geometry at a port, its values zero.
     pub fn shape_geometry(
         &mut self,
@@ -102,6 +125,31 @@ impl Call<'_> {
             self.context().edit_attribute.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
         // SAFETY: as above.
         made.map(|a| unsafe { AttributeMut::new(a) }).ok_or_else(|| refused(port))
+    }
+
+    /// Several attributes made writable, their values kept; zero where they were not there. None may be named twice.
+    pub fn edit_attributes(
+        &mut self,
+        port: u32,
+        item: u32,
+        shapes: &[AttributeShape],
+    ) -> Result<Vec<AttributeMut<'_>>, Failure> {
+        let mut made = Vec::with_capacity(shapes.len());
+        for (n, shape) in shapes.iter().enumerate() {
+            if shapes[..n].iter().any(|s| (s.on, &s.name) == (shape.on, &shape.name)) {
+                return Err(Failure::host(port, "one attribute is written twice at once"));
+            }
+            let request = shape.request();
+            // SAFETY: [owner] function on the owner's thread.
+            let attribute = self
+                .context()
+                .edit_attribute
+                .and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
+            // SAFETY: the memory is ours alone while `self` is borrowed mutably, of this attribute alone, and stays
+            // valid while others are edited (header).
+            made.push(attribute.map(|a| unsafe { AttributeMut::new(a) }).ok_or_else(|| refused(port))?);
+        }
+        Ok(made)
     }
 
     /// Writes an array of a table: `[count][components]` values.

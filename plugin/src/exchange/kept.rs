@@ -1,0 +1,95 @@
+//! What a stage leaves for the next one of the same instance: fields and particles as the core has them.
+//!
+//! The host has them as well. Where its stamps say that nobody changed them, they need not be read back from there; where
+//! they are not here (after a rewind, or because the caches were dropped) they are read, and nothing else differs.
+
+use super::particles::ATTRIBUTES;
+use meniscus_core::fluid::Particles;
+
+/// Fields and particles by their stamps.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// What the ports held when this call read or wrote them last, `(port, stamp)`.
+    stamps: Vec<(u32, u64)>,
+    fields: Vec<Field>,
+    /// Ports of fields that this call was lent.
+    lent: Vec<u32>,
+    /// Fields that this call is about to ask for, `(port, [component][leaf][512])`.
+    ahead: Vec<(u32, Vec<Vec<f32>>)>,
+    /// Of each attribute when it was last read or written; 0: none.
+    pub(super) attributes: [u64; ATTRIBUTES],
+    /// The particles that these stamps are of.
+    pub(super) particles: Particles,
+}
+
+#[derive(Debug)]
+struct Field {
+    port: u32,
+    stamp: u64,
+    /// `[component][leaf][512]`
+    values: Vec<Vec<f32>>,
+}
+
+impl Kept {
+    /// A new call: what the ports hold now is not known yet.
+    pub(super) fn begin(&mut self) {
+        self.stamps.clear();
+        self.lent.clear();
+        self.ahead.clear();
+    }
+
+    /// Notes what a port holds now.
+    pub(super) fn meet(&mut self, port: u32, stamp: u64) {
+        self.stamps.retain(|(p, _)| *p != port);
+        self.stamps.push((port, stamp));
+    }
+
+    /// Lends the field with a stamp to [`Self::take`]; false where it is not kept.
+    pub(super) fn lend(&mut self, port: u32, stamp: u64) -> bool {
+        let Some(place) = self.fields.iter().position(|f| (f.port, f.stamp) == (port, stamp)) else {
+            return false;
+        };
+        let field = self.fields.swap_remove(place);
+        self.lent.push(port);
+        self.ahead.push((port, field.values));
+        true
+    }
+
+    /// Has the values of a port ready for [`Self::take`].
+    pub(super) fn read(&mut self, port: u32, values: Vec<Vec<f32>>) {
+        self.ahead.push((port, values));
+    }
+
+    /// The values of a port that were lent, or read ahead.
+    pub(super) fn take(&mut self, port: u32) -> Option<Vec<Vec<f32>>> {
+        let place = self.ahead.iter().position(|(p, _)| *p == port)?;
+        Some(self.ahead.swap_remove(place).1)
+    }
+
+    /// Keeps the values that this call last read from or wrote to a port.
+    pub fn keep(&mut self, port: u32, values: impl IntoIterator<Item = Vec<f32>>) {
+        self.fields.retain(|f| f.port != port);
+        let stamp = self.stamps.iter().find(|(p, stamp)| *p == port && *stamp != 0);
+        self.fields.extend(stamp.map(|&(port, stamp)| {
+            let values = values.into_iter().collect();
+            Field { port, stamp, values }
+        }));
+    }
+
+    /// Keeps the values of a port, unchanged, where they were kept before this call took them.
+    pub fn give_back(&mut self, port: u32, values: impl IntoIterator<Item = Vec<f32>>) {
+        if self.lent.contains(&port) {
+            self.keep(port, values);
+        }
+    }
+
+    /// Keeps the particles that this call last read or wrote.
+    pub fn keep_particles(&mut self, particles: Particles) {
+        self.particles = particles;
+    }
+
+    /// Lets go of all fields.
+    pub fn drop_fields(&mut self) {
+        self.fields = Vec::new();
+    }
+}

@@ -168,6 +168,11 @@ impl Array {
         }
     }
 
+    /// Makes room for so many elements; false where there is none.
+    pub fn try_reserve(&mut self, len: usize) -> bool {
+        each!(self, v => v.try_reserve_exact(len).is_ok())
+    }
+
     /// Index of the first element that is NaN or infinite.
     pub fn first_non_finite(&self) -> Option<usize> {
         /// Values compared at once: a search that may end at any value compares one by one.

@@ -187,8 +187,9 @@ impl<'a> Bridge<'a> {
     ) -> Made<abi::Geometry> {
         let (_, slot) = self.writable(port, item, "geometry")?;
         // SAFETY: the caller's promise.
-        let mut g =
-            unsafe { shape::geometry(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
+        let made =
+            unsafe { shape::geometry(&abi::read(request).ok_or_else(no_shape)?, self.request.threads) };
+        let mut g = made.map_err(out_of_shape)?;
         let desk = &mut *self.desk();
         let view = view::geometry::<Writing>(&mut g, &mut desk.arena, true);
         put(desk, slot, Data::Geometry(g));

@@ -66,6 +66,14 @@ pub(super) fn meaning(code: abi::Meaning) -> Meaning {
     }
 }
 
+/// An empty array that has room for `len` values, or a sentence when there is none.
+pub(super) fn room(element: Element, len: u64) -> Result<Array, String> {
+    let no_room = || format!("there is no memory for {len} values of {}", element.name());
+    let mut array = Array::zeros(element, 0);
+    let reserved = usize::try_from(len).is_ok_and(|len| array.try_reserve(len));
+    if reserved { Ok(array) } else { Err(no_room()) }
+}
+
 /// An array of `len` times `value`, or a sentence when there is no room for it.
 pub(super) fn filled(element: Element, len: u64, value: f64) -> Result<Array, String> {
     let no_room = || format!("there is no memory for {len} values of {}", element.name());

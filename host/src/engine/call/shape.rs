@@ -1,9 +1,9 @@
 //! New data in the shape a plugin asks for.
 
-use super::convert::{element, filled, meaning, owner};
+use super::convert::{element, filled, meaning, owner, room};
 use crate::data::{
-    Attribute, Column, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Owner, Primitives, Table, Tile,
-    next_stamp,
+    Array, Attribute, Column, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Meaning, Owner,
+    Primitives, Table, Tile, next_stamp,
 };
 use crate::node::{Carries, PortSpec};
 use meniscus_abi as abi;
@@ -87,11 +87,11 @@ pub(super) unsafe fn grid(
     }
 }
 
-/// Geometry in the shape asked for, all zero.
+/// Geometry in the shape asked for, all zero; so many `threads` write the zeros.
 ///
 /// # Safety
 /// The request is as the header says.
-pub(super) unsafe fn geometry(s: &abi::Geometry) -> Result<Geometry, String> {
+pub(super) unsafe fn geometry(s: &abi::Geometry, threads: u32) -> Result<Geometry, String> {
     let (points, vertices, primitives) = (s.point_count, s.vertex_count, s.primitive_count);
     if points.max(vertices).max(primitives) > u64::from(u32::MAX) {
         return Err(format!("{points} points, {vertices} vertices are more than a geometry may have"));
@@ -119,16 +119,88 @@ pub(super) unsafe fn geometry(s: &abi::Geometry) -> Result<Geometry, String> {
     if s.attribute_count > MAX_PARTS {
         return Err(format!("{} attributes are more than a geometry may have", s.attribute_count));
     }
+    let mut wanted: Vec<Wanted> = Vec::new();
     // SAFETY: `attributes` leads to `attribute_count` requests.
     for a in unsafe { abi::read_array(s.attributes, s.attribute_count) } {
         // SAFETY: as above, for the name.
-        let made = unsafe { attribute(&a, |owner| g.count(owner)) }?;
-        if g.attribute(made.owner, &made.name).is_some() {
-            return Err(format!("attribute `{}` is asked for twice", made.name));
+        let next = unsafe { Wanted::read(&a, |owner| g.count(owner)) }?;
+        if wanted.iter().any(|w| (w.owner, &w.name) == (next.owner, &next.name)) {
+            return Err(format!("attribute `{}` is asked for twice", next.name));
         }
-        g.attributes.push(made);
+        wanted.push(next);
     }
+    g.attributes = make_all(wanted, threads)?;
     Ok(g)
+}
+
+/// An attribute that was asked for.
+struct Wanted {
+    name: String,
+    owner: Owner,
+    element: Element,
+    components: usize,
+    meaning: Meaning,
+    /// Number of values.
+    len: u64,
+}
+
+impl Wanted {
+    /// # Safety
+    /// The name of the request is a string.
+    unsafe fn read(a: &abi::Attribute, count: impl Fn(Owner) -> usize) -> Result<Self, String> {
+        // SAFETY: the caller's promise.
+        let name = unsafe { name(a.name) }?;
+        let (owner, element) = (owner(a.on)?, element(a.element)?);
+        if !(1..=64).contains(&a.components) {
+            return Err(format!("attribute `{name}` has {} components, 1 to 64 are possible", a.components));
+        }
+        let len = count(owner) as u64 * u64::from(a.components);
+        Ok(Self { name, owner, element, components: a.components as usize, meaning: meaning(a.meaning), len })
+    }
+
+    /// The attribute, all zero.
+    fn make(self) -> Result<Attribute, String> {
+        let values = filled(self.element, self.len, 0.0)?;
+        Ok(self.with(values))
+    }
+
+    fn with(self, values: Array) -> Attribute {
+        let Self { name, owner, components, meaning, .. } = self;
+        Attribute { name, owner, components, meaning, values: Arc::new(values), value_id: next_stamp() }
+    }
+}
+
+/// Attributes, all zero. Many values are zeroed by a second thread as well: one alone does not fill the memory's
+/// bandwidth.
+fn make_all(wanted: Vec<Wanted>, threads: u32) -> Result<Vec<Attribute>, String> {
+    /// From as many bytes on as take longer to zero than a thread takes to begin, to as many as the process keeps when
+    /// they are freed: larger arrays come from the system, which zeroes them.
+    const MANY: std::ops::Range<u64> = 1 << 23..1 << 30;
+    let bytes = |w: &Wanted| w.len.saturating_mul(w.element.size() as u64);
+    let all = wanted.iter().map(bytes).fold(0, u64::saturating_add);
+    if threads < 2 || !MANY.contains(&all) {
+        return wanted.into_iter().map(Wanted::make).collect();
+    }
+    // Whether there is room is known before any other thread begins.
+    let empty: Result<Vec<Array>, String> = wanted.iter().map(|w| room(w.element, w.len)).collect();
+    let mut arrays: Vec<(Array, usize)> =
+        empty?.into_iter().zip(wanted.iter().map(|w| w.len as usize)).collect();
+    let mut sum = 0;
+    let half = wanted.iter().position(|w| {
+        sum += bytes(w);
+        sum > all / 2
+    });
+    let zero = |arrays: &mut [(Array, usize)]| arrays.iter_mut().for_each(|(array, len)| array.resize(*len));
+    let (first, rest) = arrays.split_at_mut(half.unwrap_or(0));
+    std::thread::scope(|scope| {
+        // Where no thread can begin, what it would have zeroed is zeroed below.
+        let helper = std::thread::Builder::new().spawn_scoped(scope, move || zero(rest));
+        zero(first);
+        drop(helper);
+    });
+    zero(&mut arrays);
+    let attributes = wanted.into_iter().zip(arrays);
+    Ok(attributes.map(|(wanted, (values, _))| wanted.with(values)).collect())
 }
 
 /// An attribute in the shape asked for, all zero.
@@ -140,20 +212,7 @@ pub(super) unsafe fn attribute(
     count: impl Fn(Owner) -> usize,
 ) -> Result<Attribute, String> {
     // SAFETY: the caller's promise.
-    let name = unsafe { name(a.name) }?;
-    let (owner, element) = (owner(a.on)?, element(a.element)?);
-    if !(1..=64).contains(&a.components) {
-        return Err(format!("attribute `{name}` has {} components, 1 to 64 are possible", a.components));
-    }
-    let values = filled(element, count(owner) as u64 * u64::from(a.components), 0.0)?;
-    Ok(Attribute {
-        name,
-        owner,
-        components: a.components as usize,
-        meaning: meaning(a.meaning),
-        values: Arc::new(values),
-        value_id: next_stamp(),
-    })
+    unsafe { Wanted::read(a, count) }?.make()
 }
 
 /// An array in the shape asked for, all zero.

@@ -69,3 +69,43 @@ fn replace(checkpoint: &Checkpoint, folder: &Path) -> Result<PathBuf, Checkpoint
     }
     Ok(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::state::State;
+
+    fn checkpoint(frame: i32) -> Checkpoint {
+        Checkpoint { state: State::new(frame), made_from: vec![("the shot".into(), "1".into())] }
+    }
+
+    #[test]
+    fn the_newest_checkpoints_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut saver = Saver::new(dir.path().into());
+        for frame in 1..=4 {
+            saver.save(checkpoint(frame)).unwrap();
+        }
+        saver.wait().unwrap();
+        let frames: Vec<_> =
+            all(dir.path()).iter().map(|p| Checkpoint::read(p).unwrap().state.clock.frame).collect();
+        assert_eq!(frames, [4, 3]);
+        let path = saver.save_now(&checkpoint(5)).unwrap();
+        assert_eq!(all(dir.path())[0], path);
+    }
+
+    #[test]
+    fn a_checkpoint_that_cannot_be_written_is_told_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("checkpoints");
+        std::fs::write(&folder, b"in the way").unwrap();
+        let mut saver = Saver::new(folder.clone());
+        saver.save(checkpoint(1)).unwrap();
+        let error = saver.save(checkpoint(2)).unwrap_err().to_string();
+        assert!(error.starts_with("cannot write ") && error.contains("checkpoint.0001.mns"), "{error}");
+        std::fs::remove_file(&folder).unwrap();
+        saver.save(checkpoint(2)).unwrap();
+        assert_eq!(saver.wait(), Ok(()));
+        assert_eq!(all(&folder).len(), 1);
+    }
+}

@@ -1,6 +1,7 @@
 // The arrays of a solve as the kernels see them. Every struct has its twin in src/cuda/layout.rs; both sides assert
 // the size. Order in memory: that of src/checkerboard.rs.
 #pragma once
+#include "leaf.cuh"
 
 /// Rows of one colour in a leaf, and threads of a block that works on one colour of a leaf.
 constexpr unsigned ROWS = 64;
@@ -12,8 +13,6 @@ constexpr unsigned LEAF_THREADS = 2 * ROWS;
 constexpr unsigned LONE_THREADS = 256;
 /// Threads of a block that sums one run of a super-cell's contacts, or one low-rank column.
 constexpr unsigned RUN_THREADS = 64;
-/// No page, no leaf.
-constexpr unsigned ABSENT = 0xffffffffu;
 
 /// The four voxels of one colour in a z-row.
 template <class T>

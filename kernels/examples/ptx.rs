@@ -1,4 +1,4 @@
-//! Compiles the device module with NVRTC for every architecture it is meant for, and compares the PTX that ships with
+//! Compiles the device modules with NVRTC for every architecture they are meant for, and compares the PTX that ships with
 //! what the source gives; `--write` renews it. Needs no GPU; `.ci/ptx` brings NVRTC.
 
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts, sys};
@@ -8,15 +8,19 @@ use std::process::ExitCode;
 /// The one that ships comes first: the driver translates it for every later device. `sm_…` assembles it as well.
 const ARCHITECTURES: [&str; 4] = ["compute_80", "compute_90", "sm_80", "sm_90"];
 
-fn compile(folder: &Path, architecture: &'static str) -> Result<String, String> {
-    let source = std::fs::read_to_string(folder.join("pressure.cu")).map_err(|e| e.to_string())?;
+/// The modules: `cuda/NAME.cu`, which ships as `ptx/NAME.ptx`.
+const MODULES: [&str; 2] = ["pressure", "particles"];
+
+fn compile(folder: &Path, module: &str, architecture: &'static str) -> Result<String, String> {
+    let name = format!("{module}.cu");
+    let source = std::fs::read_to_string(folder.join(&name)).map_err(|e| e.to_string())?;
     let options = CompileOptions {
         // Every operation rounds by itself, as on the processor: the emulation gives the device's bits.
         fmad: Some(false),
         options: vec!["--std=c++17".into()],
         include_paths: vec![folder.display().to_string()],
         arch: Some(architecture),
-        name: Some("pressure.cu".into()),
+        name: Some(name),
         ..CompileOptions::default()
     };
     let compiled = compile_ptx_with_opts(source, options).map_err(|e| match e {
@@ -26,13 +30,14 @@ fn compile(folder: &Path, architecture: &'static str) -> Result<String, String> 
     Ok(compiled.to_src())
 }
 
-fn check(write: bool) -> Result<(), String> {
+fn check(module: &str, write: bool) -> Result<(), String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let shipped = folder.join("ptx/pressure.ptx");
+    let shipped = folder.join(format!("ptx/{module}.ptx"));
     for (i, architecture) in ARCHITECTURES.into_iter().enumerate() {
-        let ptx = compile(&folder.join("cuda"), architecture).map_err(|e| format!("{architecture}: {e}"))?;
+        let ptx = compile(&folder.join("cuda"), module, architecture)
+            .map_err(|e| format!("{module}, {architecture}: {e}"))?;
         println!(
-            "{architecture}: {} kernels, {} bytes of PTX",
+            "{module}, {architecture}: {} kernels, {} bytes of PTX",
             ptx.matches(".visible .entry").count(),
             ptx.len()
         );
@@ -54,7 +59,8 @@ fn main() -> ExitCode {
         eprintln!("no NVRTC on this machine: run .ci/ptx");
         return ExitCode::FAILURE;
     }
-    match check(std::env::args().any(|a| a == "--write")) {
+    let write = std::env::args().any(|a| a == "--write");
+    match MODULES.into_iter().try_for_each(|module| check(module, write)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");

@@ -71,11 +71,7 @@ pub fn advect(
                 let from = origin + x.as_dvec3();
                 let to = from + ((moved - start) * frame.h).as_dvec3();
                 let landing = sweep.land(from, to);
-                *x = (landing.position - origin).as_vec3();
-                if let Some((normal, of_solid)) = landing.contact {
-                    let into = (v.as_dvec3() - of_solid).dot(normal).min(0.0);
-                    *v -= (normal * into).as_vec3();
-                }
+                landing.take(origin, x, v);
                 if kills && solids.domain.kills(landing.position) {
                     killed.push((c * CHUNK + n) as u32);
                 }
@@ -94,7 +90,7 @@ pub fn advect(
 }
 
 /// A bound on the speed of the solids' surfaces among the particles, m/s.
-fn fastest_solid(solids: &Solids, origin: DVec3, particles: &Particles, h: f64) -> f64 {
+pub(super) fn fastest_solid(solids: &Solids, origin: DVec3, particles: &Particles, h: f64) -> f64 {
     let still = |m: &Motion| m.is_still();
     if solids.colliders.iter().all(|c| still(c.motion())) || particles.is_empty() {
         return 0.0;

@@ -1,7 +1,7 @@
 //! Particles against solids.
 
 use crate::solid::{SolidProbe, Solids};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 /// A particle's meeting with solids on its way through a substep.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,17 @@ pub struct Landing {
     pub position: DVec3,
     /// The solid it touched last: outward unit normal and velocity, m/s.
     pub contact: Option<(DVec3, DVec3)>,
+}
+
+impl Landing {
+    /// Takes a particle there; a solid that it touches takes the part of its velocity that goes into it.
+    pub fn take(&self, origin: DVec3, position: &mut Vec3, velocity: &mut Vec3) {
+        *position = (self.position - origin).as_vec3();
+        if let Some((normal, of_solid)) = self.contact {
+            let into = (velocity.as_dvec3() - of_solid).dot(normal).min(0.0);
+            *velocity -= (normal * into).as_vec3();
+        }
+    }
 }
 
 /// Sweeps particles through solids; keep one per task, it remembers how far the nearest solid was.

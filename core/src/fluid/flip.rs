@@ -3,10 +3,11 @@
 //! Between the two, a solve makes [`Liquid::velocity`] divergence-free. At the end of a substep particles,
 //! surface and velocity agree with each other: they, the counters and the volume book are the whole state.
 
-use super::advection::{AdvectionParams, advect};
+use super::advection::AdvectionParams;
 use super::air_flow::carry_volume;
 use super::air_particles::sample_air;
 use super::cells::{self, Cells};
+use super::device::{Mover, Processor, Way};
 use super::extrapolation::{Extended, extrapolate};
 use super::inlet::Inlet;
 use super::material;
@@ -17,7 +18,7 @@ use super::spreading::spread_out;
 use super::surface::{SurfaceParams, surface};
 use super::swelling::swelling;
 use super::tension;
-use super::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
+use super::transfer::VelocityTransfer;
 use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
@@ -176,7 +177,7 @@ pub fn start(
     memory: &mut SolidMemory,
 ) -> Selection {
     let (cells, order) = sort_into_cells(liquid, params);
-    take_velocity_from_particles(liquid, &cells, params);
+    let Ok(()) = take_velocity_from_particles(liquid, &cells, params, &mut Processor);
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     extend_velocity(liquid, &cells, params);
     measure_volume(liquid, &cells, params);
@@ -196,21 +197,34 @@ pub fn predict(
     params: &FlipParams,
     memory: &mut SolidMemory,
 ) -> Selection {
+    let Ok(moved) = predict_on(liquid, solids, dt, params, memory, &mut Processor);
+    moved
+}
+
+/// [`predict`], the particles moved by `mover`.
+pub fn predict_on<M: Mover>(
+    liquid: &mut Liquid,
+    solids: &Solids,
+    dt: f64,
+    params: &FlipParams,
+    memory: &mut SolidMemory,
+    mover: &mut M,
+) -> Result<Selection, M::Error> {
     // Particles follow the velocity of the last solve, around solids.
     let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
     let before = particles.len();
-    let moved =
-        advect(particles, transform, velocity, solids, dt, *born_from, inlet.as_ref(), &params.advection);
+    let way = Way { velocity, dt, born_from: *born_from, inlet: inlet.as_ref() };
+    let moved = mover.advect(particles, transform, &way, solids, &params.advection)?;
     volume.lose(before - particles.len(), before);
     // So do those of the air, where there are any.
-    let (air, never) = (&mut liquid.air, i64::MAX);
-    advect(air, &liquid.transform, &liquid.velocity, solids, dt, never, None, &params.advection);
+    let way = Way { velocity: &liquid.velocity, dt, born_from: i64::MAX, inlet: None };
+    mover.advect(&mut liquid.air, &liquid.transform, &way, solids, &params.advection)?;
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let (cells, order) = sort_into_cells(liquid, params);
     // Where they came to overlap, they spread.
     let (cells, order) = spread_crowds(liquid, cells, order, solids, params, memory);
     // Their momentum goes to the faces.
-    take_velocity_from_particles(liquid, &cells, params);
+    take_velocity_from_particles(liquid, &cells, params, mover)?;
     // How much they stick to each other, the solve needs to know.
     liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
     // Where they are is where the liquid is.
@@ -222,11 +236,21 @@ pub fn predict(
     measure_volume(liquid, &cells, params);
     let rate = liquid.volume.enter(liquid.measured.total(), dt, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
-    moved.then(&order)
+    Ok(moved.then(&order))
 }
 
 /// The particles take the solved velocity. Returns how they continue.
 pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
+    let Ok(selection) = correct_on(liquid, params, &mut Processor);
+    selection
+}
+
+/// [`correct`], the particles' velocity taken from the faces by `mover`.
+pub fn correct_on<M: Mover>(
+    liquid: &mut Liquid,
+    params: &FlipParams,
+    mover: &mut M,
+) -> Result<Selection, M::Error> {
     let topology = liquid.transferred.topology.clone();
     let (cells, order) = match Cells::of_sorted(&liquid.particles, &liquid.transform, &topology) {
         Some(cells) => (cells, Selection::identity(liquid.particles.len())),
@@ -237,13 +261,13 @@ pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
     let extended = extend_velocity(liquid, &cells, params);
     // Particles take velocity from the faces.
     let Liquid { particles, transform, velocity, transferred, .. } = liquid;
-    faces_to_particles(particles, &cells, transform, velocity, transferred, params.transfer);
+    mover.faces_to_particles(particles, &cells, transform, velocity, transferred, params.transfer)?;
     // Interior cells that run short of particles, or over, are put right.
     let reseeded = reseed_interior(liquid, &cells, params);
     // They will move into the air without being squeezed; what the air does there is no velocity of theirs.
     carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;
-    order.then(&reseeded)
+    Ok(order.then(&reseeded))
 }
 
 /// The longest step, s, in which no particle of the liquid travels more than `cfl` voxels, gravity's help included.
@@ -289,12 +313,17 @@ fn spread_crowds(
     (cells, order.then(&again))
 }
 
-fn take_velocity_from_particles(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
+fn take_velocity_from_particles<M: Mover>(
+    liquid: &mut Liquid,
+    cells: &Cells,
+    params: &FlipParams,
+    mover: &mut M,
+) -> Result<(), M::Error> {
     let Liquid { particles, transform, .. } = liquid;
-    let carried = particles_to_faces(particles, cells, transform, params.transfer);
-    liquid.velocity = carried.value;
+    liquid.velocity = mover.particles_to_faces(particles, cells, transform, params.transfer)?;
     liquid.transferred = liquid.velocity.clone();
     liquid.density = material::density(particles, cells, transform);
+    Ok(())
 }
 
 fn viscosity_of_particles(liquid: &Liquid, cells: &Cells, params: &FlipParams) -> Option<Grid<f32>> {

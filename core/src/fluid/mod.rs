@@ -2,7 +2,7 @@
 //!
 //! [`flip`] is the page to read first: a substep in one-sentence steps. Particles are [`seeding`]-ed and enter by
 //! [`sources`], which may drive them at an [`inlet`], sit sorted in [`cells`], move by [`advection`] around solids and apart where they crowd, exchange velocity with the faces by
-//! [`transfer`], and say where the liquid's [`surface`] is.
+//! [`transfer`] (both also on a [`device`]), and say where the liquid's [`surface`] is.
 
 pub mod advection;
 mod air_flow;
@@ -10,6 +10,7 @@ pub mod air_particles;
 pub mod cells;
 pub mod collision;
 mod crowding;
+pub mod device;
 pub mod extrapolation;
 pub mod flip;
 mod flow;

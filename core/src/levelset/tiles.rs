@@ -40,6 +40,11 @@ impl InsideTiles {
         }
     }
 
+    /// The runs: `(x, y, first z, end z)` in units of leaves, sorted.
+    pub fn runs(&self) -> &[[i32; 4]] {
+        &self.runs
+    }
+
     /// The tiles as boxes of voxels (lowest, highest; both included), sorted.
     pub fn boxes(&self) -> impl Iterator<Item = (Coord, Coord)> + '_ {
         self.runs.iter().map(|r| {

@@ -1,7 +1,8 @@
-// The device module, compiled for the host: the kernels by name, as a driver would know them.
+// The device modules, compiled for the host: the kernels by name, as a driver would know them.
 #include "block.hpp"
 #include "cuda.hpp"
 
+#include "../particles.cu"
 #include "../pressure.cu"
 
 #include <cstring>
@@ -43,6 +44,7 @@ constexpr Kernel kernels[] = {
     KERNEL(update_single), KERNEL(update_double), KERNEL(fold), KERNEL(restart),
     KERNEL(measure_right_side), KERNEL(choose_direction), KERNEL(choose_step), KERNEL(measure_single),
     KERNEL(measure_double), KERNEL(judge_single), KERNEL(judge_double), KERNEL(resume),
+    KERNEL(particles_to_faces), KERNEL(faces_to_particles), KERNEL(advect),
 };
 #undef KERNEL
 

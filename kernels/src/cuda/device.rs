@@ -54,9 +54,19 @@ pub unsafe trait Plain: Copy {}
 // SAFETY: numbers, and arrays of such values, have no padding and any bytes are a value.
 unsafe impl Plain for u32 {}
 // SAFETY: see above.
+unsafe impl Plain for u8 {}
+// SAFETY: see above.
+unsafe impl Plain for i32 {}
+// SAFETY: see above.
+unsafe impl Plain for i64 {}
+// SAFETY: see above.
 unsafe impl Plain for f32 {}
 // SAFETY: see above.
 unsafe impl Plain for f64 {}
+// SAFETY: `repr(C)` with three numbers of four bytes.
+unsafe impl Plain for glam::Vec3 {}
+// SAFETY: see above.
+unsafe impl Plain for glam::IVec3 {}
 // SAFETY: see above.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
@@ -86,7 +96,7 @@ impl<D: Device> Default for Slot<D> {
 
 impl<D: Device> Slot<D> {
     /// Makes room; what it holds then is not said.
-    fn reserve(&mut self, device: &mut D, bytes: usize) -> Result<&mut D::Memory, Failure> {
+    pub fn reserve(&mut self, device: &mut D, bytes: usize) -> Result<&mut D::Memory, Failure> {
         let bytes = bytes.max(16);
         if self.capacity < bytes {
             self.memory = None;
@@ -137,7 +147,6 @@ impl<D: Device> Slot<D> {
     }
 
     /// Where it is; 0 when it has never been filled.
-    #[cfg(all(test, feature = "emulation"))]
     pub fn address(&self) -> u64 {
         self.memory.as_ref().map_or(0, D::address)
     }

@@ -1,15 +1,19 @@
 //! An NVIDIA GPU through the CUDA driver, found at run time; nothing of CUDA is needed to build this.
 
 use super::device::{Device, Failure};
-use super::launch::{KERNELS, Launch, Program};
+use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DriverError, result, sys};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::Arc;
 
-/// The device module, compiled ahead for compute capability 8.0; the driver translates it for the device it finds.
-const PTX: &str = include_str!("../../ptx/pressure.ptx");
-/// Lowest compute capability the module runs on.
+/// The device modules and their kernels, compiled ahead for compute capability 8.0; the driver translates them for the
+/// device it finds.
+const MODULES: [(&str, &[&str]); 2] = [
+    (include_str!("../../ptx/pressure.ptx"), &PRESSURE_KERNELS),
+    (include_str!("../../ptx/particles.ptx"), &PARTICLE_KERNELS),
+];
+/// Lowest compute capability the modules run on.
 const CAPABILITY: (i32, i32) = (8, 0);
 /// Launches from which a program is worth recording as a graph.
 const RECORDED: usize = 16;
@@ -22,17 +26,17 @@ impl From<DriverError> for Failure {
     }
 }
 
-/// A CUDA device with the pressure engine's module loaded.
+/// A CUDA device with the modules loaded.
 pub struct Cuda {
     stream: Arc<CudaStream>,
-    module: sys::CUmodule,
+    modules: Vec<sys::CUmodule>,
     kernels: HashMap<&'static str, sys::CUfunction>,
     /// Programs recorded as graphs, the latest last.
     graphs: Vec<(Program, CudaGraph)>,
     name: String,
 }
 
-// SAFETY: module, functions and graphs belong to a context, which every call makes current first; nobody else has them.
+// SAFETY: modules, functions and graphs belong to a context, which every call makes current first; nobody else has them.
 unsafe impl Send for Cuda {}
 
 impl Cuda {
@@ -49,17 +53,26 @@ impl Cuda {
             return Err(Failure(format!("{name}: {}.{} is needed", CAPABILITY.0, CAPABILITY.1)));
         }
         let stream = context.new_stream()?;
-        let source = CString::new(PTX).map_err(|e| Failure(e.to_string()))?;
-        // SAFETY: the image is PTX that ends with a zero.
-        let module = unsafe { result::module::load_data(source.as_ptr().cast()) }
-            .map_err(|e| Failure(format!("{name}: the driver refuses the kernels: {e}")))?;
-        let mut cuda = Self { stream, module, kernels: HashMap::new(), graphs: Vec::new(), name };
-        for kernel in KERNELS {
-            let symbol = CString::new(kernel).map_err(|e| Failure(e.to_string()))?;
-            // SAFETY: the module is loaded.
-            cuda.kernels.insert(kernel, unsafe { result::module::get_function(module, symbol)? });
+        let mut cuda = Self { stream, modules: Vec::new(), kernels: HashMap::new(), graphs: Vec::new(), name };
+        for (ptx, kernels) in MODULES {
+            cuda.load(ptx, kernels)?;
         }
         Ok(cuda)
+    }
+
+    /// Loads a module.
+    fn load(&mut self, ptx: &str, kernels: &[&'static str]) -> Result<(), Failure> {
+        let source = CString::new(ptx).map_err(|e| Failure(e.to_string()))?;
+        // SAFETY: the image is PTX that ends with a zero.
+        let module = unsafe { result::module::load_data(source.as_ptr().cast()) }
+            .map_err(|e| Failure(format!("{}: the driver refuses the kernels: {e}", self.name)))?;
+        self.modules.push(module);
+        for &kernel in kernels {
+            let symbol = CString::new(kernel).map_err(|e| Failure(e.to_string()))?;
+            // SAFETY: the module is loaded.
+            self.kernels.insert(kernel, unsafe { result::module::get_function(module, symbol)? });
+        }
+        Ok(())
     }
 
     /// Bytes a second that a copy within the device's memory moves, reads and writes counted: the yardstick for
@@ -123,8 +136,10 @@ impl Drop for Cuda {
     fn drop(&mut self) {
         self.graphs.clear();
         if self.stream.context().bind_to_thread().is_ok() && self.stream.synchronize().is_ok() {
-            // SAFETY: nothing runs any more, and nobody else has the module. An error here has nobody to hear of it.
-            let _ = unsafe { result::module::unload(self.module) };
+            for &module in &self.modules {
+                // SAFETY: nothing runs any more, and nobody else has the module. An error here has nobody to hear of it.
+                let _ = unsafe { result::module::unload(module) };
+            }
         }
     }
 }
@@ -226,11 +241,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_is_in_the_module_that_ships() {
-        for kernel in KERNELS {
-            assert!(PTX.contains(&format!(".visible .entry {kernel}(")), "{kernel}");
+    fn every_kernel_is_in_the_modules_that_ship() {
+        for (ptx, kernels) in MODULES {
+            for kernel in kernels {
+                assert!(ptx.contains(&format!(".visible .entry {kernel}(")), "{kernel}");
+            }
+            assert_eq!(ptx.matches(".visible .entry").count(), kernels.len());
         }
-        assert_eq!(PTX.matches(".visible .entry").count(), KERNELS.len());
     }
 
     #[test]

@@ -101,8 +101,11 @@ impl Program {
     }
 }
 
-/// Names of all kernels.
-pub const KERNELS: [&str; 36] = [
+/// Names of the kernels in the particles' module.
+pub const PARTICLE_KERNELS: [&str; 3] = ["particles_to_faces", "faces_to_particles", "advect"];
+
+/// Names of the kernels in the pressure engine's module.
+pub const PRESSURE_KERNELS: [&str; 36] = [
     "start_red",
     "relax_colour",
     "gather_inflow",

@@ -1,7 +1,7 @@
-//! The pressure solve on a CUDA device: the same hierarchy, iteration and order in memory as on the processor, one
-//! block a leaf, everything resident on the device between iterations.
+//! What runs on a CUDA device, in the processor's order in memory, one block a leaf: the pressure solve, everything
+//! resident on the device between iterations, and the way of particles' velocity to the faces, back, and on.
 //!
-//! `cuda/pressure.cu` is the device module; [`Device`] is what the driver code here asks of whatever runs it: an
+//! `cuda/pressure.cu` and `cuda/particles.cu` are the device modules; [`Device`] is what the driver code here asks of whatever runs it: an
 //! NVIDIA GPU, or an emulation that runs the same source on the processor.
 
 #[cfg(not(feature = "cuda"))]
@@ -17,9 +17,12 @@ mod iteration;
 mod launch;
 mod layout;
 mod measure;
+mod mirror;
 mod pages;
 #[cfg(all(test, feature = "emulation"))]
 mod parity;
+mod particle_layout;
+mod particles;
 mod solver;
 
 #[cfg(not(feature = "cuda"))]
@@ -29,6 +32,11 @@ pub use device::{Device, Failure};
 pub use driver::Cuda;
 #[cfg(feature = "emulation")]
 pub use emulation::Emulation;
-pub use launch::{KERNELS, Launch, Program};
+pub use launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 pub use measure::Pass;
+pub use mirror::{Stamp, Stamped, Traffic};
+pub use particle_layout::Frame;
+pub use particles::{
+    CellList, DeviceParticles, Exchange, Fate, Field, LeafTable, Newborn, ParticleArrays, SolidShape, SolidTable, Way,
+};
 pub use solver::DeviceConjugateGradients;

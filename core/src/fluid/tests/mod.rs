@@ -2,6 +2,7 @@
 
 mod advection;
 mod air_particles;
+mod device;
 mod extrapolation;
 mod flip;
 mod sources;

@@ -3,13 +3,14 @@
 mod cycle;
 mod indefinite;
 mod operator;
+mod particles;
 mod scene;
 mod solve;
 
 use super::device::{Device, Plain, Slot};
 use super::emulation::Emulation;
 use super::hierarchy::{Arena, DeviceHierarchy};
-use super::launch::{KERNELS, Launch, Program};
+use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 use super::layout::{RUN, State};
 use crate::checkerboard::Field;
 use crate::conjugate_gradients::Stop;
@@ -111,7 +112,7 @@ fn field_difference<T: Plain>(address: u64, field: &Field<T>, widen: fn(T) -> f6
 #[test]
 fn every_kernel_is_known_and_wrong_arguments_are_noticed() {
     let mut device = Emulation::default();
-    for kernel in KERNELS {
+    for kernel in PRESSURE_KERNELS.into_iter().chain(PARTICLE_KERNELS) {
         let program = Program { launches: vec![Launch::new(kernel, 1, 1).with(7u32)] };
         // SAFETY: never gets as far as to use the argument as an address.
         let failure = unsafe { device.run(&program, 1) }.expect_err("no kernel takes one number");

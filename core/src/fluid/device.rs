@@ -1,0 +1,453 @@
+//! Where particles move and exchange velocity with the faces: on the processor, or on a CUDA device, with the
+//! processor to fall back on.
+
+use super::advection::{self, AdvectionParams, fastest_solid};
+use super::cells::{CHUNK, Cells};
+use super::collision::Sweep;
+use super::inlet::Inlet;
+use super::particles::{IndexFrame, Particles, Selection};
+use super::transfer::{self, VelocityTransfer};
+use crate::grid::{FaceGrid, Topology, Transform};
+use crate::levelset::SignedDistance;
+use crate::pressure::Device;
+use crate::solid::{Side, Solids};
+use glam::Vec3;
+use meniscus_kernels::cuda::{
+    self, CellList, Cuda, DeviceParticles, Exchange, Failure, Fate, Field, Frame, LeafTable, Newborn,
+    ParticleArrays, SolidShape, SolidTable, Stamp, Stamped,
+};
+use rayon::prelude::*;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// What particles move through in a substep.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    /// Face velocity, m/s.
+    pub velocity: &'a FaceGrid<f32>,
+    /// Length of the substep, s.
+    pub dt: f64,
+    /// Particles with ids from here on are newer than the velocity and move with their own.
+    pub born_from: i64,
+    /// Where sources drive the liquid.
+    pub inlet: Option<&'a Inlet>,
+}
+
+/// Moves particles, and their velocity to the faces and back.
+pub trait Mover {
+    /// Why it could not.
+    type Error;
+
+    /// As [`advection::advect`].
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        transform: &Transform,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Self::Error>;
+
+    /// As [`transfer::particles_to_faces`]: the mean velocity.
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        cells: &Cells,
+        transform: &Transform,
+        transfer: VelocityTransfer,
+    ) -> Result<FaceGrid<f32>, Self::Error>;
+
+    /// As [`transfer::faces_to_particles`].
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        cells: &Cells,
+        transform: &Transform,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+        transfer: VelocityTransfer,
+    ) -> Result<(), Self::Error>;
+}
+
+/// The processor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Processor;
+
+impl Mover for Processor {
+    type Error = Infallible;
+
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        transform: &Transform,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Infallible> {
+        let Way { velocity, dt, born_from, inlet } = *way;
+        Ok(advection::advect(particles, transform, velocity, solids, dt, born_from, inlet, params))
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        cells: &Cells,
+        transform: &Transform,
+        transfer: VelocityTransfer,
+    ) -> Result<FaceGrid<f32>, Infallible> {
+        Ok(transfer::particles_to_faces(particles, cells, transform, transfer).value)
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        cells: &Cells,
+        transform: &Transform,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+        transfer: VelocityTransfer,
+    ) -> Result<(), Infallible> {
+        transfer::faces_to_particles(particles, cells, transform, velocity, before, transfer);
+        Ok(())
+    }
+}
+
+/// The device that was asked for cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("no particles on a CUDA device: {0}")]
+pub struct DeviceError(Failure);
+
+/// A CUDA device, or what has become of it. Holds only caches: dropping it between two substeps changes no bit.
+pub struct DeviceMover<D: cuda::Device = Cuda> {
+    open: fn() -> Result<D, Failure>,
+    required: bool,
+    place: Place<D>,
+    notice: Option<String>,
+}
+
+/// Where particles move.
+enum Place<D: cuda::Device> {
+    /// None has come yet.
+    Unknown,
+    /// On the device.
+    Device(Box<OnDevice<D>>),
+    /// On the processor, since it was asked for or the device failed.
+    Processor,
+}
+
+impl DeviceMover {
+    /// Moves particles where the user wants it. A device is looked for when the first particles come.
+    pub fn on(device: Device) -> Self {
+        let mover = Self::new(Cuda::open, device == Device::Cuda);
+        if device == Device::Cpu { Self { place: Place::Processor, ..mover } } else { mover }
+    }
+}
+
+impl<D: cuda::Device> DeviceMover<D> {
+    /// Moves particles on a device, opened when the first ones come. Where it is not `required`, the processor takes
+    /// over from the first failure on.
+    pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
+        Self { open, required, place: Place::Unknown, notice: None }
+    }
+
+    /// A sentence to tell once: why particles do not move on the device they might have moved on.
+    pub fn notice(&mut self) -> Option<String> {
+        self.notice.take()
+    }
+
+    /// Does something on the device, if it is there and can; `None` where the processor must.
+    fn try_there<R>(
+        &mut self,
+        act: impl FnOnce(&mut OnDevice<D>) -> Result<R, Failure>,
+    ) -> Result<Option<R>, DeviceError> {
+        if matches!(self.place, Place::Unknown) {
+            match (self.open)() {
+                Ok(device) => self.place = Place::Device(Box::new(OnDevice::new(device))),
+                Err(failure) => self.give_up(failure)?,
+            }
+        }
+        let Place::Device(there) = &mut self.place else { return Ok(None) };
+        match act(there) {
+            Ok(done) => Ok(Some(done)),
+            Err(failure) => self.give_up(failure).map(|()| None),
+        }
+    }
+
+    /// Gives the device up: an error where it is required, else a notice.
+    fn give_up(&mut self, failure: Failure) -> Result<(), DeviceError> {
+        self.place = Place::Unknown;
+        if self.required {
+            return Err(DeviceError(failure));
+        }
+        self.place = Place::Processor;
+        self.notice = Some(format!("particles move on the processor: {failure}"));
+        Ok(())
+    }
+}
+
+impl<D: cuda::Device> Mover for DeviceMover<D> {
+    type Error = DeviceError;
+
+    /// Where sources drive the liquid, the processor moves it.
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        transform: &Transform,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, DeviceError> {
+        if !particles.is_empty() && way.inlet.is_none() {
+            let moved = self.try_there(|there| there.advect(particles, transform, way, solids, params))?;
+            if let Some(selection) = moved {
+                return Ok(selection);
+            }
+        }
+        let Ok(selection) = Processor.advect(particles, transform, way, solids, params);
+        Ok(selection)
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        cells: &Cells,
+        transform: &Transform,
+        transfer: VelocityTransfer,
+    ) -> Result<FaceGrid<f32>, DeviceError> {
+        let carried = self.try_there(|there| there.particles_to_faces(particles, cells, transform, transfer))?;
+        Ok(carried.unwrap_or_else(|| transfer::particles_to_faces(particles, cells, transform, transfer).value))
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        cells: &Cells,
+        transform: &Transform,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+        transfer: VelocityTransfer,
+    ) -> Result<(), DeviceError> {
+        let taken = self.try_there(|there| {
+            there.faces_to_particles(particles, cells, transform, velocity, before, transfer)
+        })?;
+        if taken.is_none() {
+            transfer::faces_to_particles(particles, cells, transform, velocity, before, transfer);
+        }
+        Ok(())
+    }
+}
+
+/// A thing and the stamp it goes by on the device; another thing gets another stamp.
+struct Stamps<T> {
+    known: Vec<(Arc<T>, Stamp)>,
+    next: u64,
+}
+
+impl<T> Stamps<T> {
+    fn new() -> Self {
+        Self { known: Vec::new(), next: 1 }
+    }
+
+    /// The stamp of what stands at place `n` from now on.
+    fn of(&mut self, n: usize, thing: &Arc<T>, same: impl Fn(&T, &T) -> bool) -> Stamp {
+        match self.known.get(n) {
+            Some((known, stamp)) if Arc::ptr_eq(known, thing) || same(known, thing) => *stamp,
+            _ => {
+                let stamp = Stamp::of(self.next);
+                self.next += 1;
+                self.known.truncate(n);
+                self.known.push((thing.clone(), stamp));
+                stamp
+            }
+        }
+    }
+}
+
+/// The particles' copies on a device.
+struct OnDevice<D: cuda::Device> {
+    particles: DeviceParticles<D>,
+    topologies: Stamps<Topology>,
+    shapes: Stamps<SignedDistance>,
+}
+
+impl<D: cuda::Device> OnDevice<D> {
+    fn new(device: D) -> Self {
+        let particles = DeviceParticles::new(device);
+        Self { particles, topologies: Stamps::new(), shapes: Stamps::new() }
+    }
+
+    fn leaves<'a>(&mut self, topology: &'a Arc<Topology>) -> LeafTable<'a> {
+        let stamp = self.topologies.of(0, topology, |a, b| a == b);
+        LeafTable { stamp, origins: topology.origins(), neighbours: topology.neighbours() }
+    }
+
+    fn cells<'a>(&mut self, cells: &'a Cells) -> CellList<'a> {
+        CellList { leaves: self.leaves(&cells.topology), start: Stamped::unknown(&cells.start) }
+    }
+
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        transform: &Transform,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Failure> {
+        let (frame, origin, h) = (particles.frame(transform), particles.origin, transform.voxel_size());
+        let fastest = fastest_solid(solids, origin, particles, h);
+        let newest = particles.id.par_iter().any(|&id| id >= way.born_from);
+        let newborn = newest.then(|| Newborn {
+            id: Stamped::unknown(&particles.id),
+            born_from: way.born_from,
+            velocity: Stamped::unknown(&particles.velocity),
+        });
+        let there = cuda::Way {
+            leaves: self.leaves(&way.velocity.topology),
+            velocity: field(way.velocity),
+            newborn,
+            origin: origin.to_array(),
+            step: way.dt as f32 * frame.per_metre,
+        };
+        let shapes: Vec<SolidShape> =
+            solids.colliders.iter().enumerate().map(|(n, collider)| self.shape(n, collider)).collect();
+        let side = |s: usize| if s.is_multiple_of(2) { solids.domain.min } else { solids.domain.max }[s / 2];
+        let table = SolidTable {
+            shapes: &shapes,
+            side: std::array::from_fn(side),
+            closed: solids.domain.sides.map(|s| s == Side::Closed),
+            kills: solids.domain.sides.map(|s| s == Side::Kill),
+            moving: fastest > 0.0,
+            separation: params.separation * h,
+            swept: fastest * way.dt,
+        };
+        let mut arrived = vec![Vec3::ZERO; particles.len()];
+        self.particles.advect(Stamped::unknown(&particles.position), on_device(&frame), &there, &table)?;
+        let fates = self.particles.fetch_arrivals(&mut arrived)?;
+        Ok(land(particles, solids, &arrived, &fates, || {
+            Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, way.dt)
+        }))
+    }
+
+    fn shape<'a>(&mut self, n: usize, collider: &'a crate::solid::Collider) -> SolidShape<'a> {
+        let sdf = collider.sdf();
+        let stamp = self.shapes.of(n, sdf, |_, _| false);
+        let topology = &sdf.grid.topology;
+        SolidShape {
+            leaves: LeafTable { stamp, origins: topology.origins(), neighbours: topology.neighbours() },
+            values: &sdf.grid.values,
+            inside: sdf.inside.runs(),
+            background: sdf.grid.background,
+            to_index: collider.transform().linear.inverse().to_cols_array(),
+            translation: collider.transform().translation.to_array(),
+        }
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        cells: &Cells,
+        transform: &Transform,
+        transfer: VelocityTransfer,
+    ) -> Result<FaceGrid<f32>, Failure> {
+        let affine = transfer == VelocityTransfer::Apic;
+        let arrays = ParticleArrays {
+            position: Stamped::unknown(&particles.position),
+            velocity: Stamped::unknown(&particles.velocity),
+            affine: affine.then(|| particles.affine.each_ref().map(|rows| Stamped::unknown(rows.as_slice()))),
+            density: match particles.uniform_density() {
+                Some(_) => None,
+                None => Some(Stamped::unknown(&particles.density)),
+            },
+        };
+        let (list, frame) = (self.cells(cells), particles.frame(transform));
+        self.particles.particles_to_faces(&list, &arrays, on_device(&frame), Stamp::NONE)?;
+        let mut value = FaceGrid::new(cells.topology.clone(), 0.0);
+        for (axis, values) in value.values.iter_mut().enumerate() {
+            self.particles.fetch_carried(axis, values)?;
+        }
+        Ok(value)
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        cells: &Cells,
+        transform: &Transform,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+        transfer: VelocityTransfer,
+    ) -> Result<(), Failure> {
+        let (list, frame) = (self.cells(cells), particles.frame(transform));
+        let exchange = match transfer {
+            VelocityTransfer::Apic => Exchange::Apic,
+            VelocityTransfer::Flip { flip } => {
+                let velocity = Stamped::unknown(particles.velocity.as_slice());
+                Exchange::Flip { flip, before: field(before), velocity }
+            }
+        };
+        let (position, faces) = (Stamped::unknown(particles.position.as_slice()), field(velocity));
+        let there = &mut self.particles;
+        there.faces_to_particles(&list, position, on_device(&frame), &faces, &exchange, Stamp::NONE)?;
+        // All or nothing: where the device fails, the processor begins with what the device began with.
+        let mut fetched: [Vec<Vec3>; 4] = std::array::from_fn(|_| vec![Vec3::ZERO; particles.len()]);
+        let [v, rows @ ..] = &mut fetched;
+        there.fetch_velocity(v)?;
+        for (axis, rows) in rows.iter_mut().enumerate() {
+            there.fetch_affine(axis, rows)?;
+        }
+        let [v, rows @ ..] = fetched;
+        (particles.velocity, particles.affine) = (v, rows);
+        Ok(())
+    }
+}
+
+fn on_device(frame: &IndexFrame) -> Frame {
+    let (base, offset) = (frame.base.to_array(), frame.offset.to_array());
+    Frame { base, offset, per_metre: frame.per_metre, h: frame.h }
+}
+
+fn field(faces: &FaceGrid<f32>) -> Field<'_> {
+    let values = faces.values.each_ref().map(|v| Stamped::unknown(v.as_slice()));
+    Field { values, background: faces.background }
+}
+
+/// Puts particles where the device took them; those that meet a solid are swept along their way here. Removes those
+/// beyond sides of the domain that remove liquid.
+fn land<'a>(
+    particles: &mut Particles,
+    solids: &Solids<'a>,
+    arrived: &[Vec3],
+    fates: &[Fate],
+    sweep: impl Fn() -> Sweep<'a> + Sync,
+) -> Selection {
+    let origin = particles.origin;
+    let positions = particles.position.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks_mut(CHUNK));
+    let gone: Vec<bool> = positions
+        .zip(arrived.par_chunks(CHUNK).zip(fates.par_chunks(CHUNK)))
+        .flat_map_iter(|((positions, velocities), (arrived, fates))| {
+            let mut sweep = sweep();
+            let particles = positions.iter_mut().zip(velocities).zip(arrived.iter().zip(fates));
+            let gone = particles.map(|((x, v), (&arrived, fate))| match fate {
+                Fate::Arrived => {
+                    *x = arrived;
+                    false
+                }
+                Fate::Gone => true,
+                Fate::MeetsSolid => {
+                    let from = origin + x.as_dvec3();
+                    let landing = sweep.land(from, from + arrived.as_dvec3());
+                    landing.take(origin, x, v);
+                    solids.domain.kills(landing.position)
+                }
+            });
+            gone.collect::<Vec<_>>()
+        })
+        .collect();
+    if !gone.contains(&true) {
+        return Selection::identity(particles.len());
+    }
+    let alive = (0..particles.len() as u32).filter(|&p| !gone[p as usize]);
+    let selection = Selection { source: alive.collect() };
+    particles.select(&selection);
+    selection
+}

@@ -1,16 +1,21 @@
-//! The device solve's table, for a machine with an NVIDIA GPU: solve time, iterations, and the bandwidth of the finest
-//! level's passes as a share of a copy within the device's memory, measured in the same run.
+//! The device's table, for a machine with an NVIDIA GPU: solve time, iterations, and the bandwidth of the finest level's
+//! passes and of the particles' as a share of a copy within the device's memory, measured in the same run.
 //!
 //! ```text
 //! cargo bench -p meniscus-kernels --bench cuda -- [cells a side …]
 //! cargo bench -p meniscus-kernels --bench cuda -- emulation 32     that the table works; its times mean nothing
 //! ```
 //!
-//! Default: 64, 128 and 256 cells. The scene is a half-full box, θ drawn at random in every cell of the surface.
+//! Default: 64, 128 and 256 cells. The scene is a half-full box, θ drawn at random in every cell of the surface; eight
+//! particles in every cell of the liquid.
 
+use glam::{IVec3, Vec3};
 use meniscus_kernels::checkerboard::{self, Half, place};
 use meniscus_kernels::conjugate_gradients::{ConjugateGradients, RightSide, Stop, Vector};
-use meniscus_kernels::cuda::{Cuda, Device, DeviceConjugateGradients, Emulation, Failure};
+use meniscus_kernels::cuda::{
+    CellList, Cuda, Device, DeviceConjugateGradients, DeviceParticles, Emulation, Failure, Field, Frame,
+    LeafTable, ParticleArrays, Pass, SolidTable, Stamp, Stamped, Way,
+};
 use meniscus_kernels::leaf;
 use meniscus_kernels::multigrid::{Contact, Contacts, Cycle, Level, Multigrid, ZERO, neighbours};
 use std::ops::ControlFlow;
@@ -117,12 +122,108 @@ fn print_solves<D: Device>(
     Ok(())
 }
 
+/// Eight particles in every cell of the lower half of a box, walls all around it, in a whirl.
+struct Pool {
+    origins: Vec<IVec3>,
+    neighbours: Vec<[u32; leaf::NEIGHBOURS]>,
+    start: Vec<u32>,
+    position: Vec<Vec3>,
+    velocity: Vec<Vec3>,
+    faces: [Vec<f32>; 3],
+    edge: f64,
+}
+
+impl Pool {
+    /// n cells a side, a unit each; leaves a layer above the liquid.
+    fn new(n: i32) -> Self {
+        let leaves = n / leaf::DIM as i32;
+        let count = IVec3::new(leaves, leaves / 2 + 1, leaves);
+        let number = |l: IVec3| ((l.x * count.y + l.y) * count.z + l.z) as u32;
+        let within = |l: IVec3| l.cmpge(IVec3::ZERO).all() && l.cmplt(count).all();
+        let all = (0..count.element_product())
+            .map(|i| IVec3::new(i / (count.y * count.z), i / count.z % count.y, i % count.z));
+        let slots = || (0..leaf::NEIGHBOURS as i32).map(|s| IVec3::new(s / 9 - 1, s / 3 % 3 - 1, s % 3 - 1));
+        let around = |l: IVec3| {
+            let number = |d: IVec3| if within(l + d) { number(l + d) } else { leaf::ABSENT };
+            let mut row = [leaf::ABSENT; leaf::NEIGHBOURS];
+            row.iter_mut().zip(slots()).for_each(|(slot, d)| *slot = number(d));
+            row
+        };
+        let mut pool = Self {
+            origins: all.clone().map(|l| l * leaf::DIM as i32).collect(),
+            neighbours: all.map(around).collect(),
+            start: vec![0],
+            position: Vec::new(),
+            velocity: Vec::new(),
+            faces: Default::default(),
+            edge: f64::from(n),
+        };
+        let whirl = |x: Vec3| Vec3::new(x.y, -x.x, 0.1 * x.z) / n as f32;
+        for &origin in &pool.origins {
+            for offset in 0..leaf::SIZE {
+                let cell = origin + IVec3::from_array(leaf::local(offset));
+                let particles = if cell.y < n / 2 { 8 } else { 0 };
+                for _ in 0..particles {
+                    let seed = 3 * pool.position.len() as u64;
+                    let at =
+                        Vec3::from_array([0, 1, 2].map(|axis| 0.998 * noise(seed + axis) as f32 - 0.499));
+                    pool.position.push(cell.as_vec3() + at);
+                    pool.velocity.push(whirl(cell.as_vec3() + at));
+                }
+                pool.start.push(pool.position.len() as u32);
+                let u = whirl(cell.as_vec3()).to_array();
+                pool.faces.iter_mut().zip(u).for_each(|(values, u)| values.push(u));
+            }
+        }
+        pool
+    }
+
+    fn measure<D: Device>(&self, device: D, times: usize) -> Result<Vec<Pass>, Failure> {
+        let stamp = Stamp::of(1);
+        let leaves = LeafTable { stamp, origins: &self.origins, neighbours: &self.neighbours };
+        let cells = CellList { leaves, start: Stamped::new(stamp, &self.start) };
+        let vectors = |values| Stamped::new(stamp, values);
+        let particles = ParticleArrays {
+            position: vectors(&self.position),
+            velocity: vectors(&self.velocity),
+            affine: Some([vectors(&self.velocity); 3]),
+            density: None,
+        };
+        let values = self.faces.each_ref().map(|values| Stamped::new(stamp, values.as_slice()));
+        let velocity = Field { values, background: 0.0 };
+        let way = Way { leaves, velocity, newborn: None, origin: [0.0; 3], step: 1.0 };
+        let (low, high) = (-0.5, self.edge - 0.5);
+        let walls = SolidTable {
+            shapes: &[],
+            side: [low, high, low, high, low, high],
+            closed: [true; 6],
+            kills: [false; 6],
+            moving: false,
+            separation: 0.05,
+            swept: 0.0,
+        };
+        let frame = Frame { base: [0; 3], offset: [0.0; 3], per_metre: 1.0, h: 1.0 };
+        DeviceParticles::new(device).measure(&cells, &particles, frame, (&way, &walls), times)
+    }
+}
+
+fn print_passes(passes: &[Pass], copy: Option<f64>) {
+    for pass in passes {
+        let rate = pass.bytes / pass.seconds;
+        let share = copy.map(|copy| format!(", {:3.0} % of the copy", 100.0 * rate / copy));
+        let rate = format!("{:6.0} GB/s{}", rate / 1e9, share.unwrap_or_default());
+        let rate = if pass.bytes > 0.0 { rate } else { String::new() };
+        println!("  {:14} {:8.1} µs {rate}", pass.name, pass.seconds * 1e6);
+    }
+}
+
 fn table<D: Device>(
-    solver: &mut DeviceConjugateGradients<D>,
+    open: impl Fn() -> Result<D, Failure>,
     sizes: &[i32],
     turns: usize,
     copy: Option<f64>,
 ) -> Result<(), Failure> {
+    let mut solver = DeviceConjugateGradients::new(open()?);
     println!("device: {}", solver.describe());
     if let Some(copy) = copy {
         println!("copy within its memory: {:.0} GB/s", copy / 1e9);
@@ -131,22 +232,18 @@ fn table<D: Device>(
         let mut multigrid = Multigrid::default();
         multigrid.build(half_full(n), Vec::new(), Cycle::default());
         println!("{n}³ half full, {} cells", multigrid.levels[0].unknown_cells);
-        print_solves(solver, &mut multigrid, turns)?;
-        for pass in solver.measure(&multigrid, &Noise, 10 * turns)? {
-            let rate = pass.bytes / pass.seconds;
-            let share = copy.map(|copy| format!(", {:3.0} % of the copy", 100.0 * rate / copy));
-            let rate = format!("{:6.0} GB/s{}", rate / 1e9, share.unwrap_or_default());
-            let rate = if pass.bytes > 0.0 { rate } else { String::new() };
-            println!("  {:12} {:8.1} µs {rate}", pass.name, pass.seconds * 1e6);
-        }
+        print_solves(&mut solver, &mut multigrid, turns)?;
+        print_passes(&solver.measure(&multigrid, &Noise, 10 * turns)?, copy);
+        let pool = Pool::new(n);
+        println!("  {} particles", pool.position.len());
+        print_passes(&pool.measure(open()?, 10 * turns)?, copy);
     }
     Ok(())
 }
 
 fn on_gpu(sizes: &[i32]) -> Result<(), Failure> {
-    let mut cuda = Cuda::open()?;
-    let copy = cuda.copy_bandwidth(1 << 30, 20)?;
-    table(&mut DeviceConjugateGradients::new(cuda), sizes, TURNS, Some(copy))
+    let copy = Cuda::open()?.copy_bandwidth(1 << 30, 20)?;
+    table(Cuda::open, sizes, TURNS, Some(copy))
 }
 
 fn main() -> ExitCode {
@@ -157,7 +254,7 @@ fn main() -> ExitCode {
         sizes = vec![64, 128, 256];
     }
     let done = if arguments.iter().any(|a| a == "emulation") {
-        table(&mut DeviceConjugateGradients::new(Emulation::default()), &sizes, 1, None)
+        table(|| Ok(Emulation::default()), &sizes, 1, None)
     } else {
         on_gpu(&sizes)
     };

@@ -1,4 +1,4 @@
-// Velocity between particles and faces: the twin of core/src/fluid/transfer.rs, bit for bit.
+// Velocity between particles and faces: the twin of core/src/fluid/transfer.rs. What faces get has its bits.
 #pragma once
 #include "particles.cuh"
 

@@ -214,8 +214,10 @@ impl<D: cuda::Device> Mover for DeviceMover<D> {
         transform: &Transform,
         transfer: VelocityTransfer,
     ) -> Result<FaceGrid<f32>, DeviceError> {
-        let carried = self.try_there(|there| there.particles_to_faces(particles, cells, transform, transfer))?;
-        Ok(carried.unwrap_or_else(|| transfer::particles_to_faces(particles, cells, transform, transfer).value))
+        let carried =
+            self.try_there(|there| there.particles_to_faces(particles, cells, transform, transfer))?;
+        Ok(carried
+            .unwrap_or_else(|| transfer::particles_to_faces(particles, cells, transform, transfer).value))
     }
 
     fn faces_to_particles(

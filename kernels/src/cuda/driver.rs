@@ -53,7 +53,8 @@ impl Cuda {
             return Err(Failure(format!("{name}: {}.{} is needed", CAPABILITY.0, CAPABILITY.1)));
         }
         let stream = context.new_stream()?;
-        let mut cuda = Self { stream, modules: Vec::new(), kernels: HashMap::new(), graphs: Vec::new(), name };
+        let mut cuda =
+            Self { stream, modules: Vec::new(), kernels: HashMap::new(), graphs: Vec::new(), name };
         for (ptx, kernels) in MODULES {
             cuda.load(ptx, kernels)?;
         }

@@ -1,4 +1,4 @@
-//! How fast single passes over the finest level run on a device: for benchmarks.
+//! How fast single passes over the finest level, and over a liquid's particles, run on a device: for benchmarks.
 
 use super::cycle::append_cycle;
 use super::device::{Device, Failure};
@@ -6,12 +6,15 @@ use super::hierarchy::DeviceHierarchy;
 use super::iteration::{Stage, Stages};
 use super::launch::{Launch, Program, ROWS};
 use super::layout::{LowRank, RUN, State};
+use super::particle_layout::Frame;
+use super::particle_tables::{CellList, Exchange, ParticleArrays, SolidTable, Way};
+use super::particles::DeviceParticles;
 use super::solver::DeviceConjugateGradients;
 use crate::conjugate_gradients::{RightSide, Stop, Vector};
 use crate::multigrid::{Level, Multigrid};
 use std::time::Instant;
 
-/// A pass over the finest level, or a whole cycle.
+/// A pass over the finest level or over particles, or a whole cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
     /// Which.
@@ -85,6 +88,43 @@ impl<D: Device> DeviceConjugateGradients<D> {
         unsafe { self.device.run(program, times)? };
         self.look()?;
         Ok(start.elapsed().as_secs_f64() / times as f64)
+    }
+}
+
+impl<D: Device> DeviceParticles<D> {
+    /// Times the kernels of a substep, each as the mean over `times` launches in a row; what they leave is of no use.
+    pub fn measure(
+        &mut self,
+        cells: &CellList,
+        particles: &ParticleArrays,
+        frame: Frame,
+        (way, solids): (&Way, &SolidTable),
+        times: usize,
+    ) -> Result<Vec<Pass>, Failure> {
+        let position = particles.position;
+        let (count, voxels) = (position.values.len() as f64, cells.leaves.origins.len() as f64 * LEAF);
+        let carry = self.prepare_carrying(cells, particles, frame)?;
+        let mut passes = vec![self.time("to the faces", carry, 60.0 * count + 24.0 * voxels, times)?];
+        let take = self.prepare_taking(cells, position, frame, &way.velocity, &Exchange::Apic)?;
+        passes.push(self.time("from the faces", take, 60.0 * count + 12.0 * voxels, times)?);
+        let advect = self.prepare_moving(position, frame, way, solids)?;
+        passes.push(self.time("advection", advect, 25.0 * count + 12.0 * voxels, times)?);
+        Ok(passes)
+    }
+
+    fn time(
+        &mut self,
+        name: &'static str,
+        launch: Launch,
+        bytes: f64,
+        times: usize,
+    ) -> Result<Pass, Failure> {
+        self.launch(launch.clone(), 1)?;
+        self.wait()?;
+        let start = Instant::now();
+        self.launch(launch, times)?;
+        self.wait()?;
+        Ok(Pass { name, bytes, seconds: start.elapsed().as_secs_f64() / times as f64 })
     }
 }
 

@@ -120,9 +120,9 @@ impl<D: Device> Mirror<D> {
         }
     }
 
-    /// Bytes allocated.
-    pub fn bytes(&self) -> usize {
-        self.slot.bytes()
+    /// Waits until all that was asked of the device before is done.
+    pub fn wait(&self, link: &mut Link<D>) -> Result<(), Failure> {
+        self.slot.read(&mut link.device, 0, &mut [0u8])
     }
 
     /// Numbers of particles rise and fall: an array that grows gets an eighth more than it needs.

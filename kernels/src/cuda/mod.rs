@@ -22,6 +22,7 @@ mod pages;
 #[cfg(all(test, feature = "emulation"))]
 mod parity;
 mod particle_layout;
+mod particle_tables;
 mod particles;
 mod solver;
 
@@ -36,7 +37,8 @@ pub use launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 pub use measure::Pass;
 pub use mirror::{Stamp, Stamped, Traffic};
 pub use particle_layout::Frame;
-pub use particles::{
-    CellList, DeviceParticles, Exchange, Fate, Field, LeafTable, Newborn, ParticleArrays, SolidShape, SolidTable, Way,
+pub use particle_tables::{
+    CellList, Exchange, Fate, Field, LeafTable, Newborn, ParticleArrays, SolidShape, SolidTable, Way,
 };
+pub use particles::DeviceParticles;
 pub use solver::DeviceConjugateGradients;

@@ -6,150 +6,11 @@ use super::launch::{Launch, Program};
 use super::mirror::{Link, Mirror, Stamp, Stamped, Traffic};
 use super::particle_layout as layout;
 use super::particle_layout::{Frame, PARTICLE_THREADS};
+use super::particle_tables::{
+    CellList, Exchange, Fate, Field, LeafTable, ParticleArrays, SolidShape, SolidTable, Way, check_lengths,
+};
 use crate::leaf;
-use glam::{IVec3, Vec3};
-
-/// The active leaves of a grid, in the order of its channels.
-#[derive(Clone, Copy, Debug)]
-pub struct LeafTable<'a> {
-    /// Says which leaves these are.
-    pub stamp: Stamp,
-    /// `[leaf]`: origins, sorted by x, y, z.
-    pub origins: &'a [IVec3],
-    /// `[leaf][27]`: [`leaf::ABSENT`] where none.
-    pub neighbours: &'a [[u32; leaf::NEIGHBOURS]],
-}
-
-/// Which particles are in which cell.
-#[derive(Clone, Copy, Debug)]
-pub struct CellList<'a> {
-    /// The leaves the cells belong to.
-    pub leaves: LeafTable<'a>,
-    /// `[leaf · 512 + 1]`: first particle of each cell.
-    pub start: Stamped<'a, u32>,
-}
-
-/// What of the particles goes to the faces.
-#[derive(Clone, Copy, Debug)]
-pub struct ParticleArrays<'a> {
-    /// m, relative to the particles' origin.
-    pub position: Stamped<'a, Vec3>,
-    /// m/s.
-    pub velocity: Stamped<'a, Vec3>,
-    /// Gradient of each component, 1/s, where it counts.
-    pub affine: Option<[Stamped<'a, Vec3>; 3]>,
-    /// kg/m³, where it is not the same everywhere.
-    pub density: Option<Stamped<'a, f32>>,
-}
-
-/// A staggered field on the leaves it is used with.
-#[derive(Clone, Copy, Debug)]
-pub struct Field<'a> {
-    /// Per axis, `[leaf][512]`.
-    pub values: [Stamped<'a, f32>; 3],
-    /// The value outside every leaf.
-    pub background: f32,
-}
-
-/// How particles take velocity from the faces.
-#[derive(Clone, Copy, Debug)]
-pub enum Exchange<'a> {
-    /// The face velocity and its gradient.
-    Apic,
-    /// `flip` parts of the change since `before`, and 1 − `flip` parts of the face velocity.
-    Flip {
-        /// 1 is pure FLIP, 0 pure PIC.
-        flip: f32,
-        /// The face velocity as it came from the particles.
-        before: Field<'a>,
-        /// The particles' velocity, m/s.
-        velocity: Stamped<'a, Vec3>,
-    },
-}
-
-/// Particles that move with their own velocity.
-#[derive(Clone, Copy, Debug)]
-pub struct Newborn<'a> {
-    /// `[particle]`: identities.
-    pub id: Stamped<'a, i64>,
-    /// Identities from here on are newborn.
-    pub born_from: i64,
-    /// m/s.
-    pub velocity: Stamped<'a, Vec3>,
-}
-
-/// A signed distance on a lattice of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct SolidShape<'a> {
-    /// The leaves of its band; their stamp is that of the whole shape.
-    pub leaves: LeafTable<'a>,
-    /// `[leaf][512]`, m, at cell centres.
-    pub values: &'a [f32],
-    /// Leafless tiles inside, in runs along z: x, y, first z, end z in leaves; sorted.
-    pub inside: &'a [[i32; 4]],
-    /// Half width of the band, m.
-    pub background: f32,
-    /// World → index: columns of the linear part, applied after the translation is taken off.
-    pub to_index: [f64; 9],
-    /// World position of the lattice's origin, m.
-    pub translation: [f64; 3],
-}
-
-/// All solids and the sides of the domain.
-#[derive(Clone, Copy, Debug)]
-pub struct SolidTable<'a> {
-    /// The shapes.
-    pub shapes: &'a [SolidShape<'a>],
-    /// World coordinate of each side, m: −x, +x, −y, +y, −z, +z.
-    pub side: [f64; 6],
-    /// Which sides are walls.
-    pub closed: [bool; 6],
-    /// Beyond which sides particles are removed.
-    pub kills: [bool; 6],
-    /// Whether any solid moves.
-    pub moving: bool,
-    /// The distance that particles keep from solids, m.
-    pub separation: f64,
-    /// The farthest that a solid's surface moves in the step, m.
-    pub swept: f64,
-}
-
-/// A step of particles through a field.
-#[derive(Clone, Copy, Debug)]
-pub struct Way<'a> {
-    /// The field's leaves.
-    pub leaves: LeafTable<'a>,
-    /// The velocity, m/s.
-    pub velocity: Field<'a>,
-    /// Who does not follow it.
-    pub newborn: Option<Newborn<'a>>,
-    /// World position of the particles' origin, m.
-    pub origin: [f64; 3],
-    /// Voxels per m/s.
-    pub step: f32,
-}
-
-/// What became of a particle on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It is where it wanted to go.
-    Arrived,
-    /// It is beyond a side that removes liquid.
-    Gone,
-    /// A solid may stand in its way: its array holds the way it wants to go, m.
-    MeetsSolid,
-}
-
-impl Fate {
-    /// As `enum Fate` of advect.cuh.
-    fn of(number: u8) -> Self {
-        match number {
-            0 => Self::Arrived,
-            1 => Self::Gone,
-            _ => Self::MeetsSolid,
-        }
-    }
-}
+use glam::Vec3;
 
 /// The leaves of a grid on a device.
 struct LeafMirror<D: Device> {
@@ -172,10 +33,6 @@ impl<D: Device> LeafMirror<D> {
             origins: self.origins.bring(link, Stamped::new(stamp, origins))?,
             neighbours: self.neighbours.bring(link, Stamped::new(stamp, neighbours))?,
         })
-    }
-
-    fn bytes(&self) -> usize {
-        self.origins.bytes() + self.neighbours.bytes()
     }
 }
 
@@ -204,10 +61,6 @@ impl<D: Device> ShapeMirror<D> {
             to_index: shape.to_index,
             translation: shape.translation,
         })
-    }
-
-    fn bytes(&self) -> usize {
-        self.leaves.bytes() + self.values.bytes() + self.inside.bytes()
     }
 }
 
@@ -268,31 +121,18 @@ impl<D: Device> DeviceParticles<D> {
         }
     }
 
-    /// The device, in words.
-    pub fn describe(&self) -> String {
-        self.link.device.describe()
-    }
-
     /// Bytes that went to and from the device so far.
     pub fn traffic(&self) -> Traffic {
         self.link.traffic
     }
 
-    /// Bytes allocated on the device.
-    pub fn bytes(&self) -> usize {
-        let lone = [&self.start, &self.position, &self.velocity, &self.density, &self.id, &self.arrived, &self.fate];
-        let vectors = [&self.affine, &self.carried, &self.weight, &self.solved];
-        let mirrors = lone.into_iter().chain(vectors.into_iter().flatten());
-        let shapes = self.shapes.iter().map(ShapeMirror::bytes).sum::<usize>();
-        mirrors.map(Mirror::bytes).sum::<usize>() + shapes + self.leaves.bytes() + self.colliders.bytes()
-    }
-
-    fn launch(&mut self, launch: Launch) -> Result<(), Failure> {
+    /// Launches a kernel so many times.
+    pub(super) fn launch(&mut self, launch: Launch, times: usize) -> Result<(), Failure> {
         let mut program = Program::default();
         program.push(launch);
         // SAFETY: every address among the arguments is of memory held by `self`, as long as the arrays it was made for;
         // nobody touches it until the launch has ended, since all that is asked of a device happens in order.
-        unsafe { self.link.device.run(&program, 1) }
+        unsafe { self.link.device.run(&program, times) }
     }
 
     /// Particles → faces, momentum-weighted mean velocity; `stamp` names the result from now on.
@@ -303,8 +143,23 @@ impl<D: Device> DeviceParticles<D> {
         frame: Frame,
         stamp: Stamp,
     ) -> Result<(), Failure> {
-        check_cells(cells, particles.position.values.len())?;
+        let launch = self.prepare_carrying(cells, particles, frame)?;
+        self.launch(launch, 1)?;
+        let faces = cells.leaves.origins.len() * leaf::SIZE;
+        for mirror in self.carried.iter_mut().chain(&mut self.weight) {
+            mirror.written::<f32>(faces, stamp);
+        }
+        Ok(())
+    }
+
+    pub(super) fn prepare_carrying(
+        &mut self,
+        cells: &CellList,
+        particles: &ParticleArrays,
+        frame: Frame,
+    ) -> Result<Launch, Failure> {
         let count = particles.position.values.len();
+        cells.check(count)?;
         let parts = particles.affine.iter().flatten().map(|a| a.values.len());
         let lengths = parts.chain(particles.density.map(|d| d.values.len()));
         check_lengths(count, lengths.chain([particles.velocity.values.len()]))?;
@@ -333,12 +188,14 @@ impl<D: Device> DeviceParticles<D> {
             out.value[axis] = self.carried[axis].room::<f32>(link, faces)?;
             out.weight[axis] = self.weight[axis].room::<f32>(link, faces)?;
         }
-        let launch = Launch::new("particles_to_faces", leaves.count, PARTICLE_THREADS).with(leaves).with(start);
-        self.launch(launch.with(arrays).with(frame).with(out))?;
-        for mirror in self.carried.iter_mut().chain(&mut self.weight) {
-            mirror.written::<f32>(faces, stamp);
-        }
-        Ok(())
+        let launch =
+            Launch::new("particles_to_faces", leaves.count, PARTICLE_THREADS).with(leaves).with(start);
+        Ok(launch.with(arrays).with(frame).with(out))
+    }
+
+    /// Waits until everything launched is done.
+    pub(super) fn wait(&mut self) -> Result<(), Failure> {
+        self.position.wait(&mut self.link)
     }
 
     /// What [`Self::particles_to_faces`] made of an axis, m/s; 0 where nothing arrived.
@@ -361,15 +218,31 @@ impl<D: Device> DeviceParticles<D> {
         exchange: &Exchange,
         stamp: Stamp,
     ) -> Result<(), Failure> {
+        let launch = self.prepare_taking(cells, position, frame, after, exchange)?;
+        self.launch(launch, 1)?;
+        for mirror in self.affine.iter_mut().chain([&mut self.velocity]) {
+            mirror.written::<Vec3>(position.values.len(), stamp);
+        }
+        Ok(())
+    }
+
+    pub(super) fn prepare_taking(
+        &mut self,
+        cells: &CellList,
+        position: Stamped<Vec3>,
+        frame: Frame,
+        after: &Field,
+        exchange: &Exchange,
+    ) -> Result<Launch, Failure> {
         let count = position.values.len();
-        check_cells(cells, count)?;
-        check_field(&cells.leaves, after)?;
+        cells.check(count)?;
+        after.check(&cells.leaves)?;
         let link = &mut self.link;
         let now = bring_field(&mut self.solved, link, after)?;
         let (velocity, then, flip) = match exchange {
             Exchange::Apic => (self.velocity.room::<Vec3>(link, count)?, now, 0.0),
             Exchange::Flip { flip, before, velocity } => {
-                check_field(&cells.leaves, before)?;
+                before.check(&cells.leaves)?;
                 check_lengths(count, [velocity.values.len()])?;
                 let then = bring_field(&mut self.carried, link, before)?;
                 (self.velocity.bring(link, *velocity)?, then, *flip)
@@ -384,12 +257,9 @@ impl<D: Device> DeviceParticles<D> {
         let leaves = self.leaves.bring(link, cells.leaves)?;
         let start = self.start.bring(link, cells.start)?;
         let is_affine = u32::from(matches!(exchange, Exchange::Apic));
-        let launch = Launch::new("faces_to_particles", leaves.count, PARTICLE_THREADS).with(leaves).with(start);
-        self.launch(launch.with(arrays).with(frame).with(now).with(then).with(flip).with(is_affine))?;
-        for mirror in self.affine.iter_mut().chain([&mut self.velocity]) {
-            mirror.written::<Vec3>(count, stamp);
-        }
-        Ok(())
+        let launch =
+            Launch::new("faces_to_particles", leaves.count, PARTICLE_THREADS).with(leaves).with(start);
+        Ok(launch.with(arrays).with(frame).with(now).with(then).with(flip).with(is_affine))
     }
 
     /// The particles' velocity, m/s.
@@ -410,10 +280,25 @@ impl<D: Device> DeviceParticles<D> {
         way: &Way,
         solids: &SolidTable,
     ) -> Result<(), Failure> {
+        let launch = self.prepare_moving(position, frame, way, solids)?;
+        self.launch(launch, 1)?;
+        self.arrived.written::<Vec3>(position.values.len(), Stamp::NONE);
+        self.fate.written::<u8>(position.values.len(), Stamp::NONE);
+        Ok(())
+    }
+
+    pub(super) fn prepare_moving(
+        &mut self,
+        position: Stamped<Vec3>,
+        frame: Frame,
+        way: &Way,
+        solids: &SolidTable,
+    ) -> Result<Launch, Failure> {
         let count = position.values.len();
-        check_field(&way.leaves, &way.velocity)?;
+        way.velocity.check(&way.leaves)?;
         let link = &mut self.link;
-        let mut arrays = layout::Particles { position: self.position.bring(link, position)?, ..Default::default() };
+        let mut arrays =
+            layout::Particles { position: self.position.bring(link, position)?, ..Default::default() };
         let mut journey =
             layout::Journey { origin: way.origin, step: way.step, count: count as u32, ..Default::default() };
         if let Some(newborn) = &way.newborn {
@@ -431,10 +316,7 @@ impl<D: Device> DeviceParticles<D> {
         };
         let grid = count.div_ceil(PARTICLE_THREADS as usize) as u32;
         let launch = Launch::new("advect", grid, PARTICLE_THREADS).with(leaves).with(field).with(arrays);
-        self.launch(launch.with(frame).with(journey).with(solids).with(out))?;
-        self.arrived.written::<Vec3>(count, Stamp::NONE);
-        self.fate.written::<u8>(count, Stamp::NONE);
-        Ok(())
+        Ok(launch.with(frame).with(journey).with(solids).with(out))
     }
 
     /// Where [`Self::advect`] took the particles, m (of those that meet a solid the way they want to go), and what
@@ -463,24 +345,5 @@ impl<D: Device> DeviceParticles<D> {
             separation: solids.separation,
             swept: solids.swept,
         })
-    }
-}
-
-/// What kernels may rely on: a start for every cell, which end with the last particle.
-fn check_cells(cells: &CellList, particles: usize) -> Result<(), Failure> {
-    let CellList { leaves, start } = cells;
-    let ends = start.values.last().is_some_and(|&end| end as usize == particles);
-    let sound = start.values.len() == leaves.origins.len() * leaf::SIZE + 1 && start.values.is_sorted() && ends;
-    if sound { Ok(()) } else { Err(Failure("the cell lists do not fit the particles".into())) }
-}
-
-fn check_field(leaves: &LeafTable, field: &Field) -> Result<(), Failure> {
-    check_lengths(leaves.origins.len() * leaf::SIZE, field.values.map(|v| v.values.len()))
-}
-
-fn check_lengths(wanted: usize, lengths: impl IntoIterator<Item = usize>) -> Result<(), Failure> {
-    match lengths.into_iter().find(|&n| n != wanted) {
-        None => Ok(()),
-        Some(n) => Err(Failure(format!("an array of {n} values where {wanted} are needed"))),
     }
 }

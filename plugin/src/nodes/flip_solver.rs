@@ -11,6 +11,7 @@ use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
+use meniscus_core::fluid::device::{DeviceError, DeviceMover};
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
@@ -130,6 +131,7 @@ pub struct FlipSolver {
     exchange: Exchange,
     memory: SolidMemory,
     caches: Caches,
+    mover: Option<DeviceMover>,
     /// Somebody was told that the substeps are too long for the surface tension.
     told: bool,
 }
@@ -212,16 +214,18 @@ impl FlipSolver {
             held.liquid.air = self.exchange.air_particles(call, AIR_PARTICLES, &held.liquid)?;
         }
         let (memory, dt) = (&mut self.memory, call.dt());
+        let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let Held { liquid, followers, .. } = &mut held;
         let predicted = self.exchange.install(|| {
             if params.viscosity {
                 check_viscosity(&liquid.particles)?;
             }
-            let moved = flip::predict(liquid, &solids, dt, &params, memory);
+            let moved = flip::predict_on(liquid, &solids, dt, &params, memory, mover).map_err(on_device)?;
             Ok((moved, shared_density(&liquid.particles)))
         });
         let (moved, density) = predicted?;
         followers.follow(&moved);
+        self.tell_where_particles_move(call);
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
         call.measure("rest_volume", &[held.liquid.volume.rest + 0.0]);
@@ -259,13 +263,16 @@ impl FlipSolver {
         let params = flip_params(call, held.particle_separation);
         let Held { liquid, followers, particle_separation } = &mut held;
         let before = liquid.particles.len();
+        let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let per_particle = particle_separation.powi(3);
-        let (selection, unmoved, density, totals) = self.exchange.install(|| {
-            let selection = flip::correct(liquid, &params);
+        let corrected = self.exchange.install(|| {
+            let selection = flip::correct_on(liquid, &params, mover).map_err(on_device)?;
             let unmoved = selection.is_identity(before);
             let particles = &liquid.particles;
-            (selection, unmoved, shared_density(particles), Totals::of(particles, per_particle))
+            Ok((selection, unmoved, shared_density(particles), Totals::of(particles, per_particle)))
         });
+        let (selection, unmoved, density, totals) = corrected?;
+        self.tell_where_particles_move(call);
         if unmoved {
             self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles)?;
         } else {
@@ -287,6 +294,12 @@ impl FlipSolver {
         self.exchange.kept().keep_particles(particles);
         self.exchange.kept().keep(STATE.vel, velocity.values);
         Ok(Outcome::Done)
+    }
+
+    fn tell_where_particles_move(&mut self, call: &Call) {
+        if let Some(notice) = self.mover.as_mut().and_then(DeviceMover::notice) {
+            call.log(Level::INFO, &notice);
+        }
     }
 
     /// The surface tension asked for, N/m, or as much of it as the substep is short enough for.
@@ -361,6 +374,10 @@ fn least(densities: impl Iterator<Item = f32>) -> f64 {
 }
 
 /// Voxels per substep that a step may cross; a host that gives none gets one.
+fn on_device(error: DeviceError) -> Failure {
+    Failure::new(Status::FAILED, error.to_string())
+}
+
 fn call_cfl(cfl: f64) -> f64 {
     if cfl > 0.0 { cfl } else { 1.0 }
 }

@@ -247,8 +247,8 @@ pub fn solve(
     })
 }
 
-/// Where the user wants the solve to run.
-fn device(call: &Call) -> Device {
+/// Where the user wants the work to be done.
+pub fn device(call: &Call) -> Device {
     match call.device() {
         "cpu" => Device::Cpu,
         "cuda" => Device::Cuda,

@@ -51,7 +51,9 @@ impl Cloud {
             affine: Default::default(),
             density: Vec::new(),
             id: Vec::new(),
-            faces: std::array::from_fn(|_| (0..leaves * leaf::SIZE).map(|_| random.signed() as f32).collect()),
+            faces: std::array::from_fn(|_| {
+                (0..leaves * leaf::SIZE).map(|_| random.signed() as f32).collect()
+            }),
             origins,
         };
         for l in 0..leaves {
@@ -100,8 +102,11 @@ impl Cloud {
 
     /// A field and particles that are newer than it.
     fn way(&self, stamp: Stamp) -> Way<'_> {
-        let newborn =
-            Newborn { id: Stamped::new(stamp, &self.id), born_from: 900, velocity: Stamped::new(stamp, &self.velocity) };
+        let newborn = Newborn {
+            id: Stamped::new(stamp, &self.id),
+            born_from: 900,
+            velocity: Stamped::new(stamp, &self.velocity),
+        };
         Way {
             leaves: self.leaves(stamp),
             velocity: self.field(stamp),
@@ -133,8 +138,7 @@ fn slab(origins: &[IVec3]) -> Vec<f32> {
 
 fn with_solids<R>(act: impl FnOnce(&SolidTable) -> R) -> R {
     let range = || (-2..2).map(|c| 8 * c);
-    let origins: Vec<IVec3> =
-        range().flat_map(|x| range().map(move |z| IVec3::new(x, -8, z))).collect();
+    let origins: Vec<IVec3> = range().flat_map(|x| range().map(move |z| IVec3::new(x, -8, z))).collect();
     let (neighbours, values) = (neighbour_table(&origins), slab(&origins));
     let shape = SolidShape {
         leaves: LeafTable { stamp: Stamp::of(77), origins: &origins, neighbours: &neighbours },
@@ -268,7 +272,9 @@ fn what_the_device_does_not_hold_cannot_be_fetched() {
     let mut particles = DeviceParticles::new(Emulation::default());
     let mut scalars = vec![0.0f32; cloud.faces[0].len()];
     assert!(particles.fetch_carried(0, &mut scalars).is_err());
-    particles.particles_to_faces(&cloud.cells(NONE), &cloud.arrays(NONE), Cloud::frame(), NONE).expect("memory");
+    particles
+        .particles_to_faces(&cloud.cells(NONE), &cloud.arrays(NONE), Cloud::frame(), NONE)
+        .expect("memory");
     assert!(particles.fetch_carried(0, &mut scalars).is_ok());
     assert!(particles.fetch_carried(0, &mut scalars[1..]).is_err());
 }

@@ -1,0 +1,137 @@
+//! A device that is not there, or fails in the middle of a substep: the processor takes over from what the device began
+//! with, and says so once.
+
+use glam::{DVec3, Vec3};
+use meniscus_core::fluid::advection::AdvectionParams;
+use meniscus_core::fluid::cells::{self, Cells};
+use meniscus_core::fluid::device::{DeviceError, DeviceMover, Mover, Processor, Way};
+use meniscus_core::fluid::transfer::VelocityTransfer;
+use meniscus_core::fluid::{Particle, Particles};
+use meniscus_core::grid::{FaceGrid, Transform};
+use meniscus_core::pressure;
+use meniscus_core::solid::{DomainLimits, Side, Solids};
+use meniscus_kernels::cuda::{Device, Emulation, Failure, Program};
+use std::sync::Arc;
+
+const FLIP: VelocityTransfer = VelocityTransfer::Flip { flip: 0.95 };
+
+/// An emulated device that hands back so many arrays and then no more.
+struct Tired(Emulation, usize);
+
+impl Device for Tired {
+    type Memory = <Emulation as Device>::Memory;
+
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<Self::Memory, Failure> {
+        self.0.allocate(bytes)
+    }
+
+    fn address(memory: &Self::Memory) -> u64 {
+        Emulation::address(memory)
+    }
+
+    fn upload(&mut self, memory: &mut Self::Memory, at: usize, bytes: &[u8]) -> Result<(), Failure> {
+        self.0.upload(memory, at, bytes)
+    }
+
+    fn clear(&mut self, memory: &mut Self::Memory, bytes: usize) -> Result<(), Failure> {
+        self.0.clear(memory, bytes)
+    }
+
+    fn download(&mut self, memory: &Self::Memory, at: usize, bytes: &mut [u8]) -> Result<(), Failure> {
+        self.1 = self.1.checked_sub(1).ok_or_else(|| Failure("worn out".into()))?;
+        self.0.download(memory, at, bytes)
+    }
+
+    unsafe fn run(&mut self, program: &Program, times: usize) -> Result<(), Failure> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.0.run(program, times) }
+    }
+}
+
+fn transform() -> Transform {
+    Transform::uniform(0.1, DVec3::ZERO)
+}
+
+fn particles() -> (Particles, Cells) {
+    let mut particles = Particles::new(DVec3::ZERO);
+    for n in 0..2000 {
+        let wave = |k: f32| (k * n as f32).sin();
+        let velocity = Vec3::new(wave(0.3), wave(0.5), wave(0.9));
+        particles.push(Particle {
+            position: Vec3::new(wave(0.7), wave(1.1), wave(1.9)),
+            velocity,
+            affine: [velocity, -velocity, Vec3::ONE],
+            id: n,
+            density: 1000.0,
+            viscosity: 0.001,
+        });
+    }
+    let topology = Arc::new(cells::covering(&particles, &transform(), 3));
+    let cells = cells::sort(&mut particles, &transform(), &topology).0;
+    (particles, cells)
+}
+
+/// Every step of a substep once.
+fn substep<M: Mover>(mover: &mut M) -> Result<(Particles, FaceGrid<f32>), M::Error> {
+    let (mut particles, cells) = particles();
+    let faces = mover.particles_to_faces(&particles, &cells, &transform(), FLIP)?;
+    let mut half = faces.clone();
+    half.values.iter_mut().flatten().for_each(|u| *u *= 0.5);
+    mover.faces_to_particles(&mut particles, &cells, &transform(), &half, &faces, FLIP)?;
+    let domain = DomainLimits::uniform(DVec3::splat(-1.05), DVec3::splat(1.05), Side::Closed);
+    let way = Way { velocity: &faces, dt: 0.1, born_from: 1900, inlet: None };
+    let solids = Solids { colliders: &[], domain: &domain };
+    mover.advect(&mut particles, &transform(), &way, &solids, &AdvectionParams::default())?;
+    Ok((particles, faces))
+}
+
+#[test]
+fn a_device_that_fails_leaves_nothing_half_done() {
+    let Ok((expected, faces)) = substep(&mut Processor);
+    let opens: [fn() -> Result<Tired, Failure>; 5] = [
+        || Err(Failure("worn out".into())),
+        || Ok(Tired(Emulation::default(), 2)),
+        || Ok(Tired(Emulation::default(), 3)),
+        || Ok(Tired(Emulation::default(), 5)),
+        || Ok(Tired(Emulation::default(), 8)),
+    ];
+    for open in opens {
+        let mut mover = DeviceMover::new(open, false);
+        let (there, carried) = substep(&mut mover).expect("a way back");
+        assert_eq!(carried.values, faces.values);
+        assert_eq!(there.id, expected.id);
+        let apart = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).all(|(a, b)| (*a - *b).length() < 1e-6);
+        assert!(apart(&there.position, &expected.position) && apart(&there.velocity, &expected.velocity));
+        assert_eq!(mover.notice().as_deref(), Some("particles move on the processor: worn out"));
+        substep(&mut mover).expect("a way back");
+        assert_eq!(mover.notice(), None);
+
+        let refused = substep(&mut DeviceMover::new(open, true)).err().map(|e: DeviceError| e.to_string());
+        assert_eq!(refused.as_deref(), Some("no particles on a CUDA device: worn out"));
+    }
+}
+
+#[test]
+fn on_the_processor_nobody_asks_for_a_device() {
+    let mut mover = DeviceMover::on(pressure::Device::Cpu);
+    let Ok((expected, _)) = substep(&mut Processor);
+    assert_eq!(substep(&mut mover).expect("the processor").0, expected);
+    assert_eq!(mover.notice(), None);
+}
+
+#[test]
+fn what_a_device_holds_changes_no_bit() {
+    let mut used = DeviceMover::new(|| Ok(Emulation::default()), true);
+    let first = substep(&mut used).expect("the emulation does not fail");
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        for mover in [&mut used, &mut DeviceMover::new(|| Ok(Emulation::default()), true)] {
+            let again = pool.install(|| substep(mover)).expect("the emulation does not fail");
+            assert_eq!((&again.0, &again.1.values), (&first.0, &first.1.values), "{threads} threads");
+        }
+    }
+}

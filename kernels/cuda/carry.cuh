@@ -1,4 +1,4 @@
-// Velocity between particles and faces: the twin of core/src/fluid/transfer.rs. What faces get has its bits.
+// Velocity between particles and faces: the twin of core/src/fluid/transfer.rs.
 #pragma once
 #include "particles.cuh"
 
@@ -63,7 +63,7 @@ __device__ inline int first_leaf(int c) { return c == 0 ? -1 : 0; }
 __device__ inline int last_leaf(int c) { return c == 7 ? 1 : 0; }
 
 /// Momentum-weighted mean velocity of the faces, m/s. Every face adds up what it gets leaf by leaf, in the order of
-/// the neighbour slots: the same additions as on the processor, so no atomics and the same bits in every run.
+/// the neighbour slots, as on the processor: no atomics, and the same bits in every run.
 /// `start`: [leaf · 512 + 1], first particle of each cell. Grid: leaves; block: PARTICLE_THREADS.
 extern "C" __global__ void particles_to_faces(
     Leaves leaves, const unsigned* start, Particles p, Frame frame, Carried out) {

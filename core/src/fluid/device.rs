@@ -188,7 +188,6 @@ impl<D: cuda::Device> DeviceMover<D> {
 impl<D: cuda::Device> Mover for DeviceMover<D> {
     type Error = DeviceError;
 
-    /// Where sources drive the liquid, the processor moves it.
     fn advect(
         &mut self,
         particles: &mut Particles,
@@ -197,7 +196,7 @@ impl<D: cuda::Device> Mover for DeviceMover<D> {
         solids: &Solids,
         params: &AdvectionParams,
     ) -> Result<Selection, DeviceError> {
-        if !particles.is_empty() && way.inlet.is_none() {
+        if !particles.is_empty() {
             let moved = self.try_there(|there| there.advect(particles, transform, way, solids, params))?;
             if let Some(selection) = moved {
                 return Ok(selection);
@@ -325,9 +324,8 @@ impl<D: cuda::Device> OnDevice<D> {
         let mut arrived = vec![Vec3::ZERO; particles.len()];
         self.particles.advect(Stamped::unknown(&particles.position), on_device(&frame), &there, &table)?;
         let fates = self.particles.fetch_arrivals(&mut arrived)?;
-        Ok(land(particles, solids, &arrived, &fates, || {
-            Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, way.dt)
-        }))
+        let sweep = || Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, way.dt);
+        Ok(land(particles, &frame, way, solids, (&arrived, &fates), sweep))
     }
 
     fn shape<'a>(&mut self, n: usize, collider: &'a crate::solid::Collider) -> SolidShape<'a> {
@@ -413,33 +411,41 @@ fn field(faces: &FaceGrid<f32>) -> Field<'_> {
     Field { values, background: faces.background }
 }
 
-/// Puts particles where the device took them; those that meet a solid are swept along their way here. Removes those
-/// beyond sides of the domain that remove liquid.
+/// Puts particles where the device took them; those that a source drives, and those that meet a solid, are swept along
+/// their way here. Removes those beyond sides of the domain that remove liquid.
 fn land<'a>(
     particles: &mut Particles,
+    frame: &IndexFrame,
+    way: &Way,
     solids: &Solids<'a>,
-    arrived: &[Vec3],
-    fates: &[Fate],
+    (arrived, fates): (&[Vec3], &[Fate]),
     sweep: impl Fn() -> Sweep<'a> + Sync,
 ) -> Selection {
-    let origin = particles.origin;
+    let (origin, step) = (particles.origin, way.dt as f32 * frame.per_metre);
+    let driven = |x: Vec3| {
+        let given = way.inlet?.velocity_in(frame.cell(x))?;
+        let start = frame.local(x);
+        Some((start + given * step - start) * frame.h)
+    };
     let positions = particles.position.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks_mut(CHUNK));
     let gone: Vec<bool> = positions
         .zip(arrived.par_chunks(CHUNK).zip(fates.par_chunks(CHUNK)))
         .flat_map_iter(|((positions, velocities), (arrived, fates))| {
             let mut sweep = sweep();
+            let mut land = |x: &mut Vec3, v: &mut Vec3, way: Vec3| {
+                let from = origin + x.as_dvec3();
+                let landing = sweep.land(from, from + way.as_dvec3());
+                landing.take(origin, x, v);
+                solids.domain.kills(landing.position)
+            };
             let particles = positions.iter_mut().zip(velocities).zip(arrived.iter().zip(fates));
-            let gone = particles.map(|((x, v), (&arrived, fate))| match fate {
-                Fate::Arrived => {
+            let gone = particles.map(|((x, v), (&arrived, fate))| match (driven(*x), fate) {
+                (Some(given), _) => land(x, v, given),
+                (None, Fate::MeetsSolid) => land(x, v, arrived),
+                (None, Fate::Gone) => true,
+                (None, Fate::Arrived) => {
                     *x = arrived;
                     false
-                }
-                Fate::Gone => true,
-                Fate::MeetsSolid => {
-                    let from = origin + x.as_dvec3();
-                    let landing = sweep.land(from, from + arrived.as_dvec3());
-                    landing.take(origin, x, v);
-                    solids.domain.kills(landing.position)
                 }
             });
             gone.collect::<Vec<_>>()

@@ -4,6 +4,7 @@ use super::*;
 use crate::fluid::advection::AdvectionParams;
 use crate::fluid::device::{DeviceMover, Mover, Processor, Way};
 use crate::fluid::flip::{FlipParams, Liquid, correct, correct_on, predict, predict_on, start};
+use crate::fluid::inlet::Inlet;
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
@@ -69,7 +70,7 @@ fn apart<'a>(a: impl IntoIterator<Item = &'a Vec3>, b: impl IntoIterator<Item = 
 }
 
 #[test]
-fn faces_get_the_processors_bits() {
+fn faces_get_what_the_processor_gives_them() {
     let mut device = emulated();
     for n in 0..8 {
         let seed = &mut (n * 977 + 5);
@@ -79,11 +80,11 @@ fn faces_get_the_processors_bits() {
             let expected = particles_to_faces(&particles, &cells, &transform(), transfer).value;
             let faces = device.particles_to_faces(&particles, &cells, &transform(), transfer).unwrap();
             assert_eq!(faces.topology, expected.topology);
-            for axis in 0..3 {
-                let differ =
-                    faces.values[axis].iter().zip(&expected.values[axis]).filter(|(a, b)| a != b).count();
-                assert_eq!(differ, 0, "axis {axis} of {transfer:?}, seed {n}");
-            }
+            // What particles bring is up to 3 m/s and 4 m/s a voxel; sums of some hundred are rounded.
+            let values = |faces: &FaceGrid<f32>| faces.values.concat();
+            let apart =
+                values(&faces).iter().zip(values(&expected)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(apart < 3e-5, "{apart} m/s with {transfer:?}, seed {n}");
         }
     }
 }
@@ -137,6 +138,9 @@ fn particles_come_to_where_the_processor_takes_them() {
     // A small one, and one that has leafless tiles inside.
     let still = [ball(0.6, Motion::Static), ball(1.9, Motion::Static)];
     let moving = [ball(0.6, turning), ball(1.9, Motion::Static)];
+    let (low, high) = (DVec3::splat(-1.5), DVec3::new(1.5, 0.0, 1.5));
+    let driven = |x: DVec3| x.cmpge(low).all() && x.cmplt(high).all();
+    let mouth = Inlet::new(&transform(), (low, high), driven, Vec3::new(-4.0, 2.0, 1.0));
     for n in 0..4 {
         let seed = &mut (n * 4711 + 1);
         let mut particles = blobs(seed, false);
@@ -149,7 +153,9 @@ fn particles_come_to_where_the_processor_takes_them() {
                 let way = Way { velocity: &velocity, dt, born_from, inlet: None };
                 race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &open });
             }
-            let way = Way { velocity: &velocity, dt, born_from: i64::MAX, inlet: None };
+            let way = Way { velocity: &velocity, dt, born_from: i64::MAX, inlet: Some(&mouth) };
+            race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &domain });
+            let way = Way { inlet: None, ..way };
             race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &domain });
             race(&mut device, &particles, &way, &Solids { colliders: &still, domain: &domain });
             race(&mut device, &particles, &way, &Solids { colliders: &still[..1], domain: &open });

@@ -1,5 +1,5 @@
 //! The particles' kernels: what stays on the device, the order of threads and blocks, and a GPU against the emulation.
-//! Their twins on the processor are in core, which compares them bit for bit (`core/src/fluid/tests/device.rs`).
+//! Their twins on the processor are in core, which compares them (`core/src/fluid/tests/device.rs`).
 
 use super::scene::Random;
 use crate::cuda::{

@@ -43,11 +43,16 @@ pub(super) struct Crowds {
 /// density where. `open` is the open fraction of the cells, on their leaves.
 pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, excess: f64) -> Option<Crowds> {
     let topology = &cells.topology;
-    let counts: Vec<f32> = (0..topology.len() * leaf::SIZE)
-        .into_par_iter()
-        .with_min_len(4096)
-        .map(|s| cells.count(s) as f32 / per_voxel)
-        .collect();
+    let mut counts = vec![0.0f32; topology.len() * leaf::SIZE];
+    let is_wet = |l: usize| !cells.leaf_range(l).is_empty();
+    let wet = counts.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).filter(|(l, _)| is_wet(*l));
+    wet.for_each(|(l, counts)| {
+        let first = l * leaf::SIZE;
+        counts
+            .iter_mut()
+            .enumerate()
+            .for_each(|(n, count)| *count = cells.count(first + n) as f32 / per_voxel);
+    });
     let space = spread_cells(topology, &open.values, 1.0);
     let mut density = spread_cells(topology, &counts, 0.0);
     density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW));
@@ -57,8 +62,9 @@ pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     let leaves = growth.values.par_chunks_mut(leaf::SIZE).zip(chance.par_chunks_mut(leaf::SIZE));
     let asked: Vec<Asked> = leaves
         .enumerate()
+        .with_min_len(8)
         .map(|(l, (growth, chance))| {
-            if cells.leaf_range(l).is_empty() {
+            if !is_wet(l) {
                 return Asked::default();
             }
             ask(growth, chance, topology, l, &density, &space);
@@ -91,20 +97,26 @@ fn ask(
     halo::load(&mut around, density, &topology.neighbours()[l], 0.0);
     let mut room = [0.0; halo::SIZE];
     halo::load(&mut room, space, &topology.neighbours()[l], 1.0);
-    for (n, (growth, chance)) in growth.iter_mut().zip(chance).enumerate() {
-        let [x, y, z] = leaf::local(n);
-        let at = halo::index(x, y, z);
-        if around[at] <= 0.5 || room[at] < LEAST_OPEN {
-            continue;
+    // Where there is no room, any density is as good as liquid.
+    let mut least = around;
+    least
+        .iter_mut()
+        .zip(&room)
+        .for_each(|(d, &room)| *d = if room < LEAST_OPEN { f32::INFINITY } else { *d });
+    let least = halo::around(&least, |[a, b, c]| a.min(b).min(c));
+    let rows = growth.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().zip(chance.as_chunks_mut().0);
+    for (n, (growth, chance)) in rows.enumerate() {
+        let (own, room) = (halo::row(&around, n, [0; 3]), halo::row(&room, n, [0; 3]));
+        let chance: &mut [f32; leaf::DIM] = chance;
+        for z in 0..leaf::DIM {
+            let (asks, deep) = ((own[z] > 0.5) & (room[z] >= LEAST_OPEN), least[n][z] > LIQUID);
+            let excess = own[z] - 1.0;
+            let (low, high) = if deep { (-CHANCE, CHANCE) } else { (0.0, CHANCE_AT_SURFACE) };
+            let may_be = excess.max(low).min(high);
+            let beyond = if deep { excess } else { excess.max(0.0) } - may_be;
+            chance[z] = if asks { may_be } else { 0.0 };
+            growth[z] = if asks { beyond } else { 0.0 };
         }
-        let first = halo::index(x - 1, y - 1, z - 1);
-        let deep = (0..27).all(|d| {
-            let there = first + d / 9 * halo::STRIDE[0] + d / 3 % 3 * halo::STRIDE[1] + d % 3;
-            around[there] > LIQUID || room[there] < LEAST_OPEN
-        });
-        let excess = around[at] - 1.0;
-        *chance = if deep { excess.clamp(-CHANCE, CHANCE) } else { excess.clamp(0.0, CHANCE_AT_SURFACE) };
-        *growth = if deep { excess - *chance } else { excess.max(0.0) - *chance };
     }
 }
 
@@ -121,11 +133,15 @@ struct Asked {
 
 impl Asked {
     fn of(growth: &[f32], chance: &[f32], liquid: f64) -> Self {
-        let parts = |asked: &[f32]| {
-            let sum = |sign: f32| asked.iter().map(|&a| f64::from((sign * a).max(0.0))).sum();
-            [sum(1.0), sum(-1.0)]
-        };
-        Self { liquid, beyond: parts(growth), chance: parts(chance) }
+        let (mut beyond, mut may_be) = ([0.0; 2], [0.0; 2]);
+        // Four sums at once, as each waits for its last addition.
+        for (&growth, &chance) in growth.iter().zip(chance) {
+            for (n, sign) in [1.0, -1.0].into_iter().enumerate() {
+                beyond[n] += f64::from((sign * growth).max(0.0));
+                may_be[n] += f64::from((sign * chance).max(0.0));
+            }
+        }
+        Self { liquid, beyond, chance: may_be }
     }
 
     fn plus(self, other: &Self) -> Self {

@@ -24,6 +24,7 @@ use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
 use crate::solid::{SolidFields, Solids};
 use glam::DVec3;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a liquid is simulated.
@@ -299,13 +300,13 @@ fn spread_crowds(
     if !params.volume.spread {
         return (cells, order);
     }
-    let mut solid = memory.fields(solids, &liquid.transform, &cells.topology);
+    let mut solid = Cow::Borrowed(memory.fields(solids, &liquid.transform, &cells.topology));
     if let Some(inlet) = &mut liquid.inlet {
-        inlet.close(&mut solid);
+        inlet.close(solid.to_mut());
     }
     let per_voxel = params.per_voxel(liquid.h());
     let Liquid { particles, transform, volume, .. } = liquid;
-    let around = (solids, &solid);
+    let around = (solids, &*solid);
     if !spread_out(particles, &cells, transform, around, per_voxel, volume.excess, &params.advection) {
         return (cells, order);
     }
@@ -339,8 +340,8 @@ fn place_solids_and_surface(
 ) {
     let h = liquid.h();
     place_solids(liquid, &cells.topology, solids, memory);
-    let open = liquid.solid.volume.on(&cells.topology);
     let Liquid { particles, air, transform, solid, .. } = liquid;
+    let open = solid.volume.seen_on(&cells.topology);
     let of_air = params.air_particles.then(|| cells::sort(air, transform, &cells.topology).0);
     let phi = surface(particles, cells, of_air.as_ref(), transform, Some(&open), &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
@@ -355,6 +356,7 @@ fn place_solids_and_surface(
             params.per_voxel(h),
         );
     }
+    drop(open);
     // Its band may reach leaves beyond the cells'; without their solids they would be leaves without walls.
     if liquid.surface.topology != cells.topology {
         let topology = liquid.surface.topology.clone();
@@ -363,7 +365,7 @@ fn place_solids_and_surface(
 }
 
 fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, memory: &mut SolidMemory) {
-    liquid.solid = memory.fields(solids, &liquid.transform, topology);
+    liquid.solid = memory.fields(solids, &liquid.transform, topology).clone();
     liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
     if let Some(inlet) = &mut liquid.inlet {
         inlet.close(&mut liquid.solid);
@@ -397,11 +399,11 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
 fn measure_volume(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
     let h = liquid.h();
     let Liquid { particles, surface, solid, transform, .. } = liquid;
-    let on_cells = surface.on(&cells.topology);
+    let on_cells = surface.seen_on(&cells.topology);
     liquid.spray = volume::spray(particles, cells, &on_cells, transform, params.per_voxel(h));
     let (inside, voxel) = (levelset::fractions_inside(surface, h), transform.voxel_size());
     liquid.measured = LiquidVolume {
-        surface: levelset::volume(&inside, Some(&solid.volume.on(&surface.topology)), voxel),
+        surface: levelset::volume(&inside, Some(&*solid.volume.seen_on(&surface.topology)), voxel),
         spray: levelset::volume(&liquid.spray, None, voxel),
     };
 }

@@ -1,6 +1,7 @@
 //! 10³ blocks: a leaf and the one-voxel shell around it, so that kernels scatter and gather without asking
 //! which leaf a voxel belongs to.
 
+pub use crate::grid::halo::is_constant;
 use crate::grid::leaf;
 
 /// Voxels along one edge of a block.
@@ -47,21 +48,59 @@ pub fn load<T: Copy>(
     neighbours: &[u32; leaf::NEIGHBOURS],
     background: T,
 ) {
-    const LAST: usize = leaf::DIM - 1;
-    for (n, row) in block.as_chunks_mut::<DIM>().0.iter_mut().enumerate() {
-        let (x, y) = ((n / DIM) as i32 - 1, (n % DIM) as i32 - 1);
-        let first = leaf::offset(x, y, 0);
-        let there = |z: i32| match neighbours[leaf::slot(x >> 3, y >> 3, z)] {
-            leaf::ABSENT => None,
-            m => values[m as usize * leaf::SIZE + first..].first_chunk::<{ leaf::DIM }>(),
-        };
-        row[0] = there(-1).map_or(background, |below| below[LAST]);
-        match there(0) {
-            Some(own) => row[1..=leaf::DIM].copy_from_slice(own),
-            None => row[1..=leaf::DIM].fill(background),
+    const ROWS: usize = leaf::SIZE / leaf::DIM;
+    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
+    let rows = |s: usize| -> Option<&[[T; leaf::DIM]; ROWS]> {
+        leaves.get(neighbours[s] as usize)?.as_chunks().0.first_chunk()
+    };
+    for (n, plane) in block.as_chunks_mut::<{ DIM * DIM }>().0.iter_mut().enumerate() {
+        let x = n as i32 - 1;
+        for (dy, y0, y1) in [(-1, -1, 0), (0, 0, 8), (1, 8, 9)] {
+            let [below, own, above] = [-1, 0, 1].map(|dz| rows(leaf::slot(x >> 3, dy, dz)));
+            for (y, row) in (y0..y1).zip(&mut plane.as_chunks_mut::<DIM>().0[(y0 + 1) as usize..]) {
+                let at = leaf::offset(x, y, 0) / leaf::DIM;
+                row[0] = below.map_or(background, |rows| rows[at][leaf::DIM - 1]);
+                match own {
+                    Some(own) => row[1..=leaf::DIM].copy_from_slice(&own[at]),
+                    None => row[1..=leaf::DIM].fill(background),
+                }
+                row[DIM - 1] = above.map_or(background, |rows| rows[at][0]);
+            }
         }
-        row[DIM - 1] = there(1).map_or(background, |above| above[0]);
     }
+}
+
+/// A leaf's values, a z-row each: `[x * 8 + y]`.
+pub type Rows<T> = [[T; leaf::DIM]; leaf::SIZE / leaf::DIM];
+
+/// The z-row n of the leaf in a block, displaced by `d` voxels (each −1 ..= 1).
+#[inline(always)]
+pub fn row<T>(block: &[T; SIZE], n: usize, d: [i32; 3]) -> &[T; leaf::DIM] {
+    let (x, y) = ((n / leaf::DIM) as i32, (n % leaf::DIM) as i32);
+    let first = index(x + d[0], y + d[1], d[2]);
+    block[first..].first_chunk().expect("a row inside the block")
+}
+
+/// Combines the 3³ values around every voxel of the leaf, along z, then y, then x; `three` is given a value and those before
+/// and after it.
+#[inline(always)]
+pub fn around<T: Copy + Default>(block: &[T; SIZE], three: impl Fn([T; 3]) -> T) -> Rows<T> {
+    let mut along_z = [[T::default(); leaf::DIM]; DIM * DIM];
+    for (out, row) in along_z.iter_mut().zip(block.as_chunks::<DIM>().0) {
+        (0..leaf::DIM).for_each(|z| out[z] = three([row[z], row[z + 1], row[z + 2]]));
+    }
+    let mut along_y = [[T::default(); leaf::DIM]; DIM * leaf::DIM];
+    for (n, out) in along_y.iter_mut().enumerate() {
+        let first = n / leaf::DIM * DIM + n % leaf::DIM;
+        let (a, b, c) = (&along_z[first], &along_z[first + 1], &along_z[first + 2]);
+        (0..leaf::DIM).for_each(|z| out[z] = three([a[z], b[z], c[z]]));
+    }
+    let mut along_x = [[T::default(); leaf::DIM]; leaf::SIZE / leaf::DIM];
+    for (n, out) in along_x.iter_mut().enumerate() {
+        let (a, b, c) = (&along_y[n], &along_y[n + leaf::DIM], &along_y[n + 2 * leaf::DIM]);
+        (0..leaf::DIM).for_each(|z| out[z] = three([a[z], b[z], c[z]]));
+    }
+    along_x
 }
 
 #[cfg(test)]
@@ -88,6 +127,18 @@ mod tests {
                     assert_eq!(block[index(x, y, z)], key(Coord::new(x, y, z)));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn sums_around_are_those_of_all_27() {
+        let block: [f32; SIZE] = std::array::from_fn(|n| (n * 7919 % 31) as f32);
+        let sums = around(&block, |[a, b, c]| a + b + c);
+        for (n, sum) in sums.as_flattened().iter().enumerate() {
+            let [x, y, z] = leaf::local(n);
+            let all = (0..27).map(|d| block[index(x + d / 9 - 1, y + d / 3 % 3 - 1, z + d % 3 - 1)]);
+            assert_eq!(*sum, all.sum::<f32>());
+            assert_eq!(row(&block, n / 8, [1, 0, -1])[n % 8], block[index(x + 1, y, z - 1)]);
         }
     }
 

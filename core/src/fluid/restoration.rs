@@ -2,7 +2,7 @@
 
 use super::fraction::Fraction;
 use super::halo;
-use crate::grid::morphology::{VoxelMask, offsets};
+use crate::grid::morphology::{VoxelMask, offsets, words_of};
 use crate::grid::{Grid, leaf};
 use crate::levelset::fractions::cell_inside;
 use rayon::prelude::*;
@@ -23,41 +23,61 @@ const FLAT: f32 = 1.0 / 16.0;
 pub(super) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32) {
     let topology = distance.topology.clone();
     let is_liquid = |d: f32| d < 0.0;
-    let liquid = VoxelMask::from_fn(topology.clone(), |s| is_liquid(distance.values[s]));
+    let liquid = VoxelMask::of_values(topology.clone(), &distance.values, is_liquid);
     let air = VoxelMask::from_words(topology.clone(), |l| liquid.words(l).map(|word| !word));
     let beyond = is_liquid(distance.background);
-    let (beside_liquid, beside_air) = (liquid.grown(beyond), air.grown(!beyond));
-    let open = VoxelMask::from_fn(topology.clone(), |s| fraction.has_room(s));
     // Away from the surface a cell is what its centre is, and in solids none is asked for.
     let mut stale = VoxelMask::from_words(topology.clone(), |l| {
-        std::array::from_fn(|x| beside_liquid.words(l)[x] & beside_air.words(l)[x] & open.words(l)[x])
+        let beside_liquid = liquid.grown_in(l, beyond);
+        if beside_liquid == [0; 8] {
+            return beside_liquid;
+        }
+        let (beside_air, open) = (air.grown_in(l, !beyond), fraction.with_room(l));
+        std::array::from_fn(|x| beside_liquid[x] & beside_air[x] & open[x])
     });
-    let mut inside: Vec<f32> = distance.values.par_iter().map(|&d| f32::from(is_liquid(d))).collect();
-    for _ in 0..ROUNDS {
+    let mut inside: Vec<f32> =
+        distance.values.par_iter().with_min_len(4096).map(|&d| f32::from(is_liquid(d))).collect();
+    let mut moved = VoxelMask::from_words(topology.clone(), |_| [u64::MAX; 8]);
+    for round in 1..=ROUNDS {
         measure_cells(distance, &stale, &mut inside);
-        let held = fraction.of_cells(&topology, &inside);
-        let moves = |s: usize| {
-            let excess = held[s] - fraction.value[s];
-            fraction.known[s] && excess.abs() > FLAT
+        // What is held has changed beside stale cells; elsewhere what moved goes on to move.
+        let is_still = |l: usize| {
+            let around = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
+            *moved.words(l) == [0; 8] && around.clone().all(|&m| *stale.words(m as usize) == [0; 8])
         };
-        let moved = VoxelMask::from_fn(topology.clone(), moves);
-        distance.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, distance)| {
-            for n in offsets(moved.words(l)) {
-                let excess = held[l * leaf::SIZE + n] - fraction.value[l * leaf::SIZE + n];
-                distance[n] = (distance[n] + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
-            }
+        let leaves = distance.values.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8);
+        let words = leaves.map(|(l, distance)| match is_still(l) {
+            true => [0; 8],
+            false => correct(distance, &fraction.of_cells(&topology, &inside, l), fraction, l, reach),
         });
-        let around = moved.grown(false);
-        stale = VoxelMask::from_words(topology.clone(), |l| {
-            std::array::from_fn(|x| around.words(l)[x] & open.words(l)[x])
-        });
+        moved = VoxelMask::of_words(topology.clone(), words.collect());
+        if round < ROUNDS {
+            stale = VoxelMask::from_words(topology.clone(), |l| {
+                let (around, open) = (moved.grown_in(l, false), fraction.with_room(l));
+                std::array::from_fn(|x| around[x] & open[x])
+            });
+        }
     }
+}
+
+/// Moves the level set in leaf `l` by what its cells hold too much or too little; the voxels that moved.
+fn correct(distance: &mut [f32], held: &[f32], fraction: &Fraction, l: usize, reach: f32) -> [u64; 8] {
+    let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+    let (value, known) = (&fraction.value[own.clone()], &fraction.known[own]);
+    let mut moved = [false; leaf::SIZE];
+    for (n, distance) in distance.iter_mut().enumerate().take(leaf::SIZE) {
+        let excess = held[n] - value[n];
+        moved[n] = known[n] & (excess.abs() > FLAT);
+        let to = (*distance + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
+        *distance = if moved[n] { to } else { *distance };
+    }
+    words_of(&moved, |moved| moved)
 }
 
 /// Fraction inside the level set, interpolated trilinearly, of the `stale` cells: the mean of their eight octants.
 fn measure_cells(distance: &Grid<f32>, stale: &VoxelMask, inside: &mut [f32]) {
     let topology = &distance.topology;
-    inside.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, inside)| {
+    inside.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).for_each(|(l, inside)| {
         if *stale.words(l) == [0; 8] {
             return;
         }

@@ -21,10 +21,10 @@ struct CutLeaves {
 
 impl SolidMemory {
     /// The solids' fields on the leaves of `liquid` and on those that the colliders' surfaces run through.
-    pub fn fields(&mut self, solids: &Solids, transform: &Transform, liquid: &Arc<Topology>) -> SolidFields {
+    pub fn fields(&mut self, solids: &Solids, transform: &Transform, liquid: &Arc<Topology>) -> &SolidFields {
         let cut = self.cut_leaves(solids, transform);
         let topology = if cut.is_empty() { liquid.clone() } else { Arc::new(liquid.union(cut)) };
-        self.rasteriser.rasterise(solids.colliders, solids.domain, &topology, transform).clone()
+        self.rasteriser.rasterise(solids.colliders, solids.domain, &topology, transform)
     }
 
     fn cut_leaves(&mut self, solids: &Solids, transform: &Transform) -> &Topology {

@@ -39,7 +39,7 @@ pub(super) fn spread_out(
     params: &AdvectionParams,
 ) -> bool {
     let h = transform.voxel_size();
-    let open = fields.volume.on(&cells.topology);
+    let open = fields.volume.seen_on(&cells.topology);
     let Some(crowds) = crowds(cells, &open, h as f32, per_voxel, excess) else { return false };
     let Some(displacement) = displacement(&crowds, cells, transform, solids, fields) else { return false };
     let frame = particles.frame(transform);

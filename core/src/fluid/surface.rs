@@ -77,8 +77,9 @@ pub fn surface(
 ) -> Grid<f32> {
     let fraction = fraction::of_liquid(particles, cells, air, transform, open, params.per_voxel);
     let mut distance = Grid::new(cells.topology.clone(), SUPPORT);
-    distance.values.par_iter_mut().zip(&fraction.value).with_min_len(4096).for_each(|(d, &f)| {
-        *d = distance_of(f);
+    let leaves = distance.values.par_chunks_mut(leaf::SIZE).zip(fraction.value.par_chunks(leaf::SIZE));
+    leaves.with_min_len(8).for_each(|(distance, fraction)| {
+        distance.iter_mut().zip(fraction).for_each(|(d, &f)| *d = distance_of(f));
     });
     continue_into_solids(&mut distance, &fraction, params.into_solids);
     fair(&mut distance);
@@ -97,37 +98,37 @@ pub fn surface(
 fn fair(distance: &mut Grid<f32>) {
     /// Variance of the quadratic B-spline, voxels².
     const VARIANCE: f32 = 0.25;
-    diffuse(distance, 0.5 * VARIANCE);
-    diffuse(distance, -VARIANCE);
+    let smooth = diffused(distance, 0.5 * VARIANCE);
+    *distance = diffused(&smooth, -VARIANCE);
 }
 
-/// One explicit step φ ← φ + amount ∇²φ (voxels²).
-fn diffuse(field: &mut Grid<f32>, amount: f32) {
-    let topology = field.topology.clone();
-    let before = field.values.clone();
-    field.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
+/// One explicit step φ + amount ∇²φ (voxels²).
+fn diffused(field: &Grid<f32>, amount: f32) -> Grid<f32> {
+    let mut out = Grid::new(field.topology.clone(), field.background);
+    out.values.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).for_each(|(l, out)| {
         let mut block = [0.0; halo::SIZE];
-        halo::load(&mut block, &before, &topology.neighbours()[l], field.background);
-        if block.iter().all(|&b| b == block[0]) {
+        halo::load(&mut block, &field.values, &field.topology.neighbours()[l], field.background);
+        if halo::is_constant(&block) {
+            out.fill(block[0]);
             return;
         }
-        for (n, value) in values.iter_mut().enumerate() {
-            let c = leaf::local(n);
-            let at = halo::index(c[0], c[1], c[2]);
-            let [x, y, _] = halo::STRIDE;
-            let around =
-                block[at - x] + block[at + x] + block[at - y] + block[at + y] + block[at - 1] + block[at + 1];
-            *value += amount * (around - 6.0 * *value);
+        for (n, out) in out.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+            let row = |x, y, z| halo::row(&block, n, [x, y, z]);
+            let own = row(0, 0, 0);
+            let [left, right, front, back] = [row(-1, 0, 0), row(1, 0, 0), row(0, -1, 0), row(0, 1, 0)];
+            let (below, above) = (row(0, 0, -1), row(0, 0, 1));
+            for z in 0..leaf::DIM {
+                let around = left[z] + right[z] + front[z] + back[z] + below[z] + above[z];
+                out[z] = own[z] + amount * (around - 6.0 * own[z]);
+            }
         }
     });
+    out
 }
 
 /// Gives cells deep in solids, layer by layer, the mean of the known cells around them.
 fn continue_into_solids(distance: &mut Grid<f32>, fraction: &Fraction, layers: usize) {
-    if fraction.known.iter().all(|&k| k) {
-        return;
-    }
-    let known = VoxelMask::from_fn(distance.topology.clone(), |s| fraction.known[s]);
+    let known = VoxelMask::of_values(distance.topology.clone(), &fraction.known, |known| known);
     carry_on(distance, known, layers);
 }
 

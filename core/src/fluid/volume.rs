@@ -109,26 +109,36 @@ pub fn spray(
     let topology = &cells.topology;
     let frame = particles.frame(transform);
     let far = 0.5 * frame.h / per_voxel.cbrt();
-    let mut spray = Grid::new(topology.clone(), 0.0);
-    let leaves = spray.values.par_chunks_mut(leaf::SIZE).enumerate();
-    leaves.filter(|&(l, _)| !cells.leaf_range(l).is_empty()).for_each(|(l, spray)| {
+    let of_leaf = |l: usize| {
+        if cells.leaf_range(l).is_empty() {
+            return None;
+        }
         let mut phi = [0.0; halo::SIZE];
         halo::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
+        // Where all values around a cell are well below, so is what lies between them.
+        let highest = halo::around(&phi, |[a, b, c]| a.max(b).max(c));
         let origin = (topology.origins()[l] - frame.base).as_vec3();
-        let is_outside = |&p: &usize| {
-            let at = frame.local(particles.position[p]) - origin;
-            let base = at.floor().clamp(Vec3::NEG_ONE, Vec3::splat(7.0));
-            let first = halo::index(base.x as i32, base.y as i32, base.z as i32);
-            trilinear(&CORNERS.map(|step| phi[first + step]), at - base) > far
-        };
-        for (n, spray) in spray.iter_mut().enumerate() {
+        let mut spray = [0.0; leaf::SIZE];
+        for (n, _) in highest.as_flattened().iter().enumerate().filter(|(_, highest)| **highest > 0.5 * far) {
+            let [x, y, z] = leaf::local(n);
+            let (centre, first) = (Vec3::new(x as f32, y as f32, z as f32), halo::index(x - 1, y - 1, z - 1));
+            let is_outside = |&p: &usize| {
+                // From the lowest centre of the cube, of the eight around the cell's, that the particle is in.
+                let at = frame.local(particles.position[p]) - origin;
+                let upper = at.cmpge(centre);
+                let step = |axis: usize| usize::from(upper.test(axis)) * halo::STRIDE[axis];
+                let first = first + step(0) + step(1) + step(2);
+                let base = Vec3::select(upper, centre, centre - 1.0);
+                trilinear(&CORNERS.map(|step| phi[first + step]), at - base) > far
+            };
             let outside = cells.range(l * leaf::SIZE + n).filter(is_outside).count();
-            *spray = (outside as f32 / per_voxel).min(1.0);
+            spray[n] = (outside as f32 / per_voxel).min(1.0);
         }
-    });
-    let any = |l: &usize| spray.values[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&s| s > 0.0);
-    let origins = (0..topology.len()).filter(any).map(|l| topology.origins()[l]).collect();
-    spray.on(&Arc::new(Topology::new(origins)))
+        spray.iter().any(|&s| s > 0.0).then(|| (topology.origins()[l], spray))
+    };
+    let leaves = (0..topology.len()).into_par_iter().with_min_len(4).filter_map(of_leaf);
+    let (origins, spray): (Vec<_>, Vec<_>) = leaves.unzip();
+    Grid { topology: Arc::new(Topology::new(origins)), values: spray.into_flattened(), background: 0.0 }
 }
 
 /// Steps from a voxel of a block to the eight corners of the cube above it, x fastest.

@@ -2,6 +2,7 @@
 
 use super::{Coord, Topology, leaf};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One value per voxel of a topology, `[leaf][512]`, and a background everywhere else.
@@ -55,6 +56,11 @@ impl<T: Copy + Send + Sync> Grid<T> {
             }
             None => false,
         }
+    }
+
+    /// [`Self::on`], to read: without a copy where it is the topology of this field.
+    pub fn seen_on(&self, topology: &Arc<Topology>) -> Cow<'_, Self> {
+        if *topology == self.topology { Cow::Borrowed(self) } else { Cow::Owned(self.on(topology)) }
     }
 
     /// The same field on another topology: shared leaves copied, the rest background.

@@ -13,28 +13,32 @@ pub fn gather<T: Copy>(
     outside: T,
     block: &mut Vec<T>,
 ) {
+    const ROWS: usize = leaf::SIZE / leaf::DIM;
     let h = halo as i32;
     let edge = leaf::DIM + 2 * halo;
-    block.clear();
     block.resize(edge * edge * edge, outside);
-    let neighbours = &topology.neighbours()[l];
-    let mut rows = block.chunks_exact_mut(edge);
+    let (leaves, neighbours) = (values.as_chunks::<{ leaf::SIZE }>().0, &topology.neighbours()[l]);
+    let rows = |s: usize| -> Option<&[[T; leaf::DIM]; ROWS]> {
+        leaves.get(neighbours[s] as usize)?.as_chunks().0.first_chunk()
+    };
+    let mut out = block.chunks_exact_mut(edge);
     for x in -h..8 + h {
-        for y in -h..8 + h {
-            let Some(row) = rows.next() else { return };
-            let first = leaf::offset(x, y, 0);
-            let there = |z: i32| match neighbours[leaf::slot(x >> 3, y >> 3, z)] {
-                leaf::ABSENT => None,
-                m => values[m as usize * leaf::SIZE + first..].first_chunk::<{ leaf::DIM }>(),
-            };
-            if let Some(below) = there(-1) {
-                (0..halo).for_each(|z| row[z] = below[leaf::DIM - halo + z]);
-            }
-            if let Some(own) = there(0) {
-                row[halo..halo + leaf::DIM].copy_from_slice(own);
-            }
-            if let Some(above) = there(1) {
-                (0..halo).for_each(|z| row[halo + leaf::DIM + z] = above[z]);
+        for (dy, y0, y1) in [(-1, -h, 0), (0, 0, 8), (1, 8, 8 + h)] {
+            let [below, own, above] = [-1, 0, 1].map(|dz| rows(leaf::slot(x >> 3, dy, dz)));
+            for (y, row) in (y0..y1).zip(&mut out) {
+                let at = leaf::offset(x, y, 0) / leaf::DIM;
+                match below {
+                    Some(below) => (0..halo).for_each(|z| row[z] = below[at][leaf::DIM - halo + z]),
+                    None => row[..halo].fill(outside),
+                }
+                match own {
+                    Some(own) => row[halo..halo + leaf::DIM].copy_from_slice(&own[at]),
+                    None => row[halo..halo + leaf::DIM].fill(outside),
+                }
+                match above {
+                    Some(above) => (0..halo).for_each(|z| row[halo + leaf::DIM + z] = above[at][z]),
+                    None => row[halo + leaf::DIM..].fill(outside),
+                }
             }
         }
     }
@@ -53,12 +57,29 @@ pub const fn strides(halo: usize) -> [usize; 3] {
     [edge * edge, edge, 1]
 }
 
+/// Whether all values are the same.
+pub fn is_constant(values: &[f32]) -> bool {
+    let Some(&first) = values.first() else { return true };
+    // Sixteen at a time, so that they are compared at once.
+    let (chunks, rest) = values.as_chunks::<16>();
+    let same = |values: &[f32]| values.iter().fold(true, |same, &value| same & (value == first));
+    chunks.iter().all(|chunk| same(chunk)) && same(rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::grid::Grid;
     use glam::IVec3;
     use std::sync::Arc;
+
+    #[test]
+    fn constant_is_without_an_exception() {
+        let mut values = [0.5; 37];
+        assert!(is_constant(&values) && is_constant(&[]));
+        values[36] = 0.25;
+        assert!(!is_constant(&values) && is_constant(&values[..36]));
+    }
 
     #[test]
     fn a_block_holds_what_reach_finds() {

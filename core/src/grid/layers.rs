@@ -13,45 +13,108 @@ const NONE: f32 = f32::NAN;
 /// Gives the cells beyond `known`, layer by layer, the mean of the 26 around them that have a value, weighted by 1/distance².
 /// `known` is a mask on the field's leaves, whose values there are numbers.
 pub fn carry_on(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize) {
+    const ALL: [u64; 8] = [u64::MAX; 8];
     let topology = field.topology.clone();
-    let value = |(slot, &value): (usize, &f32)| if known.has(slot) { value } else { NONE };
-    let mut values: Vec<f32> = field.values.par_iter().enumerate().with_min_len(4096).map(value).collect();
+    if (0..topology.len()).all(|l| *known.words(l) == ALL) {
+        return;
+    }
+    let mut values = vec![NONE; field.values.len()];
+    let leaves = values.par_chunks_mut(leaf::SIZE).zip(field.values.par_chunks(leaf::SIZE));
+    leaves.enumerate().with_min_len(8).for_each(|(l, (values, field))| match known.words(l) {
+        &ALL => values.copy_from_slice(field),
+        words => offsets(words).for_each(|n| values[n] = field[n]),
+    });
     for _ in 0..layers {
-        let around = known.grown(false);
-        let layer = VoxelMask::from_words(topology.clone(), |l| {
-            std::array::from_fn(|x| around.words(l)[x] & !known.words(l)[x])
-        });
-        let means = |block: &mut Vec<f32>, l: usize| -> Vec<f32> {
-            if *layer.words(l) == [0; 8] {
-                return Vec::new();
+        let layer = VoxelMask::from_words(topology.clone(), |l| match known.words(l) {
+            &ALL => [0; 8],
+            own => {
+                let around = known.grown_in(l, false);
+                std::array::from_fn(|x| around[x] & !own[x])
             }
+        });
+        let leaves: Vec<usize> = (0..topology.len()).filter(|&l| *layer.words(l) != [0; 8]).collect();
+        let means = |block: &mut Vec<f32>, &l: &usize| {
             halo::gather(&topology, &values, l, HALO, NONE, block);
-            offsets(layer.words(l)).map(|n| mean(block, halo::index(HALO, leaf::local(n)))).collect()
+            means(block, layer.words(l))
         };
-        let means: Vec<Vec<f32>> = (0..topology.len()).into_par_iter().map_init(Vec::new, means).collect();
-        let leaves = values.par_chunks_mut(leaf::SIZE).zip(field.values.par_chunks_mut(leaf::SIZE));
-        leaves.zip(means).enumerate().for_each(|(l, ((values, out), means))| {
-            for (n, mean) in offsets(layer.words(l)).zip(means) {
-                (values[n], out[n]) = (mean, mean);
+        let means: Vec<[f32; leaf::SIZE]> =
+            leaves.par_iter().with_min_len(4).map_init(Vec::new, means).collect();
+        for (&l, means) in leaves.iter().zip(&means) {
+            for n in offsets(layer.words(l)) {
+                (values[l * leaf::SIZE + n], field.values[l * leaf::SIZE + n]) = (means[n], means[n]);
             }
-        });
-        known = known.union(&layer);
+            known.words_mut(l).iter_mut().zip(layer.words(l)).for_each(|(known, new)| *known |= new);
+        }
     }
 }
 
-/// The mean of the 26 values around one of a block, weighted by 1/distance²; of those that are [`NONE`], nothing.
-fn mean(block: &[f32], at: usize) -> f32 {
-    let first = at - STRIDES.iter().sum::<usize>();
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for d in 0..27 {
-        let [x, y, z] = [d / 9, d / 3 % 3, d % 3];
-        let value = block[first + x * STRIDES[0] + y * STRIDES[1] + z];
-        let squared = x.abs_diff(1) + y.abs_diff(1) + z.abs_diff(1);
-        if !value.is_nan() {
-            let w = 1.0 / squared as f32;
-            sum += w * value;
-            weight += w;
+/// The means of the 26 values around the voxels of a leaf in a block, weighted by 1/distance²; of those that are [`NONE`],
+/// nothing. In the rows where a voxel is `wanted`, a row at a time.
+fn means(block: &[f32], wanted: &[u64; 8]) -> [f32; leaf::SIZE] {
+    let mut means = [NONE; leaf::SIZE];
+    for (n, mean) in means.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+        let (x, y) = (n / leaf::DIM, n % leaf::DIM);
+        if wanted[x] >> (8 * y) & 0xff == 0 {
+            continue;
         }
+        let first = x * STRIDES[0] + y * STRIDES[1];
+        let (mut sum, mut weight) = ([0.0; leaf::DIM], [0.0; leaf::DIM]);
+        for d in (0..27).filter(|&d| d != 13) {
+            let [x, y, z]: [usize; 3] = [d / 9, d / 3 % 3, d % 3];
+            let w = 1.0 / (x.abs_diff(1) + y.abs_diff(1) + z.abs_diff(1)) as f32;
+            let row = &block[first + x * STRIDES[0] + y * STRIDES[1] + z..][..leaf::DIM];
+            for z in 0..leaf::DIM {
+                let (value, w) = if row[z].is_nan() { (0.0, 0.0) } else { (row[z], w) };
+                sum[z] += w * value;
+                weight[z] += w;
+            }
+        }
+        (0..leaf::DIM).for_each(|z| mean[z] = sum[z] / weight[z]);
     }
-    sum / weight
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Coord, Topology};
+    use std::sync::Arc;
+
+    /// The mean of the values around that are there.
+    fn plain_mean(field: &Grid<f32>, known: &VoxelMask, c: Coord) -> f32 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for d in (0..27).filter(|&d| d != 13) {
+            let d = Coord::new(d / 9, d / 3 % 3, d % 3) - 1;
+            if field.topology.slot_of(c + d).is_some_and(|s| known.has(s)) {
+                let w = 1.0 / d.length_squared() as f32;
+                sum += w * field.get(c + d);
+                weight += w;
+            }
+        }
+        sum / weight
+    }
+
+    #[test]
+    fn each_layer_is_the_mean_of_those_before() {
+        let topology = Arc::new(Topology::covering([Coord::ZERO, Coord::X * 8, Coord::new(8, -1, 9)]));
+        let key = |c: Coord| ((c.x * 7 + c.y * 13 + c.z * 29) % 17) as f32 * 0.3;
+        let field = Grid::from_fn(topology.clone(), 0.0, key);
+        let first = VoxelMask::from_fn(topology.clone(), |s| {
+            let c = topology.coord(s);
+            c.x + 2 * c.y < 5 && c.x != 3
+        });
+        let (mut plain, mut known) = (field.clone(), first.clone());
+        for _ in 0..2 {
+            let around = known.grown(false);
+            let layer: Vec<usize> =
+                (0..field.values.len()).filter(|&s| around.has(s) && !known.has(s)).collect();
+            let before = plain.clone();
+            layer.iter().for_each(|&s| plain.values[s] = plain_mean(&before, &known, topology.coord(s)));
+            known = known.union(&VoxelMask::from_fn(topology.clone(), |s| layer.contains(&s)));
+        }
+        let mut carried = field.clone();
+        carry_on(&mut carried, first, 2);
+        assert_eq!(carried.values, plain.values);
+        assert_ne!(carried.values, field.values);
+    }
 }

@@ -43,6 +43,17 @@ impl VoxelMask {
         Self { topology, words }
     }
 
+    /// The voxels whose value in a channel, `[leaf][512]`, fulfils a condition.
+    pub fn of_values<T: Copy + Sync>(
+        topology: Arc<Topology>,
+        values: &[T],
+        inside: impl Fn(T) -> bool + Sync,
+    ) -> Self {
+        let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
+        let words = leaves.par_iter().with_min_len(16).map(|leaf| words_of(leaf, &inside)).collect();
+        Self { topology, words }
+    }
+
     /// The leaves this set lives on.
     pub fn topology(&self) -> &Arc<Topology> {
         &self.topology
@@ -69,9 +80,21 @@ impl VoxelMask {
         &self.words[l]
     }
 
+    /// The same, to change.
+    #[inline]
+    pub fn words_mut(&mut self, l: usize) -> &mut [u64; 8] {
+        &mut self.words[l]
+    }
+
     /// The set whose words in leaf `l` are `words(l)`.
     pub fn from_words(topology: Arc<Topology>, words: impl Fn(usize) -> [u64; 8] + Sync + Send) -> Self {
         let words = (0..topology.len()).into_par_iter().map(words).collect();
+        Self { topology, words }
+    }
+
+    /// The set with these words, `[leaf]`.
+    pub fn of_words(topology: Arc<Topology>, words: Vec<[u64; 8]>) -> Self {
+        assert_eq!(words.len(), topology.len());
         Self { topology, words }
     }
 
@@ -140,13 +163,61 @@ impl VoxelMask {
     /// The voxels of the set and the 26 around each, on the same leaves; voxels of missing leaves count as in the set if
     /// `beyond`.
     pub fn grown(&self, beyond: bool) -> Self {
-        let along = |set: &Self, axis| {
-            Self::from_words(self.topology.clone(), |l| {
-                let (below, above) = (set.shifted(l, axis, -1, beyond), set.shifted(l, axis, 1, beyond));
-                std::array::from_fn(|x| set.words[l][x] | below[x] | above[x])
-            })
+        Self::from_words(self.topology.clone(), |l| self.grown_in(l, beyond))
+    }
+
+    /// The words of [`Self::grown`] in leaf `l`.
+    pub fn grown_in(&self, l: usize, beyond: bool) -> [u64; 8] {
+        const NONE: [u64; 8] = [0; 8];
+        const ALL: [u64; 8] = [u64::MAX; 8];
+        let around = self.topology.neighbours()[l].map(|m| match m {
+            leaf::ABSENT if beyond => &ALL,
+            leaf::ABSENT => &NONE,
+            m => &self.words[m as usize],
+        });
+        if around.iter().all(|&words| *words == NONE) {
+            return NONE;
+        }
+        // The slab x of the leaves at one displacement along x, grown along z, then y.
+        let slab = |dx: usize, x: usize| {
+            let column = |dy: usize| {
+                let [below, own, above] = [0, 1, 2].map(|dz| around[9 * dx + 3 * dy + dz][x]);
+                let (first, last) = (rows_below(1), rows_below(8) & !rows_below(7));
+                own | own << 1 & !first | below >> 7 & first | own >> 1 & !last | above << 7 & last
+            };
+            let [below, own, above] = [column(0), column(1), column(2)];
+            own | own << 8 | below >> 56 | own >> 8 | above << 56
         };
-        along(&along(&along(self, 0), 1), 2)
+        let own: [u64; 8] = std::array::from_fn(|x| slab(1, x));
+        let (before, after) = (slab(0, 7), slab(2, 0));
+        std::array::from_fn(|x| {
+            let below = if x == 0 { before } else { own[x - 1] };
+            let above = if x == 7 { after } else { own[x + 1] };
+            own[x] | below | above
+        })
+    }
+
+    /// Per leaf, whether it has a voxel at most `n` steps away from the set along every axis; `None` when a leaf that is
+    /// missing has one, or might have (`n` above 8).
+    pub fn near_leaves(&self, n: usize) -> Option<Vec<bool>> {
+        if n > leaf::DIM {
+            return None;
+        }
+        let mut near = vec![false; self.words.len()];
+        for (words, neighbours) in self.words.iter().zip(self.topology.neighbours()) {
+            if *words == [0; 8] {
+                continue;
+            }
+            for (s, &m) in neighbours.iter().enumerate() {
+                let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                match near.get_mut(m as usize) {
+                    Some(near) => *near = *near || touches(words, d, n as i32),
+                    None if touches(words, d, n as i32) => return None,
+                    None => {}
+                }
+            }
+        }
+        Some(near)
     }
 
     /// Number of voxels in the set.
@@ -175,6 +246,21 @@ impl VoxelMask {
 /// The bits of a word whose z is less than `n`.
 const fn rows_below(n: u32) -> u64 {
     0x0101_0101_0101_0101 * ((1 << n) - 1)
+}
+
+/// A bit for each value of a leaf that fulfils a condition: word x, bit `y << 3 | z`.
+#[inline(always)]
+pub fn words_of<T: Copy>(values: &[T; leaf::SIZE], inside: impl Fn(T) -> bool) -> [u64; 8] {
+    let mut words = [0; 8];
+    for (word, slab) in words.iter_mut().zip(values.as_chunks::<64>().0) {
+        // A byte each, many at once; the product moves the lowest bits of eight bytes into the highest byte.
+        let mut bytes = [0u8; 64];
+        bytes.iter_mut().zip(slab).for_each(|(byte, &value)| *byte = u8::from(inside(value)));
+        for (y, row) in bytes.as_chunks::<8>().0.iter().enumerate() {
+            *word |= u64::from_le_bytes(*row).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (8 * y);
+        }
+    }
+    words
 }
 
 /// Offsets of the voxels of a leaf's words, ascending.
@@ -238,6 +324,44 @@ mod tests {
                 });
                 prop_assert_eq!(found, wanted.collect::<Vec<_>>());
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn growing_adds_the_26_around(
+            voxels in prop::collection::vec((-9i32..17, -9i32..17, -9i32..17), 0..40), beyond in prop::bool::ANY,
+        ) {
+            let voxels = voxels.into_iter().map(|(x, y, z)| IVec3::new(x, y, z));
+            let mask = VoxelMask::covering(voxels.collect::<Vec<_>>());
+            let topology = mask.topology();
+            let around = |s: usize| (0..27).any(|d| {
+                let there = topology.coord(s) + IVec3::new(d / 9, d / 3 % 3, d % 3) - 1;
+                topology.slot_of(there).map_or(beyond, |s| mask.has(s))
+            });
+            prop_assert_eq!(mask.grown(beyond), VoxelMask::from_fn(topology.clone(), around));
+        }
+
+        #[test]
+        fn near_leaves_are_those_within_reach(
+            voxels in prop::collection::vec((-9i32..17, -9i32..17, -9i32..17), 0..8), n in 0usize..10,
+            rings in 0usize..2,
+        ) {
+            let voxels: Vec<Coord> = voxels.into_iter().map(|(x, y, z)| IVec3::new(x, y, z)).collect();
+            let topology = Arc::new(Topology::covering(voxels.iter().copied()).dilated(rings));
+            let mut mask = VoxelMask::new(topology.clone());
+            voxels.iter().for_each(|&v| assert!(mask.insert(v)));
+            let within = mask.leaves_within(n);
+            let none_missing = within.origins().iter().all(|&o| topology.leaf_of(o).is_some());
+            let wanted = || topology.origins().iter().map(|&o| within.leaf_of(o).is_some()).collect();
+            prop_assert_eq!(mask.near_leaves(n), (none_missing && n <= 8).then(wanted));
+        }
+
+        #[test]
+        fn values_become_bits(values in prop::collection::vec(-1f32..1.0, leaf::SIZE)) {
+            let topology = Arc::new(Topology::new(vec![Coord::ZERO]));
+            let mask = VoxelMask::of_values(topology.clone(), &values, |v| v < 0.0);
+            prop_assert_eq!(mask, VoxelMask::from_fn(topology, |s| values[s] < 0.0));
         }
     }
 

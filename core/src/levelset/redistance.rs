@@ -1,5 +1,8 @@
 //! Making a level set a signed distance again, without moving its zero.
 
+mod march;
+mod upwind;
+
 use super::InsideTiles;
 use crate::grid::morphology::{VoxelMask, offsets};
 use crate::grid::{Grid, Topology, halo, leaf};
@@ -7,9 +10,6 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Voxels around a leaf that the second-order upwind stencil reads.
-const HALO: usize = 2;
-const STRIDES: [usize; 3] = halo::strides(HALO);
 /// Distance of a voxel the front has not reached, relative to nothing: larger than any band.
 const UNREACHED: f32 = f32::INFINITY;
 /// A neighbour without a leaf: no interface is seen there.
@@ -25,58 +25,23 @@ const MISSING: f32 = f32::NAN;
 /// where they end no interface is assumed.
 pub fn redistance(phi: &Grid<f32>, h: f32, band_voxels: f32) -> Grid<f32> {
     let width = band_voxels * h;
-    let near = interface(phi).leaves_within(band_voxels.ceil() as usize + 1);
-    let enough = near.origins().iter().all(|&o| phi.topology.leaf_of(o).is_some());
-    let source = match enough {
-        true => Cow::Borrowed(phi),
-        false => Cow::Owned(extended(phi, Arc::new(phi.topology.union(&near)))),
+    let steps = band_voxels.ceil() as usize + 1;
+    let mut crossing = interface(phi);
+    let (source, active) = match crossing.near_leaves(steps) {
+        Some(active) => (Cow::Borrowed(phi), active),
+        None => {
+            let near = crossing.leaves_within(steps);
+            let source = extended(phi, Arc::new(phi.topology.union(&near)));
+            let active = source.topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
+            crossing = interface(&source);
+            (Cow::Owned(source), active)
+        }
     };
-    let crossing = interface(&source);
     let mut distance = interface_distance(&source, &crossing, h);
-    let active: Vec<bool> = distance.topology.origins().iter().map(|&o| near.leaf_of(o).is_some()).collect();
-    march(&mut distance, &crossing, &active, h, band_voxels);
+    march::march(&mut distance, &crossing, &active, h, band_voxels);
     distance.values.par_iter_mut().with_min_len(4096).for_each(|d| *d = d.clamp(-width, width));
     distance.background = if phi.background < 0.0 { -width } else { width };
     distance
-}
-
-/// Spreads the distances of the `fixed` voxels over the `active` leaves. In each pass only the voxels whose stencil
-/// saw a change in the pass before are looked at: the others would get the value they have.
-fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, band_voxels: f32) {
-    let topology = distance.topology.clone();
-    let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
-    let (mut changed, mut reached) = (fixed.clone(), fixed.clone());
-    for _ in 0..steps {
-        let front: Vec<Vec<(u16, f32)>> = (0..topology.len())
-            .into_par_iter()
-            .map_init(Vec::new, |block, l| {
-                if !active[l] {
-                    return Vec::new();
-                }
-                let (wide, beside) = (changed.beside(l, HALO as i32), reached.beside(l, 1));
-                let stirred = std::array::from_fn(|x| wide[x] & beside[x] & !fixed.words(l)[x]);
-                if stirred == [0; 8] {
-                    return Vec::new();
-                }
-                halo::gather(&topology, &distance.values, l, HALO, UNREACHED, block);
-                let value = |n: usize| {
-                    let at = halo::index(HALO, leaf::local(n));
-                    let u = upwind(block, at, h, band_voxels * h);
-                    (u != block[at]).then_some((n as u16, u))
-                };
-                offsets(&stirred).filter_map(value).collect()
-            })
-            .collect();
-        if front.iter().all(Vec::is_empty) {
-            return;
-        }
-        let moved = |l: usize| front[l].iter().map(|&(n, _)| usize::from(n));
-        changed = VoxelMask::from_offsets(topology.clone(), moved);
-        reached = reached.union(&changed);
-        distance.values.par_chunks_mut(leaf::SIZE).zip(front).for_each(|(values, front)| {
-            front.into_iter().for_each(|(n, u)| values[usize::from(n)] = u);
-        });
-    }
 }
 
 /// Whether a value is inside; zero is not.
@@ -87,7 +52,7 @@ fn is_inside(phi: f32) -> bool {
 
 /// The voxels with a face neighbour of the other sign.
 pub fn interface(phi: &Grid<f32>) -> VoxelMask {
-    let inside = VoxelMask::from_fn(phi.topology.clone(), |slot| is_inside(phi.values[slot]));
+    let inside = VoxelMask::of_values(phi.topology.clone(), &phi.values, is_inside);
     VoxelMask::from_words(phi.topology.clone(), |l| {
         let mut words = [0; 8];
         for (axis, step) in [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)] {
@@ -154,48 +119,6 @@ fn distance_at_interface(block: &[f32], at: usize, h: f32) -> Option<f32> {
         slope2 += slope * slope;
     }
     (along_axis < UNREACHED).then(|| along_axis.min(h * phi.abs() / slope2.sqrt()))
-}
-
-/// The value at a voxel for which upwind differences give |∇φ| = 1 [Sethian 1999, second-order scheme];
-/// ±[`UNREACHED`] when no neighbour is nearer than `width`.
-fn upwind(block: &[f32], at: usize, h: f32, width: f32) -> f32 {
-    let sign = 1f32.copysign(block[at]);
-    // Per axis, (upwind value, weight): w (u − a)² is h² times the squared difference.
-    let mut axes = [(UNREACHED, 1.0); 3];
-    for (axis, stride) in axes.iter_mut().zip(STRIDES) {
-        let (below, above) = (sign * block[at - stride], sign * block[at + stride]);
-        let (near, far) = if below <= above {
-            (below, sign * block[at - 2 * stride])
-        } else {
-            (above, sign * block[at + 2 * stride])
-        };
-        // (3u − 4a + b)/2 where the front also passed b before a, else u − a.
-        *axis = if far <= near && near < UNREACHED { ((4.0 * near - far) / 3.0, 2.25) } else { (near, 1.0) };
-    }
-    if axes.iter().all(|axis| axis.0 >= width) {
-        return sign * UNREACHED;
-    }
-    for (a, b) in [(0, 1), (1, 2), (0, 1)] {
-        if axes[b].0 < axes[a].0 {
-            axes.swap(a, b);
-        }
-    }
-    let mut u = UNREACHED;
-    let (mut w, mut wa, mut waa) = (0.0, 0.0, 0.0);
-    for (a, weight) in axes {
-        if u <= a {
-            break;
-        }
-        // Relative to the nearest axis, for precision.
-        let da = a - axes[0].0;
-        (w, wa, waa) = (w + weight, wa + weight * da, waa + weight * da * da);
-        let discriminant = wa * wa - w * (waa - h * h);
-        if discriminant < 0.0 {
-            break;
-        }
-        u = axes[0].0 + (wa + discriminant.sqrt()) / w;
-    }
-    sign * u
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Volume enclosed by a level set, below the voxel.
 
+use crate::grid::halo::is_constant;
 use crate::grid::{Grid, halo, leaf};
 use rayon::prelude::*;
 
@@ -15,15 +16,17 @@ const STRIDES: [usize; 3] = halo::strides(HALO);
 pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
     let whole = |p: f32| f32::from(p < 0.0);
     let mut inside = Grid::new(phi.topology.clone(), whole(phi.background));
-    inside.values.par_chunks_mut(leaf::SIZE).enumerate().for_each_init(Vec::new, |block, (l, inside)| {
+    let leaves = inside.values.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8);
+    leaves.for_each_init(Vec::new, |block, (l, inside)| {
         let own = &phi.values[l * leaf::SIZE..][..leaf::SIZE];
-        if own.iter().all(|p| p.abs() >= h) {
+        if own.as_chunks::<16>().0.iter().all(|own| own.iter().fold(true, |far, p| far & (p.abs() >= h))) {
             inside.iter_mut().zip(own).for_each(|(i, &p)| *i = whole(p));
             return;
         }
         halo::gather(&phi.topology, &phi.values, l, HALO, phi.background, block);
-        for (n, inside) in inside.iter_mut().enumerate() {
-            *inside = fraction_inside(block, halo::index(HALO, leaf::local(n)), h);
+        for (n, inside) in inside.as_chunks_mut().0.iter_mut().enumerate() {
+            let [x, y, _] = leaf::local(n * leaf::DIM);
+            *inside = fractions_in_row(block, halo::index(HALO, [x, y, 0]), h);
         }
     });
     inside
@@ -32,16 +35,34 @@ pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
 /// The same of the voxel at a place in a block that was gathered with [`HALO`] voxels around it.
 #[inline(always)]
 pub fn fraction_inside(block: &[f32], at: usize, h: f32) -> f32 {
-    let bend: f32 = STRIDES.iter().map(|&step| bend(block, at, step)).sum();
-    (0.5 - (block[at] + bend / 24.0) / h).clamp(0.0, 1.0)
+    let along = |step: usize| [at - 2 * step, at - step, at, at + step, at + 2 * step].map(|at| block[at]);
+    fraction(block[at], STRIDES.map(along), h)
 }
 
-/// Second difference along one axis, no greater than at the voxels on either side, and 0 where they disagree about the
-/// sign: a kink between two surfaces is no curvature of either.
+/// The same of a row of eight that begins there: without branches, all at once.
+fn fractions_in_row(block: &[f32], at: usize, h: f32) -> [f32; leaf::DIM] {
+    let row = |at: usize| &block[at..][..leaf::DIM];
+    let along = |step: usize| [at - 2 * step, at - step, at, at + step, at + 2 * step].map(row);
+    let (own, axes) = (row(at), STRIDES.map(along));
+    let mut fractions = [0.0; leaf::DIM];
+    for n in 0..leaf::DIM {
+        fractions[n] = fraction(own[n], axes.map(|axis| axis.map(|row| row[n])), h);
+    }
+    fractions
+}
+
+/// Of φ and the five values along each axis of which it is the middle one.
 #[inline(always)]
-fn bend(block: &[f32], at: usize, step: usize) -> f32 {
-    let second = |at: usize| block[at - step] + block[at + step] - 2.0 * block[at];
-    let (below, own, above) = (second(at - step), second(at), second(at + step));
+fn fraction(phi: f32, axes: [[f32; 5]; 3], h: f32) -> f32 {
+    let [x, y, z] = axes.map(bend);
+    (0.5 - (phi + (x + y + z) / 24.0) / h).clamp(0.0, 1.0)
+}
+
+/// Second difference in the middle of five values, no greater than at those on either side of it, and 0 where they disagree
+/// about the sign: a kink between two surfaces is no curvature of either.
+#[inline(always)]
+fn bend([a, b, c, d, e]: [f32; 5]) -> f32 {
+    let (below, own, above) = (a + c - 2.0 * b, b + d - 2.0 * c, c + e - 2.0 * d);
     let (least, most) = (below.min(own).min(above), below.max(own).max(above));
     if least > 0.0 { least } else { most.min(0.0) }
 }
@@ -51,15 +72,16 @@ fn bend(block: &[f32], at: usize, step: usize) -> f32 {
 pub fn volume(inside: &Grid<f32>, open: Option<&Grid<f32>>, h: f64) -> f64 {
     let leaf = |l: usize| -> f64 {
         let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+        let inside = &inside.values[own.clone()];
+        if inside[0] == 0.0 && is_constant(inside) {
+            return 0.0;
+        }
         match open {
-            None => inside.values[own].iter().map(|&i| f64::from(i)).sum(),
-            Some(open) => {
-                let both = inside.values[own.clone()].iter().zip(&open.values[own]);
-                both.map(|(&i, &o)| f64::from(i * o)).sum()
-            }
+            None => inside.iter().map(|&i| f64::from(i)).sum(),
+            Some(open) => inside.iter().zip(&open.values[own]).map(|(&i, &o)| f64::from(i * o)).sum(),
         }
     };
-    let leaves: Vec<f64> = (0..inside.topology.len()).into_par_iter().map(leaf).collect();
+    let leaves: Vec<f64> = (0..inside.topology.len()).into_par_iter().with_min_len(16).map(leaf).collect();
     leaves.iter().sum::<f64>() * h * h * h
 }
 

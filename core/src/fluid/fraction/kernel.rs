@@ -1,0 +1,131 @@
+//! Sums over the quadratic B-spline around cell centres: of particles, and of cells that are filled evenly.
+
+use super::weights::Weights;
+use crate::fluid::cells::Cells;
+use crate::fluid::halo;
+use crate::fluid::particles::Particles;
+use crate::grid::{Topology, Transform, leaf};
+use glam::{Vec3, Vec4};
+use rayon::prelude::*;
+
+/// Σ_p w_p B(x − x_p) at cell centres, B the tensor product of quadratic B-splines.
+pub(super) struct Spread<'a> {
+    topology: &'a Topology,
+    /// Per leaf, the number of its block, or [`leaf::ABSENT`].
+    place: Vec<u32>,
+    blocks: Vec<Block>,
+}
+
+/// What the particles of a leaf add to it and the shell around it, and space for the value that is written with the three
+/// of its last row.
+type Block = [f32; halo::SIZE + 1];
+
+impl<'a> Spread<'a> {
+    /// The sum over the particles, each with the weight of its cell.
+    pub fn new(particles: &Particles, cells: &'a Cells, transform: &Transform, weights: &Weights) -> Self {
+        let topology = &*cells.topology;
+        let frame = particles.frame(transform);
+        let leaves: Vec<usize> = (0..topology.len()).filter(|&l| weights.any[l]).collect();
+        let mut place = vec![leaf::ABSENT; topology.len()];
+        (0..).zip(&leaves).for_each(|(n, &l)| place[l] = n);
+        let of_leaf = |&l: &usize| {
+            let mut block = [0.0; halo::SIZE + 1];
+            let origin = (topology.origins()[l] - frame.base).as_vec3();
+            for (n, &weight) in weights.in_leaf(l).iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+                let [x, y, z] = leaf::local(n);
+                let centre = Vec3::new(x as f32, y as f32, z as f32);
+                let first = halo::index(x - 1, y - 1, z - 1);
+                let range = cells.range(l * leaf::SIZE + n);
+                if range.is_empty() {
+                    add(&mut block, first, [Vec3::ZERO], weight);
+                } else {
+                    let offset = |&x: &Vec3| frame.local(x) - origin - centre;
+                    add(&mut block, first, particles.position[range].iter().map(offset), weight);
+                }
+            }
+            block
+        };
+        Self { topology, place, blocks: leaves.par_iter().with_min_len(4).map(of_leaf).collect() }
+    }
+
+    /// Adds the sum in leaf `l` to `value`.
+    pub fn add_to(&self, value: &mut [f32], l: usize) {
+        for (s, &m) in self.topology.neighbours()[l].iter().enumerate() {
+            let place = self.place.get(m as usize).map_or(leaf::ABSENT, |&place| place);
+            let Some(block) = self.blocks.get(place as usize) else { continue };
+            halo::rows_covered_by(s, |own, there, n| {
+                for z in 0..n {
+                    value[own + z] += block[there + z];
+                }
+            });
+        }
+    }
+}
+
+/// Adds a weight at each offset (its components in −½..½, voxels) from the centre of the cell in the middle of the 3³ cells
+/// that start at block index `first`.
+#[inline(always)]
+fn add(block: &mut Block, first: usize, offsets: impl IntoIterator<Item = Vec3>, weight: f32) {
+    const ROWS: [usize; 9] = {
+        let [x, y, _] = halo::STRIDE;
+        [0, y, 2 * y, x, x + y, x + 2 * y, 2 * x, 2 * x + y, 2 * x + 2 * y]
+    };
+    // Rows of three and the value beyond, to which nothing is added; in registers for all the particles of a cell.
+    let mut sums = ROWS.map(|row| Vec4::from_slice(&block[first + row..]));
+    for d in offsets {
+        let below = 0.5 * (0.5 - d) * (0.5 - d);
+        let above = 0.5 * (0.5 + d) * (0.5 + d);
+        let middle = 1.0 - below - above;
+        let along = |a: usize| [below[a], middle[a], above[a]];
+        let (x, y, z) = (along(0).map(|w| w * weight), along(1), Vec4::new(below.z, middle.z, above.z, 0.0));
+        for i in 0..3 {
+            for j in 0..3 {
+                sums[3 * i + j] += x[i] * y[j] * z;
+            }
+        }
+    }
+    for (row, sum) in ROWS.iter().zip(sums) {
+        sum.write_to_slice(&mut block[first + row..]);
+    }
+}
+
+/// The same sum for cells that are filled evenly: `content` each, `beyond` where there is no leaf.
+pub(in crate::fluid) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) -> Vec<f32> {
+    let mut sum = vec![0.0f32; content.len()];
+    sum.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).for_each(|(l, sum)| {
+        let mut block = [0.0; halo::SIZE];
+        halo::load(&mut block, content, &topology.neighbours()[l], beyond);
+        spread_block(&block, sum);
+    });
+    sum
+}
+
+/// The sum over cells that are filled evenly in the leaf of a block; whether they are all filled alike.
+pub(super) fn spread_block(block: &[f32; halo::SIZE], sum: &mut [f32]) -> bool {
+    // The integrals of B over a neighbour of a cell and the cell itself.
+    const SHARE: [f32; 2] = [1.0 / 6.0, 4.0 / 6.0];
+    const PLANE: usize = halo::STRIDE[0];
+    if halo::is_constant(block) {
+        sum.fill(block[0]);
+        return true;
+    }
+    let three = |below: f32, own: f32, above: f32| SHARE[0] * (below + above) + SHARE[1] * own;
+    for (x, sum) in sum.as_chunks_mut::<64>().0.iter_mut().enumerate() {
+        let [below, own, above] = [0, 1, 2].map(|d| &block[(x + d) * PLANE..][..PLANE]);
+        let mut along_x = [0.0; PLANE];
+        (0..PLANE).for_each(|n| along_x[n] = three(below[n], own[n], above[n]));
+        let mut along_y = [0.0; leaf::DIM * halo::DIM];
+        for n in 0..along_y.len() {
+            along_y[n] = three(along_x[n], along_x[n + halo::DIM], along_x[n + 2 * halo::DIM]);
+        }
+        for (sum, row) in
+            sum.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().zip(along_y.as_chunks::<{ halo::DIM }>().0)
+        {
+            (0..leaf::DIM).for_each(|z| sum[z] = three(row[z], row[z + 1], row[z + 2]));
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+use super::*;
+use crate::grid::{Coord, Grid};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// Particles in a cell, −1 in a solid one without.
+fn content(cells: &Cells, open: &Grid<f32>, c: Coord) -> f32 {
+    match cells.topology.slot_of(c) {
+        None => 0.0,
+        Some(s) if cells.count(s) == 0 && open.values[s] < LEAST_OPEN => -1.0,
+        Some(s) => cells.count(s) as f32,
+    }
+}
+
+fn around(c: Coord) -> impl Iterator<Item = Coord> {
+    (0..27).map(move |d| c + Coord::new(d / 9, d / 3 % 3, d % 3) - 1)
+}
+
+fn is_full(cells: &Cells, open: &Grid<f32>, c: Coord, per_voxel: f32) -> bool {
+    let of = |c| content(cells, open, c);
+    let total: f32 = around(c).map(|c| of(c).max(0.0)).sum();
+    let places = around(c).filter(|&c| of(c) != -1.0).count() as f32;
+    let no_other_is_dry = around(c).filter(|&there| there != c).all(|c| of(c) != 0.0);
+    of(c) != -1.0 && total >= 0.5 * per_voxel * places && no_other_is_dry
+}
+
+fn weight(cells: &Cells, open: &Grid<f32>, c: Coord, per_voxel: f32) -> f32 {
+    let own = content(cells, open, c).max(0.0);
+    let full = |&c: &Coord| cells.topology.slot_of(c).is_some() && is_full(cells, open, c, per_voxel);
+    match (full(&c), own > 0.0) {
+        (true, true) => 1.0 / own,
+        (true, false) => 1.0,
+        (false, true) => {
+            let counts = around(c).filter(full).map(|c| content(cells, open, c)).filter(|&count| count > 0.0);
+            let (sum, n) = counts.fold((per_voxel, 1.0), |(sum, n), count| (sum + count, n + 1.0));
+            1.0 / (sum / n)
+        }
+        (false, false) => 0.0,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..Default::default() })]
+    /// Blocks of liquid and of solid in random places, with gaps.
+    #[test]
+    fn weights_are_those_of_each_cell_by_itself(
+        liquid in prop::collection::vec((prop::array::uniform3(-8i32..16), 1i32..9, 1u32..12), 1..4),
+        solid in prop::collection::vec((prop::array::uniform3(-8i32..16), 1i32..9), 0..3),
+        gaps in prop::collection::vec(prop::array::uniform3(-8i32..16), 0..30),
+        leaves in prop::collection::vec(0i32..27, 1..20),
+    ) {
+        let origin = |n: i32| (Coord::new(n / 9, n / 3 % 3, n % 3) - 1) * 8;
+        let topology = Arc::new(Topology::new(leaves.into_iter().map(origin).collect()));
+        let within = |c: Coord, corner: [i32; 3], size: i32| {
+            let d = c - Coord::from_array(corner);
+            d.min_element() >= 0 && d.max_element() < size
+        };
+        let count = |c: Coord| match gaps.contains(&c.to_array()) {
+            true => 0,
+            false => liquid.iter().filter(|l| within(c, l.0, l.1)).map(|l| l.2).sum::<u32>(),
+        };
+        let mut start = vec![0];
+        (0..topology.len() * leaf::SIZE).for_each(|s| start.push(start[s] + count(topology.coord(s))));
+        let cells = Cells { topology: topology.clone(), start };
+        let is_open = |c: Coord| f32::from(!solid.iter().any(|s| within(c, s.0, s.1)));
+        let open = Grid::from_fn(topology.clone(), 1.0, is_open);
+        let weights = Weights::new(&cells, None, Some(&open.values), 8.0);
+        for l in 0..topology.len() {
+            let found = weights.in_leaf(l);
+            for (n, &found) in found.iter().enumerate() {
+                let wanted = weight(&cells, &open, topology.coord(l * leaf::SIZE + n), 8.0);
+                prop_assert_eq!(found, wanted);
+                prop_assert!(weights.any[l] || wanted == 0.0);
+            }
+        }
+    }
+}

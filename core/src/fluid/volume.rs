@@ -161,6 +161,11 @@ pub fn source(surface: &Grid<f32>, rate: f64) -> Grid<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fluid::cells;
+    use crate::fluid::particles::Particle;
+    use crate::grid::Coord;
+    use crate::grid::sampling::Sampler;
+    use glam::DVec3;
 
     #[test]
     fn control_brings_the_volume_back_without_overshooting_far() {
@@ -200,6 +205,34 @@ mod tests {
         assert!((book.rest - 1.575).abs() < 1e-12 && book.drift == 0.1);
         book.lose(3, 3);
         assert_eq!(book, VolumeBook::default());
+    }
+
+    #[test]
+    fn spray_is_what_lies_outside_particle_by_particle() {
+        let transform = Transform::uniform(0.5, DVec3::new(0.1, -0.2, 0.3));
+        let mut particles = Particles::new(DVec3::ZERO);
+        for n in 0..2000 {
+            let mix = |k: u32| (n * k % 1999) as f32 / 1999.0;
+            let (position, zero) = (Vec3::new(mix(331), mix(607), mix(89)) * 5.0, Vec3::ZERO);
+            let fresh = Particle { position, velocity: zero, affine: [zero; 3], id: 0, density: 1.0, viscosity: 0.0 };
+            particles.push(fresh);
+        }
+        let topology = Arc::new(cells::covering(&particles, &transform, 1));
+        let (cells, _) = cells::sort(&mut particles, &transform, &topology);
+        // A pool with waves of a voxel.
+        let height = |c: Coord| c.y as f32 - 9.0 + ((c.x * 5 + c.z * 3) % 4) as f32 * 0.4;
+        let surface = Grid::from_fn(topology.clone(), 1.5, |c| (0.5 * height(c)).clamp(-1.5, 1.5));
+        let spray = spray(&particles, &cells, &surface, &transform, 8.0);
+        let mut sampler = Sampler::new(&topology);
+        for s in 0..topology.len() * leaf::SIZE {
+            let is_outside = |&p: &usize| {
+                let at = transform.to_index(particles.position[p].as_dvec3());
+                sampler.sample(&surface, at) > 0.125
+            };
+            let outside = cells.range(s).filter(is_outside).count();
+            assert_eq!(spray.get(topology.coord(s)), (outside as f32 / 8.0).min(1.0));
+        }
+        assert!(spray.values.iter().any(|&s| s > 0.0) && spray.topology.len() < topology.len());
     }
 
     #[test]

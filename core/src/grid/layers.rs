@@ -7,6 +7,18 @@ use rayon::prelude::*;
 /// Voxels around a leaf that the mean reads.
 const HALO: usize = 1;
 const STRIDES: [usize; 3] = halo::strides(HALO);
+/// The 26 around the voxel one step on along each axis: steps and weights.
+const AROUND: [(usize, f32); 26] = {
+    let (mut around, mut n) = ([(0, 0.0); 26], 0);
+    while n < 26 {
+        let d = if n < 13 { n } else { n + 1 };
+        let (x, y, z): (usize, usize, usize) = (d / 9, d / 3 % 3, d % 3);
+        let squared = x.abs_diff(1) + y.abs_diff(1) + z.abs_diff(1);
+        around[n] = (x * STRIDES[0] + y * STRIDES[1] + z, 1.0 / squared as f32);
+        n += 1;
+    }
+    around
+};
 /// Stands for no value.
 const NONE: f32 = f32::NAN;
 
@@ -59,14 +71,12 @@ fn means(block: &[f32], wanted: &[u64; 8]) -> [f32; leaf::SIZE] {
         }
         let first = x * STRIDES[0] + y * STRIDES[1];
         let (mut sum, mut weight) = ([0.0; leaf::DIM], [0.0; leaf::DIM]);
-        for d in (0..27).filter(|&d| d != 13) {
-            let [x, y, z]: [usize; 3] = [d / 9, d / 3 % 3, d % 3];
-            let w = 1.0 / (x.abs_diff(1) + y.abs_diff(1) + z.abs_diff(1)) as f32;
-            let row = &block[first + x * STRIDES[0] + y * STRIDES[1] + z..][..leaf::DIM];
+        for (step, w) in AROUND {
+            let Some(row) = block[first + step..].first_chunk::<{ leaf::DIM }>() else { continue };
             for z in 0..leaf::DIM {
-                let (value, w) = if row[z].is_nan() { (0.0, 0.0) } else { (row[z], w) };
-                sum[z] += w * value;
-                weight[z] += w;
+                let there = !row[z].is_nan();
+                sum[z] += if there { w * row[z] } else { 0.0 };
+                weight[z] += if there { w } else { 0.0 };
             }
         }
         (0..leaf::DIM).for_each(|z| mean[z] = sum[z] / weight[z]);

@@ -253,14 +253,20 @@ const fn rows_below(n: u32) -> u64 {
 pub fn words_of<T: Copy>(values: &[T; leaf::SIZE], inside: impl Fn(T) -> bool) -> [u64; 8] {
     let mut words = [0; 8];
     for (word, slab) in words.iter_mut().zip(values.as_chunks::<64>().0) {
-        // A byte each, many at once; the product moves the lowest bits of eight bytes into the highest byte.
+        // A byte each, many at once.
         let mut bytes = [0u8; 64];
         bytes.iter_mut().zip(slab).for_each(|(byte, &value)| *byte = u8::from(inside(value)));
         for (y, row) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            *word |= u64::from_le_bytes(*row).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (8 * y);
+            *word |= bits_of(*row) << (8 * y);
         }
     }
     words
+}
+
+/// A bit for each byte that is 1 and not 0: the product moves the lowest bits of the eight bytes into the highest.
+#[inline(always)]
+pub fn bits_of(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Offsets of the voxels of a leaf's words, ascending.

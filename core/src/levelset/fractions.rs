@@ -6,6 +6,8 @@
 //! the cell that [`cell_inside`] measures. A corner with φ = 0 is on the surface; a face with no corner
 //! outside (all φ ≤ 0) is wholly inside, so a wall that lies in a plane of faces closes them.
 
+use glam::{Vec4, Vec4Swizzles};
+
 /// Smallest fraction of the way from a liquid to an air sample at which the interface may lie; keeps
 /// 1/θ bounded [Gibou et al. 2002].
 pub const THETA_MIN: f32 = 0.01;
@@ -48,28 +50,24 @@ fn triangle_inside(a: f32, b: f32, c: f32) -> f32 {
 /// Tetrahedra of a cell.
 const TETRAHEDRA: usize = 24;
 
-/// Fraction of each tetrahedron inside, from φ at its four corners. Without branches, so that many are computed at once.
-#[inline]
-fn tetrahedra_inside(corners: &[[f32; TETRAHEDRA]; 4]) -> [f32; TETRAHEDRA] {
-    let cut = |from: f32, to: f32| from / (from - to);
-    let pair = |a: f32, b: f32| (if a < b { a } else { b }, if a < b { b } else { a });
-    let mut inside = [0.0; TETRAHEDRA];
-    for n in 0..TETRAHEDRA {
-        let [a, b, c, d] = [corners[0][n], corners[1][n], corners[2][n], corners[3][n]];
-        let ((a, b), (c, d)) = (pair(a, b), pair(c, d));
-        let ((a, c), (b, d)) = (pair(a, c), pair(b, d));
-        let (b, c) = pair(b, c);
-        let (ac, ad, bc, bd) = (cut(a, c), cut(a, d), cut(b, c), cut(b, d));
-        let all_but_d = 1.0 - cut(d, a) * cut(d, b) * cut(d, c);
-        // A prism between the triangles (a, ac, ad) and (b, bc, bd), as three tetrahedra.
-        let prism = bc * bd + ac * ad * (1.0 - bd) + ac * bd * (1.0 - bc);
-        let only_a = cut(a, b) * ac * ad;
-        let two_or_less = if b > 0.0 { only_a } else { prism };
-        let some = if c > 0.0 { two_or_less } else { all_but_d };
-        let less = if d > 0.0 { some } else { 1.0 };
-        inside[n] = if a > 0.0 { 0.0 } else { less };
-    }
-    inside
+/// Fraction inside of four tetrahedra, from φ at their corners. Without branches, all at once.
+#[inline(always)]
+fn tetrahedra_inside([a, b, c, d]: [Vec4; 4]) -> Vec4 {
+    let cut = |from: Vec4, to: Vec4| from / (from - to);
+    let pair = |a: Vec4, b: Vec4| (a.min(b), b.max(a));
+    let is_outside = |phi: Vec4| phi.cmpgt(Vec4::ZERO);
+    let ((a, b), (c, d)) = (pair(a, b), pair(c, d));
+    let ((a, c), (b, d)) = (pair(a, c), pair(b, d));
+    let (b, c) = pair(b, c);
+    let (ac, ad, bc, bd) = (cut(a, c), cut(a, d), cut(b, c), cut(b, d));
+    let all_but_d = 1.0 - cut(d, a) * cut(d, b) * cut(d, c);
+    // A prism between the triangles (a, ac, ad) and (b, bc, bd), as three tetrahedra.
+    let prism = bc * bd + ac * ad * (1.0 - bd) + ac * bd * (1.0 - bc);
+    let only_a = cut(a, b) * ac * ad;
+    let two_or_less = Vec4::select(is_outside(b), only_a, prism);
+    let some = Vec4::select(is_outside(c), two_or_less, all_but_d);
+    let less = Vec4::select(is_outside(d), some, Vec4::ONE);
+    Vec4::select(is_outside(a), Vec4::ZERO, less)
 }
 
 /// Fraction of a face's area inside (φ < 0), from φ at its corners (0,0), (1,0), (0,1), (1,1).
@@ -105,19 +103,19 @@ pub fn cell_inside(phi: [f32; 8]) -> f32 {
         _ => {}
     }
     let centre = phi.iter().sum::<f32>() / 8.0;
-    let mut corners = [[centre; TETRAHEDRA]; 4];
-    for (f, face) in FACES.iter().enumerate() {
+    let of_face = |face: &[usize; 4]| {
         let around = face.map(|c| phi[c]);
-        let middle = around.iter().sum::<f32>() / 4.0;
-        for n in 0..4 {
-            corners[0][4 * f + n] = around[n];
-            corners[1][4 * f + n] = around[(n + 1) % 4];
-            corners[2][4 * f + n] = middle;
+        match around.iter().filter(|&&p| p > 0.0).count() {
+            0 if centre <= 0.0 => return 4.0,
+            4 if centre > 0.0 => return 0.0,
+            _ => {}
         }
-    }
-    let inside = tetrahedra_inside(&corners);
-    let of_faces = inside.as_chunks::<4>().0.iter().map(|face| face.iter().sum::<f32>());
-    (of_faces.sum::<f32>() / TETRAHEDRA as f32).clamp(0.0, 1.0)
+        let middle = around.iter().sum::<f32>() / 4.0;
+        let from = Vec4::from_array(around);
+        let corners = [from, from.yzwx(), Vec4::splat(middle), Vec4::splat(centre)];
+        tetrahedra_inside(corners).to_array().iter().sum::<f32>()
+    };
+    (FACES.iter().map(of_face).sum::<f32>() / TETRAHEDRA as f32).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

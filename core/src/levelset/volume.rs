@@ -7,6 +7,8 @@ use rayon::prelude::*;
 /// Voxels around a leaf that the second differences of its voxels and of their neighbours read.
 pub const HALO: usize = 2;
 const STRIDES: [usize; 3] = halo::strides(HALO);
+/// A z-row of a leaf.
+type Row = [f32; leaf::DIM];
 
 /// Fraction of every voxel where the distance `phi` (m, at cell centres) is negative; `h` is the voxel size, metres.
 ///
@@ -26,7 +28,11 @@ pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
         halo::gather(&phi.topology, &phi.values, l, HALO, phi.background, block);
         for (n, inside) in inside.as_chunks_mut().0.iter_mut().enumerate() {
             let [x, y, _] = leaf::local(n * leaf::DIM);
-            *inside = fractions_in_row(block, halo::index(HALO, [x, y, 0]), h);
+            let at = halo::index(HALO, [x, y, 0]);
+            let row = |at: usize| block[at..].first_chunk().expect("a row inside the block");
+            let along =
+                |step: usize| [at - 2 * step, at - step, at, at + step, at + 2 * step].map(row);
+            *inside = fractions_in_row(STRIDES.map(along), h);
         }
     });
     inside
@@ -39,14 +45,13 @@ pub fn fraction_inside(block: &[f32], at: usize, h: f32) -> f32 {
     fraction(block[at], STRIDES.map(along), h)
 }
 
-/// The same of a row of eight that begins there: without branches, all at once.
-fn fractions_in_row(block: &[f32], at: usize, h: f32) -> [f32; leaf::DIM] {
-    let row = |at: usize| &block[at..][..leaf::DIM];
-    let along = |step: usize| [at - 2 * step, at - step, at, at + step, at + 2 * step].map(row);
-    let (own, axes) = (row(at), STRIDES.map(along));
+/// The same of a row of voxels, given the five rows along each axis of which it is the middle one. Without branches, so that
+/// the row's voxels are computed at once.
+#[inline(never)]
+fn fractions_in_row(axes: [[&Row; 5]; 3], h: f32) -> Row {
     let mut fractions = [0.0; leaf::DIM];
     for n in 0..leaf::DIM {
-        fractions[n] = fraction(own[n], axes.map(|axis| axis.map(|row| row[n])), h);
+        fractions[n] = fraction(axes[0][2][n], axes.map(|axis| axis.map(|row| row[n])), h);
     }
     fractions
 }

@@ -5,7 +5,7 @@ use crate::fluid::cells::Cells;
 use crate::fluid::halo;
 use crate::fluid::particles::Particles;
 use crate::grid::{Topology, Transform, leaf};
-use glam::{Vec3, Vec4};
+use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 /// Σ_p w_p B(x − x_p) at cell centres, B the tensor product of quadratic B-splines.
@@ -70,22 +70,29 @@ fn add(block: &mut Block, first: usize, offsets: impl IntoIterator<Item = Vec3>,
         let [x, y, _] = halo::STRIDE;
         [0, y, 2 * y, x, x + y, x + 2 * y, 2 * x, 2 * x + y, 2 * x + 2 * y]
     };
+    let Some(window) = block[first..].first_chunk_mut::<{ ROWS[8] + 4 }>() else { return };
     // Rows of three and the value beyond, to which nothing is added; in registers for all the particles of a cell.
-    let mut sums = ROWS.map(|row| Vec4::from_slice(&block[first + row..]));
+    let mut sums = [Vec4::ZERO; 9];
+    for (sum, row) in sums.iter_mut().zip(ROWS) {
+        *sum = Vec4::from_slice(&window[row..]);
+    }
     for d in offsets {
+        let d = d.extend(0.0);
         let below = 0.5 * (0.5 - d) * (0.5 - d);
         let above = 0.5 * (0.5 + d) * (0.5 + d);
         let middle = 1.0 - below - above;
-        let along = |a: usize| [below[a], middle[a], above[a]];
-        let (x, y, z) = (along(0).map(|w| w * weight), along(1), Vec4::new(below.z, middle.z, above.z, 0.0));
-        for i in 0..3 {
-            for j in 0..3 {
-                sums[3 * i + j] += x[i] * y[j] * z;
-            }
+        let Mat4 { x_axis, y_axis: y, z_axis: z, .. } =
+            Mat4::from_cols(below, middle, above, Vec4::ZERO).transpose();
+        let x = x_axis * weight;
+        for (i, x) in [x.xxxx(), x.yyyy(), x.zzzz()].into_iter().enumerate() {
+            let xy = x * y;
+            sums[3 * i] += xy.xxxx() * z;
+            sums[3 * i + 1] += xy.yyyy() * z;
+            sums[3 * i + 2] += xy.zzzz() * z;
         }
     }
-    for (row, sum) in ROWS.iter().zip(sums) {
-        sum.write_to_slice(&mut block[first + row..]);
+    for (sum, row) in sums.iter().zip(ROWS) {
+        sum.write_to_slice(&mut window[row..]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::UNREACHED;
 use super::upwind::{HALO, Row, upwind};
-use crate::grid::morphology::VoxelMask;
+use crate::grid::morphology::{VoxelMask, bits_of};
 use crate::grid::{Grid, Topology, leaf};
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ pub(super) fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool]
     let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
     let (mut changed, mut reached) = (fixed.clone(), fixed.clone());
     let mut moved: Vec<bool> = (0..topology.len()).map(|l| *fixed.words(l) != [0; 8]).collect();
-    let mut front: Vec<LeafStep> = Vec::new();
+    let mut front: Vec<LeafStep> = Vec::with_capacity(active.iter().filter(|&&active| active).count());
     for _ in 0..steps {
         let beside = |neighbours: &[u32; leaf::NEIGHBOURS]| {
             let faces = leaf::FACE_SLOTS.iter().map(|&s| neighbours[s] as usize);
@@ -85,13 +85,14 @@ impl LeafStep {
                 let new =
                     upwind(own, around.along_x(x, y), around.along_y(x, y), &around.along_z(x, y), h, width);
                 let row = &mut self.rows[x * leaf::DIM + y];
-                let mut changed = 0u64;
+                let (stirred, mut changed) = ((slab >> (8 * y)) as u8, [0u8; leaf::DIM]);
                 for z in 0..leaf::DIM {
                     let counts = (new[z] != own[z]) & ((new[z].abs() < width) | (own[z].abs() < width));
-                    let changes = slab >> (8 * y + z) & u64::from(counts);
-                    row[z] = if changes == 1 { new[z] } else { own[z] };
-                    changed |= changes << z;
+                    let changes = counts & (stirred & 1 << z != 0);
+                    row[z] = if changes { new[z] } else { own[z] };
+                    changed[z] = u8::from(changes);
                 }
+                let changed = bits_of(changed);
                 self.changed[x] |= changed << (8 * y);
             }
         }

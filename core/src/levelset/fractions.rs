@@ -128,6 +128,34 @@ mod tests {
         Vec3::new((n & 1) as f32, (n >> 1 & 1) as f32, (n >> 2) as f32)
     }
 
+    /// Fraction of one tetrahedron inside, case by case.
+    fn tetrahedron_inside(mut phi: [f32; 4]) -> f32 {
+        phi.sort_by(f32::total_cmp);
+        let [a, b, c, d] = phi;
+        let cut = |from: f32, to: f32| from / (from - to);
+        match phi.iter().filter(|&&p| p > 0.0).count() {
+            0 => 1.0,
+            1 => 1.0 - cut(d, a) * cut(d, b) * cut(d, c),
+            2 => {
+                let (ac, ad, bc, bd) = (cut(a, c), cut(a, d), cut(b, c), cut(b, d));
+                bc * bd + ac * ad * (1.0 - bd) + ac * bd * (1.0 - bc)
+            }
+            3 => cut(a, b) * cut(a, c) * cut(a, d),
+            _ => 0.0,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn four_tetrahedra_are_each_by_itself(corners in prop::array::uniform4(prop::array::uniform4(-3i32..4))) {
+            let phi = corners.map(|of_corner| of_corner.map(|p| p as f32 * 0.3));
+            let inside = tetrahedra_inside(phi.map(Vec4::from_array)).to_array();
+            for n in 0..4 {
+                prop_assert_eq!(inside[n], tetrahedron_inside(phi.map(|of_corner| of_corner[n])));
+            }
+        }
+    }
+
     /// Volume of {x in the unit cube: n·x < d} for n > 0: inclusion–exclusion over the corners,
     /// [Scardovelli and Zaleski 2000].
     fn below_plane(n: DVec3, d: f64) -> f64 {

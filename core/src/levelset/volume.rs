@@ -30,8 +30,7 @@ pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
             let [x, y, _] = leaf::local(n * leaf::DIM);
             let at = halo::index(HALO, [x, y, 0]);
             let row = |at: usize| block[at..].first_chunk().expect("a row inside the block");
-            let along =
-                |step: usize| [at - 2 * step, at - step, at, at + step, at + 2 * step].map(row);
+            let along = |step: usize| [at - 2 * step, at - step, at, at + step, at + 2 * step].map(row);
             *inside = fractions_in_row(STRIDES.map(along), h);
         }
     });

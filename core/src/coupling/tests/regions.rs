@@ -173,7 +173,7 @@ fn a_room_has_its_volume_whatever_leaves_are_there() {
         let colliders = [wall.clone(), plate];
         let solids = Solids { colliders: &colliders, domain: &domain };
         let volume = |liquid: &Arc<Topology>| {
-            let fields = SolidMemory::default().fields(&solids, &transform, liquid);
+            let fields = SolidMemory::default().fields(&solids, &transform, liquid).clone();
             let surface = Grid::new(liquid.clone(), 3.0 * h as f32);
             let room = crate::levelset::volume(&fields.volume, None, h);
             let found = Regions::find(&water(transform, domain, &surface, &fields.open, &fields.velocity));

@@ -5,17 +5,18 @@ use glam::{IVec3, Vec3};
 use proptest::prelude::*;
 use std::sync::Arc;
 
+/// Read where there is no leaf.
+const MISSING: f32 = f32::NAN;
+
 /// The value at one voxel, one axis after another.
 fn plain_upwind(block: &[f32], at: usize, h: f32, width: f32) -> f32 {
     let sign = 1f32.copysign(block[at]);
+    let value = |at: usize| if block[at].is_nan() { UNREACHED } else { sign * block[at] };
     let mut axes = [(UNREACHED, 1.0); 3];
     for (axis, stride) in axes.iter_mut().zip(halo::strides(HALO)) {
-        let (below, above) = (sign * block[at - stride], sign * block[at + stride]);
-        let (near, far) = if below <= above {
-            (below, sign * block[at - 2 * stride])
-        } else {
-            (above, sign * block[at + 2 * stride])
-        };
+        let (below, above) = (value(at - stride), value(at + stride));
+        let (near, far) =
+            if below <= above { (below, value(at - 2 * stride)) } else { (above, value(at + 2 * stride)) };
         *axis = if far <= near && near < UNREACHED { ((4.0 * near - far) / 3.0, 2.25) } else { (near, 1.0) };
     }
     if axes.iter().all(|axis| axis.0 >= width) {
@@ -46,7 +47,7 @@ fn plain_march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: 
     for _ in 0..(3f32.sqrt() * band).ceil() as usize + 2 {
         let before = distance.values.clone();
         for l in (0..topology.len()).filter(|&l| active[l]) {
-            halo::gather(&topology, &before, l, HALO, UNREACHED, &mut block);
+            halo::gather(&topology, &before, l, HALO, MISSING, &mut block);
             for n in (0..leaf::SIZE).filter(|n| !fixed.has(l * leaf::SIZE + n)) {
                 let at = halo::index(HALO, leaf::local(n));
                 distance.values[l * leaf::SIZE + n] = plain_upwind(&block, at, h, band * h);
@@ -82,6 +83,6 @@ proptest! {
         plain_march(&mut plain, &crossing, &active, h, band);
         let clamped = |d: &f32| d.clamp(-band * h, band * h);
         let values = |grid: &Grid<f32>| grid.values.iter().map(clamped).collect::<Vec<_>>();
-        prop_assert_eq!(values(&marched), values(&plain));
+        prop_assert!(values(&marched) == values(&plain));
     }
 }

@@ -104,10 +104,10 @@ fn ask(
         .zip(&room)
         .for_each(|(d, &room)| *d = if room < LEAST_OPEN { f32::INFINITY } else { *d });
     let least = halo::around(&least, |[a, b, c]| a.min(b).min(c));
-    let rows =
-        growth.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().zip(chance.as_chunks_mut::<{ leaf::DIM }>().0);
+    let rows = growth.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().zip(chance.as_chunks_mut().0);
     for (n, (growth, chance)) in rows.enumerate() {
         let (own, room) = (halo::row(&around, n, [0; 3]), halo::row(&room, n, [0; 3]));
+        let chance: &mut [f32; leaf::DIM] = chance;
         for z in 0..leaf::DIM {
             let (asks, deep) = ((own[z] > 0.5) & (room[z] >= LEAST_OPEN), least[n][z] > LIQUID);
             let excess = own[z] - 1.0;

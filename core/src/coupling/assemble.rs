@@ -1,10 +1,12 @@
 //! The pressure system of a liquid and its air: one assembly for every coupling.
 
-use super::block::{self, Block};
+use super::block::{self, Block, Rows};
 use super::fields::{Density, LiquidFields};
 use super::flux::Flux;
+use super::regions::sets::{ALL, Around, NONE, Words, row_of};
 use super::regions::{LABEL_SOLID, Regions, component_of};
 use super::volumes::Leftover;
+use crate::grid::morphology::{offsets, shift};
 use crate::grid::{Coord, Topology, leaf};
 use crate::levelset::fractions::theta;
 use crate::pressure::{CELL, FIXED, PressureSystem, SOLID, SuperCell, Unknowns};
@@ -20,18 +22,17 @@ pub(super) fn liquid_leaves(regions: &Regions) -> Arc<Topology> {
     let topology = &regions.cells.topology;
     let reached = |(l, &origin): (usize, &Coord)| {
         let mut out = Vec::new();
-        let own = &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE];
-        let mut sides = [false; 6];
-        for (n, _) in own.iter().enumerate().filter(|(_, label)| **label < LABEL_SOLID) {
-            for (a, x) in leaf::local(n).into_iter().enumerate() {
-                sides[2 * a] |= x == 0;
-                sides[2 * a + 1] |= x == leaf::DIM as i32 - 1;
-            }
-            if out.is_empty() {
-                out.push(origin);
-            }
+        let liquid = regions.liquid_of(l);
+        if *liquid == NONE {
+            return out;
         }
-        for (side, _) in sides.iter().enumerate().filter(|(_, reached)| **reached) {
+        out.push(origin);
+        let beyond = |side: usize| {
+            let step = if side % 2 == 1 { 1 } else { -1 };
+            let inside = shift(&ALL, &NONE, side / 2, step);
+            (0..leaf::DIM).any(|x| liquid[x] & !inside[x] != 0)
+        };
+        for side in (0..6).filter(|&side| beyond(side)) {
             let mut step = IVec3::ZERO;
             step[side / 2] = (side as i32 % 2 * 2 - 1) * leaf::DIM as i32;
             out.push(origin + step);
@@ -121,21 +122,38 @@ pub(super) fn system(
     let faces =
         fx.par_chunks_mut(leaf::SIZE).zip(fy.par_chunks_mut(leaf::SIZE)).zip(fz.par_chunks_mut(leaf::SIZE));
     leaves.zip(faces).for_each(|((label, &origin), ((fx, fy), fz))| {
-        let at = Faces::new(fields, regions, origin);
-        let open = block::faces(fields.open, origin);
-        let out = [fx, fy, fz];
-        for n in 0..leaf::SIZE {
-            let i = block::centre(n);
-            label[n] = match at.labels[i] {
+        let around = regions.around(origin);
+        for (n, label) in label.iter_mut().enumerate() {
+            *label = match around.label(n) {
                 LABEL_SOLID => SOLID,
                 r if r >= 0 => air[r as usize].map_or(FIXED, |b| b as i32),
                 _ => CELL,
             };
-            for axis in 0..3 {
-                let alpha = open[axis][i];
-                if alpha > 0.0 {
-                    out[axis][n] = at.coefficient(i - block::STEP[axis], i, alpha, dt) as f32;
+        }
+        let mut at: Option<Faces> = None;
+        for (axis, (out, open)) in [fx, fy, fz].into_iter().zip(Rows::faces(fields.open, origin)).enumerate()
+        {
+            let (submerged, surface) = coupled_faces(&around, axis);
+            let one_by_one = match fields.density {
+                Density::Uniform(rho) => {
+                    let rows = out.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate();
+                    for (n, out) in rows.filter(|(n, _)| row_of(&submerged, *n) != 0) {
+                        let (set, alpha) = (row_of(&submerged, n), open.row(n));
+                        let coefficient = |z: usize| {
+                            let area = dt * f64::from(alpha[z]) * fields.voxel_size();
+                            (area / (0.5 * (rho + rho))) as f32
+                        };
+                        let all: [f32; leaf::DIM] = std::array::from_fn(coefficient);
+                        *out = std::array::from_fn(|z| if set & 1 << z != 0 { all[z] } else { 0.0 });
+                    }
+                    surface
                 }
+                Density::PerCell(_) => std::array::from_fn(|x| submerged[x] | surface[x]),
+            };
+            for n in offsets(&one_by_one) {
+                let i = block::centre(n);
+                let at = at.get_or_insert_with(|| Faces::new(fields, regions, origin));
+                out[n] = at.coefficient(i - block::STEP[axis], i, open.at(n), dt) as f32;
             }
         }
     });
@@ -149,6 +167,15 @@ pub(super) fn system(
     }
 }
 
+/// The open lower `axis` faces of a leaf between liquid and liquid, and those between liquid and air.
+fn coupled_faces(around: &Around, axis: usize) -> (Words, Words) {
+    let (open, liquid, air) = (around.passable(2 * axis), around.liquid(), around.air());
+    let (liquid_below, air_below) = (around.liquid_behind(2 * axis), around.air_behind(2 * axis));
+    let submerged = std::array::from_fn(|x| open[x] & liquid[x] & liquid_below[x]);
+    let surface = |x: usize| open[x] & (liquid[x] & air_below[x] | air[x] & liquid_below[x]);
+    (submerged, std::array::from_fn(surface))
+}
+
 /// The right side −(D u* + s), −(B u* + s_b), but for what is left over.
 pub(super) fn right_side(
     regions: &Regions,
@@ -158,8 +185,14 @@ pub(super) fn right_side(
     left: &Leftover,
 ) -> Unknowns {
     let mut rhs = Unknowns::zeros(system);
+    let nothing_left = left.per_cell.iter().all(|&left| left == 0.0);
     rhs.cells.par_chunks_mut(leaf::SIZE).zip(flux.cells.par_chunks(leaf::SIZE)).enumerate().for_each(
         |(l, (rhs, outflow))| {
+            if nothing_left {
+                // Outflows are 0 where no liquid is.
+                rhs.iter_mut().zip(outflow).for_each(|(rhs, outflow)| *rhs = 0.0 - outflow);
+                return;
+            }
             let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return };
             for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label < LABEL_SOLID) {
                 rhs[n] = left.per_cell[component_of(label)] - outflow[n];

@@ -19,7 +19,8 @@ pub(super) fn first_guess(
 ) -> Unknowns {
     let mut x = Unknowns::zeros(system);
     let Some(previous) = fields.previous_pressure else { return x };
-    let mean = mean_of_air(previous, regions);
+    let has_unknowns = air.iter().any(Option::is_some) || closed.iter().any(|volume| !volume.air.is_empty());
+    let mean = if has_unknowns { mean_of_air(previous, regions) } else { vec![0.0; regions.air.len()] };
     let mut air_level = vec![0.0; regions.air.len()];
     let mut liquid_level = vec![0.0; regions.liquid_cells.len()];
     for volume in closed {
@@ -32,6 +33,7 @@ pub(super) fn first_guess(
             x.supers[*b as usize] = mean[r] - air_level[r];
         }
     }
+    let one_level = liquid_level.iter().all(|&level| level == 0.0);
     x.cells.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, x)| {
         let origin = system.topology.origins()[l];
         let (Some(from), Some(at)) =
@@ -39,6 +41,13 @@ pub(super) fn first_guess(
         else {
             return;
         };
+        if one_level {
+            let cells = previous.values[from * leaf::SIZE..].iter().zip(&system.label[l * leaf::SIZE..]);
+            for (x, (&p, &label)) in x.iter_mut().zip(cells) {
+                *x = if label == CELL { f64::from(p) } else { 0.0 };
+            }
+            return;
+        }
         for n in (0..leaf::SIZE).filter(|&n| system.label[l * leaf::SIZE + n] == CELL) {
             let component = component_of(regions.cells.values[at * leaf::SIZE + n]);
             x[n] = f64::from(previous.values[from * leaf::SIZE + n]) - liquid_level[component];

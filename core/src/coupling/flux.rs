@@ -1,9 +1,11 @@
 //! Net outflow of every liquid cell and every air region.
 
-use super::block::{self, Block};
+use super::block::{self, Block, Row, Rows};
 use super::fields::LiquidFields;
 use super::open_volume::open_volume;
-use super::regions::{LABEL_SOLID, Regions, component_of};
+use super::regions::sets::{NONE, Words, has, row_of};
+use super::regions::{Regions, component_of};
+use crate::grid::morphology::offsets;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use rayon::prelude::*;
 
@@ -93,8 +95,8 @@ impl Walls {
         walls
     }
 
-    /// The solids' velocities around a leaf, unless none of them moves at the faces of its cells.
-    fn around(&self, fields: &LiquidFields, origin: Coord) -> Option<[Block<f32>; 3]> {
+    /// The leaves of the solids' velocities around a leaf, unless none of them moves at the faces of its cells.
+    fn around(&self, fields: &LiquidFields, origin: Coord) -> Option<[u32; leaf::NEIGHBOURS]> {
         let solids = fields.vel_solid;
         let around = block::surroundings(&solids.topology, origin);
         let moves = |&slot: &usize| match around[slot] {
@@ -102,7 +104,65 @@ impl Walls {
             l => self.moving[l as usize],
         };
         let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
-        reached.iter().any(moves).then(|| block::faces_around(solids, &around))
+        reached.iter().any(moves).then_some(around)
+    }
+}
+
+/// What one leaf's flux is made of.
+struct LeafFields<'a> {
+    open: [Rows<'a, f32>; 3],
+    velocity: [Rows<'a, f32>; 3],
+    /// Velocity of the solids, where any moves.
+    solid: Option<[Rows<'a, f32>; 3]>,
+    source: Option<Rows<'a, f32>>,
+    swelling: Option<Rows<'a, f32>>,
+    h: f64,
+}
+
+impl<'a> LeafFields<'a> {
+    fn of(fields: &LiquidFields<'a>, walls: &Walls, vel: &'a FaceGrid<f32>, origin: Coord) -> Self {
+        let solid = walls.around(fields, origin).map(|around| {
+            let solid = fields.vel_solid;
+            solid.values.each_ref().map(|values| Rows::around(values, solid.background, &around))
+        });
+        Self {
+            open: Rows::faces(fields.open, origin),
+            velocity: Rows::faces(vel, origin),
+            solid,
+            source: fields.source.map(|s| Rows::of(s, origin)),
+            swelling: fields.swelling.map(|s| Rows::of(s, origin)),
+            h: fields.voxel_size(),
+        }
+    }
+
+    /// Outflow through the faces of the cells of the z-row n; of its faces `k`, those in `shut[k]` are closed.
+    fn through_faces(&self, n: usize, shut: &[Words; 6]) -> Row<f64> {
+        let (h, mut outflow) = (self.h, [0.0; leaf::DIM]);
+        for (k, shut) in shut.iter().enumerate() {
+            let (upper, shut) = (k % 2 == 1, row_of(shut, n));
+            let sign = if upper { 1.0 } else { -1.0 };
+            let row = |rows: &[Rows<f32>; 3]| match upper {
+                true => rows[k / 2].row_behind(n, k),
+                false => rows[k / 2].row(n),
+            };
+            let (alpha, velocity) = (row(&self.open), row(&self.velocity));
+            let alpha: Row<f32> = std::array::from_fn(|z| if shut & 1 << z != 0 { 0.0 } else { alpha[z] });
+            for z in 0..leaf::DIM {
+                outflow[z] += sign * f64::from(alpha[z]) * h * h * f64::from(velocity[z]);
+            }
+            if let Some(solid) = &self.solid {
+                let solid = row(solid);
+                for z in 0..leaf::DIM {
+                    outflow[z] += sign * (1.0 - f64::from(alpha[z])) * h * h * f64::from(solid[z]);
+                }
+            }
+        }
+        outflow
+    }
+
+    /// The open volume of a cell.
+    fn open_volume(&self, n: usize) -> f32 {
+        open_volume(std::array::from_fn(|a| [self.open[a].at(n), self.open[a].at_behind(n, 2 * a + 1)]))
     }
 }
 
@@ -118,47 +178,56 @@ fn leaf_flux(
     cells: &mut [f64],
 ) -> [Tally; 2] {
     let (mut liquid, mut air) = (Tally::default(), Tally::default());
-    let is_liquid = |&label: &i32| label < LABEL_SOLID;
-    if !regions.of_leaf(origin).is_some_and(|own| own.iter().any(is_liquid)) {
+    let around = regions.around(origin);
+    let wet = around.liquid();
+    if wet == NONE {
         return [liquid, air];
     }
-    let labels = regions.block(origin);
-    let h = fields.voxel_size();
-    let open = block::faces(fields.open, origin);
-    let velocity = block::faces(vel, origin);
-    let solid = walls.around(fields, origin);
-    let source = fields.source.map(|s| Block::of(s, origin));
-    let swelling = fields.swelling.map(|s| Block::of(s, origin));
-    for (n, out) in cells.iter_mut().enumerate() {
-        let i = block::centre(n);
-        if labels[i] >= LABEL_SOLID {
+    let at = LeafFields::of(fields, walls, vel, origin);
+    let h = at.h;
+    let air_behind: [Words; 6] = std::array::from_fn(|k| around.air_behind(k));
+    let shut: [Words; 6] = std::array::from_fn(|k| {
+        let liquid_behind = around.liquid_behind(k);
+        std::array::from_fn(|x| !(liquid_behind[x] | air_behind[k][x]))
+    });
+    let (open, cut) = if at.source.is_some() { around.open_and_cut() } else { (NONE, NONE) };
+    for (n, out) in cells.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+        let set = row_of(&wet, n);
+        if set == 0 {
             continue;
         }
-        let mut outflow = 0.0;
-        for axis in 0..3 {
-            for (sign, f, j) in
-                [(-1.0, i, i - block::STEP[axis]), (1.0, i + block::STEP[axis], i + block::STEP[axis])]
-            {
-                let alpha = if labels[j] == LABEL_SOLID { 0.0 } else { f64::from(open[axis][f]) };
-                let through = sign * alpha * h * h * f64::from(velocity[axis][f]);
-                outflow += through;
-                if let Some(solid) = &solid {
-                    outflow += sign * (1.0 - alpha) * h * h * f64::from(solid[axis][f]);
-                }
-                if labels[j] >= 0 {
-                    air.add(labels[j] as usize, -through);
-                }
+        let mut outflow = at.through_faces(n, &shut);
+        if let Some(source) = &at.source {
+            let (source, open, cut) = (source.row(n), row_of(&open, n), row_of(&cut, n));
+            for z in 0..leaf::DIM {
+                let volume = match cut & 1 << z != 0 {
+                    true => at.open_volume(n * leaf::DIM + z),
+                    false => f32::from(open >> z & 1),
+                };
+                outflow[z] -= f64::from(source[z] * volume) * h * h * h;
             }
         }
-        if let Some(source) = &source {
-            let faces = std::array::from_fn(|a| [open[a][i], open[a][i + block::STEP[a]]]);
-            outflow -= f64::from(source[i] * open_volume(faces)) * h * h * h;
+        if let Some(swelling) = &at.swelling {
+            let swelling = swelling.row(n);
+            (0..leaf::DIM).for_each(|z| outflow[z] -= f64::from(swelling[z]) * h * h * h);
         }
-        if let Some(swelling) = &swelling {
-            outflow -= f64::from(swelling[i]) * h * h * h;
+        for z in (0..leaf::DIM).filter(|z| set & 1 << z != 0) {
+            out[z] = outflow[z];
+            liquid.add(component_of(around.label(n * leaf::DIM + z)), outflow[z]);
         }
-        *out = outflow;
-        liquid.add(component_of(labels[i]), outflow);
+    }
+    let touching: Words =
+        std::array::from_fn(|x| wet[x] & air_behind.iter().fold(0, |any, behind| any | behind[x]));
+    for n in offsets(&touching) {
+        for k in (0..6).filter(|&k| has(&air_behind[k], n)) {
+            let (a, sign) = (k / 2, if k % 2 == 1 { 1.0 } else { -1.0 });
+            let face = |rows: &[Rows<f32>; 3]| match k % 2 == 1 {
+                true => rows[a].at_behind(n, k),
+                false => rows[a].at(n),
+            };
+            let through = sign * f64::from(face(&at.open)) * h * h * f64::from(face(&at.velocity));
+            air.add(around.label_behind(n, k) as usize, -through);
+        }
     }
     [liquid, air]
 }
@@ -170,7 +239,8 @@ fn wall_flux(fields: &LiquidFields, regions: &Regions, walls: &Walls, origin: Co
     if labels.iter().all(|&label| label < 0) {
         return air;
     }
-    let Some(solid) = walls.around(fields, origin) else { return air };
+    let Some(around) = walls.around(fields, origin) else { return air };
+    let solid = block::faces_around(fields.vel_solid, &around);
     let h = fields.voxel_size();
     let open = block::faces(fields.open, origin);
     let swelling = fields.swelling.map(|s| Block::of(s, origin));

@@ -1,6 +1,6 @@
 //! Who is who among the bubbles of two substeps: ids and rest volumes through motion, merges and splits.
 
-use super::regions::Regions;
+use super::regions::{LABEL_SOLID, Regions};
 use crate::grid::{Coord, Grid, leaf};
 use glam::IVec3;
 use rayon::prelude::*;
@@ -121,9 +121,25 @@ fn overlaps(regions: &Regions, memory: &BubbleMemory) -> Shares {
         let Some(before) = memory.cells.topology.leaf_of(origin) else { return found };
         let now = &regions.cells.values[l * leaf::SIZE..][..leaf::SIZE];
         let before = &memory.cells.values[before * leaf::SIZE..][..leaf::SIZE];
-        for (&r, &id) in now.iter().zip(before).filter(|(r, id)| **r >= 0 && **id >= OUTSIDE) {
-            *found.entry((r as usize, id)).or_default() += 1.0;
+        let one = |labels: &[i32]| labels.iter().fold(true, |one, &label| one & (label == labels[0]));
+        if now[0] < 0 && one(now) {
+            return found;
         }
+        // Neighbours mostly are of one air: counted in one go.
+        let (mut last, mut cells) = ((LABEL_SOLID, LABEL_SOLID), 0.0);
+        let mut count = |(r, id): (i32, i32), cells: f64| {
+            if r >= 0 && id >= OUTSIDE {
+                *found.entry((r as usize, id)).or_default() += cells;
+            }
+        };
+        for pair in now.iter().copied().zip(before.iter().copied()) {
+            if pair != last {
+                count(last, cells);
+                (last, cells) = (pair, 0.0);
+            }
+            cells += 1.0;
+        }
+        count(last, cells);
         found
     };
     let leaves: Vec<Shares> = topology.origins().par_iter().enumerate().map(of_leaf).collect();

@@ -1,7 +1,7 @@
 //! The projection that every liquid coupling shares: flux → pressure → velocity.
 
 use super::assemble::{self, AirUnknowns};
-use super::block::{self, Block};
+use super::block::{Row, Rows};
 use super::fields::LiquidFields;
 use super::first_guess::first_guess;
 use super::fit::fit;
@@ -201,32 +201,31 @@ fn update_velocity(
     let axes =
         x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
     axes.zip(topology.origins()).for_each(|(((x, y), z), &origin)| {
-        let own = |field: &FaceGrid<f32>, axis: usize| {
-            let l = field.topology.leaf_of(origin);
-            (l.map(|l| l * leaf::SIZE), axis)
-        };
-        let value = |field: &FaceGrid<f32>, (start, axis): (Option<usize>, usize), n: usize| {
-            start.map_or(field.background, |s| field.values[axis][s + n])
-        };
+        let (open, solid) = (Rows::faces(fields.open, origin), Rows::faces(fields.vel_solid, origin));
         let solved = system
             .topology
             .leaf_of(origin)
-            .map(|l| (l * leaf::SIZE, Block::gather(pressures, 0.0, &system.topology.neighbours()[l])));
+            .map(|l| (l * leaf::SIZE, Rows::around(pressures, 0.0, &system.topology.neighbours()[l])));
         for (axis, u) in [x, y, z].into_iter().enumerate() {
-            let (open, solid) = (own(fields.open, axis), own(fields.vel_solid, axis));
-            for (n, u) in u.iter_mut().enumerate() {
-                let alpha = value(fields.open, open, n);
-                if alpha <= 0.0 {
-                    *u = value(fields.vel_solid, solid, n);
-                    continue;
+            for (n, u) in u.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+                let alpha = open[axis].row(n);
+                if let Some((start, p)) = &solved {
+                    let first = start + n * leaf::DIM;
+                    let Some(c) = system.face[axis][first..].first_chunk::<{ leaf::DIM }>() else { return };
+                    if c.iter().fold(false, |any, &c| any | (c > 0.0)) {
+                        let jump =
+                            tension.and_then(|t| t[axis][first..].first_chunk()).unwrap_or(&[0.0; leaf::DIM]);
+                        let (p, below) = (p.row(n), p.row_behind(n, 2 * axis));
+                        let solved: Row<f32> = std::array::from_fn(|z| {
+                            let flow = f64::from(c[z]) * (below[z] - p[z]) - jump[z];
+                            (f64::from(u[z]) + flow / (f64::from(alpha[z]) * h * h)) as f32
+                        });
+                        *u = std::array::from_fn(|z| if c[z] > 0.0 { solved[z] } else { u[z] });
+                    }
                 }
-                let Some((start, p)) = &solved else { continue };
-                let c = f64::from(system.face[axis][start + n]);
-                if c > 0.0 {
-                    let i = block::centre(n);
-                    let jump = tension.map_or(0.0, |t| t[axis][start + n]);
-                    let flow = c * (p[i - block::STEP[axis]] - p[i]) - jump;
-                    *u = (f64::from(*u) + flow / (f64::from(alpha) * h * h)) as f32;
+                if alpha.iter().fold(false, |any, &alpha| any | (alpha <= 0.0)) {
+                    let solid = solid[axis].row(n);
+                    *u = std::array::from_fn(|z| if alpha[z] <= 0.0 { solid[z] } else { u[z] });
                 }
             }
         }
@@ -242,7 +241,14 @@ fn remaining(
     left: &Leftover,
     h: f64,
 ) -> (f64, f64) {
+    let nothing_left = left.per_cell.iter().all(|&left| left == 0.0);
     let of_leaf = |(l, cells): (usize, &[f64])| {
+        if nothing_left {
+            // Outflows are 0 where no liquid is.
+            return cells
+                .iter()
+                .fold(0.0, |most, outflow| if outflow.abs() > most { outflow.abs() } else { most });
+        }
         let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return 0.0 };
         let excess = |(n, outflow): (usize, &f64)| match labels[n] {
             k @ ..LABEL_SOLID => (outflow - left.per_cell[component_of(k)]).abs(),
@@ -267,14 +273,15 @@ fn pressure_grid(
     let mut grid = Grid::new(fields.surface.topology.clone(), 0f32);
     let topology = grid.topology.clone();
     grid.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
-        let solved = system.topology.leaf_of(origin);
+        // Of a leaf of the system they are all known.
+        if let Some(l) = system.topology.leaf_of(origin) {
+            let solved = &pressures[l * leaf::SIZE..];
+            out.iter_mut().zip(solved).for_each(|(out, &p)| *out = p as f32);
+            return;
+        }
         let Some(labels) = regions.of_leaf(origin) else { return };
-        for (n, out) in out.iter_mut().enumerate() {
-            *out = match labels[n] {
-                LABEL_SOLID => 0.0,
-                r if r >= 0 => air[r as usize].map_or(0.0, |b| x.supers[b as usize]) as f32,
-                _ => solved.map_or(0.0, |l| pressures[l * leaf::SIZE + n]) as f32,
-            };
+        for (out, &label) in out.iter_mut().zip(labels).filter(|(_, label)| **label > LABEL_SOLID) {
+            *out = air[label as usize].map_or(0.0, |b| x.supers[b as usize]) as f32;
         }
     });
     grid

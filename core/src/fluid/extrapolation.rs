@@ -1,15 +1,18 @@
 //! Velocity where the solve left none: in the air around the liquid and inside solids.
 
 use super::cells::Cells;
-use super::halo;
+use super::closed_faces::constrain;
 use super::inlet::Inlet;
-use super::transfer::FaceBlocks;
-use crate::grid::morphology::{VoxelMask, offsets};
-use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
-use crate::grid::{Coord, FaceGrid, Grid, leaf};
+use crate::grid::morphology::{VoxelMask, words_of};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use crate::solid::SolidFields;
-use glam::Vec3;
 use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A leaf's values, a z-row each: `[x * 8 + y]`.
+type Rows = [[f32; leaf::DIM]; leaf::SIZE / leaf::DIM];
+/// Every voxel of a leaf.
+const ALL: [u64; 8] = [u64::MAX; 8];
 
 /// What an extension reached.
 pub struct Extended {
@@ -42,215 +45,231 @@ pub fn extrapolate(
         inlet.drive(velocity);
         inlet.masks(topology)
     });
-    let open = &solid.open.on(topology);
-    let liquid = VoxelMask::from_fn(topology.clone(), |s| surface.values[s] < 0.0);
-    let wet = VoxelMask::from_fn(topology.clone(), |s| cells.count(s) > 0);
-    let [x, y, z] = std::array::from_fn(|axis| {
-        let (values, open) = (&mut velocity.values[axis], &open.values[axis]);
-        let open = VoxelMask::from_fn(topology.clone(), |s| open[s] > 0.0);
-        let mut solved = open_faces(axis, &liquid, surface.background < 0.0, &open);
-        if let Some(driven) = &driven {
-            solved = solved.union(&driven[axis]);
-        }
-        let mut known = solved.clone();
-        grow(values, &mut known);
-        let spray = open_faces(axis, &wet, false, &open);
-        let given = solved.union(&without(&spray, &known));
-        known = known.union(&spray);
-        for _ in 2..=layers {
-            grow(values, &mut known);
-        }
-        values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
-            let unknown = known.words(l).map(|word| !word);
-            offsets(&unknown).for_each(|n| values[n] = 0.0);
-        });
-        let fresh = without(&known, &given);
-        let fresh = VoxelMask::from_words(topology.clone(), |l| {
-            std::array::from_fn(|x| fresh.words(l)[x] & open.words(l)[x])
-        });
-        let settled = VoxelMask::from_words(topology.clone(), |l| {
-            std::array::from_fn(|x| known.words(l)[x] | !open.words(l)[x])
-        });
-        (settled, fresh)
-    });
-    constrain(velocity, open, solid, h);
+    let liquid = within(&surface.topology, &surface.values, surface.background, topology, |phi| phi < 0.0);
+    let wet = VoxelMask::from_words(topology.clone(), |l| occupied(cells, l));
+    let from =
+        Sources { liquid: &liquid, beyond: surface.background < 0.0, wet: &wet, driven: driven.as_ref() };
+    let axis = |axis: usize, values: &mut [f32]| {
+        let open = &solid.open;
+        let open = within(&open.topology, &open.values[axis], open.background, topology, |alpha| alpha > 0.0);
+        let (known, fresh) = extend(values, axis, &open, &from, layers);
+        (open, known, fresh)
+    };
+    let [x, y, z] = &mut velocity.values;
+    let (x, (y, z)) = rayon::join(|| axis(0, x), || rayon::join(|| axis(1, y), || axis(2, z)));
+    constrain(velocity, [&x.0, &y.0, &z.0], solid, h);
     if let Some(inlet) = inlet {
         inlet.drive(velocity);
     }
-    Extended { known: [x.0, y.0, z.0], fresh: [x.1, y.1, z.1], liquid }
+    Extended { known: [x.1, y.1, z.1], fresh: [x.2, y.2, z.2], liquid }
 }
 
-/// The open faces across `axis` of a set of cells, to which those without a leaf belong if `beyond`.
-fn open_faces(axis: usize, cells: &VoxelMask, beyond: bool, open: &VoxelMask) -> VoxelMask {
-    let of_leaf = |l: usize| {
+/// What has a velocity to extend.
+struct Sources<'a> {
+    /// The liquid's cells, to which those without a leaf belong if `beyond`.
+    liquid: &'a VoxelMask,
+    beyond: bool,
+    /// The cells with particles.
+    wet: &'a VoxelMask,
+    /// Per axis the faces that an inlet drives.
+    driven: Option<&'a [VoxelMask; 3]>,
+}
+
+/// The cells of a leaf that hold particles.
+fn occupied(cells: &Cells, l: usize) -> [u64; 8] {
+    if cells.leaf_range(l).is_empty() {
+        return [0; 8];
+    }
+    let start = &cells.start[l * leaf::SIZE..][..leaf::SIZE + 1];
+    words_of(&std::array::from_fn(|n| start[n + 1] - start[n]), |count| count > 0)
+}
+
+/// The voxels of some leaves whose value in a field on other leaves, `background` elsewhere, fulfils a condition.
+fn within(
+    own: &Arc<Topology>,
+    values: &[f32],
+    background: f32,
+    topology: &Arc<Topology>,
+    inside: impl Fn(f32) -> bool + Copy + Sync + Send,
+) -> VoxelMask {
+    let same = Arc::ptr_eq(topology, own);
+    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
+    let elsewhere = if inside(background) { ALL } else { [0; 8] };
+    VoxelMask::from_words(topology.clone(), |l| {
+        let there = if same { Some(l) } else { own.leaf_of(topology.origins()[l]) };
+        there.map_or(elsewhere, |l| words_of(&leaves[l], inside))
+    })
+}
+
+/// Extends the `axis` component; returns the faces that have a velocity, closed ones included, and the open ones among them
+/// that took it from others.
+fn extend(
+    values: &mut [f32],
+    axis: usize,
+    open: &VoxelMask,
+    from: &Sources,
+    layers: usize,
+) -> (VoxelMask, VoxelMask) {
+    let topology = open.topology();
+    let of_cells = |cells: &VoxelMask, beyond: bool, l: usize| {
         let below = cells.shifted(l, axis, -1, beyond);
         std::array::from_fn(|x| (cells.words(l)[x] | below[x]) & open.words(l)[x])
     };
-    VoxelMask::from_words(cells.topology().clone(), of_leaf)
+    let solved = VoxelMask::from_words(topology.clone(), |l| {
+        let wet: [u64; 8] = of_cells(from.liquid, from.beyond, l);
+        from.driven.map_or(wet, |driven| both(&wet, driven[axis].words(l)))
+    });
+    let mut known = solved.clone();
+    grow(values, &mut known);
+    let spray = VoxelMask::from_words(topology.clone(), |l| of_cells(from.wet, false, l));
+    let given = VoxelMask::from_words(topology.clone(), |l| {
+        let (solved, spray, known) = (solved.words(l), spray.words(l), known.words(l));
+        std::array::from_fn(|x| solved[x] | spray[x] & !known[x])
+    });
+    known = known.union(&spray);
+    for _ in 2..=layers {
+        grow(values, &mut known);
+    }
+    values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| keep(values, known.words(l)));
+    let fresh = VoxelMask::from_words(topology.clone(), |l| {
+        std::array::from_fn(|x| known.words(l)[x] & !given.words(l)[x] & open.words(l)[x])
+    });
+    let settled = VoxelMask::from_words(topology.clone(), |l| {
+        std::array::from_fn(|x| known.words(l)[x] | !open.words(l)[x])
+    });
+    (settled, fresh)
 }
 
-/// The faces of one set that are not in another.
-fn without(set: &VoxelMask, other: &VoxelMask) -> VoxelMask {
-    let of_leaf = |l: usize| std::array::from_fn(|x| set.words(l)[x] & !other.words(l)[x]);
-    VoxelMask::from_words(set.topology().clone(), of_leaf)
+/// The voxels of either set in a leaf.
+fn both(a: &[u64; 8], b: &[u64; 8]) -> [u64; 8] {
+    std::array::from_fn(|x| a[x] | b[x])
+}
+
+/// Bit z: voxel z of the z-row n is in a leaf's set.
+#[inline(always)]
+pub(super) fn row_of(words: &[u64; 8], n: usize) -> u8 {
+    (words[n / leaf::DIM] >> (leaf::DIM * (n % leaf::DIM))) as u8
+}
+
+/// `row` where its voxel is in a row of a set, else `other`.
+#[inline(always)]
+pub(super) fn select(set: u8, row: [f32; leaf::DIM], other: [f32; leaf::DIM]) -> [f32; leaf::DIM] {
+    std::array::from_fn(|z| if set & 1 << z != 0 { row[z] } else { other[z] })
+}
+
+/// Sets the values of a leaf that are not in a set to zero.
+pub(super) fn keep(values: &mut [f32], set: &[u64; 8]) {
+    match *set {
+        ALL => {}
+        [0, 0, 0, 0, 0, 0, 0, 0] => values.fill(0.0),
+        _ => {
+            for (n, row) in values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+                *row = select(row_of(set, n), *row, [0.0; leaf::DIM]);
+            }
+        }
+    }
+}
+
+/// The unknown faces of a leaf beside known ones, and their means: a row for each that has any.
+struct Grown {
+    fresh: [u64; 8],
+    means: Vec<[f32; leaf::DIM]>,
 }
 
 /// Gives unknown faces beside known ones the mean of those, and makes them known.
 fn grow(values: &mut [f32], known: &mut VoxelMask) {
+    let topology = known.topology().clone();
+    let grown: Vec<Option<Grown>> =
+        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, l)).collect();
+    for (l, grown) in grown.iter().enumerate().filter_map(|(l, grown)| Some((l, grown.as_ref()?))) {
+        *known.words_mut(l) = both(known.words(l), &grown.fresh);
+    }
+    values.par_chunks_mut(leaf::SIZE).zip(grown).for_each(|(values, grown)| {
+        let Some(Grown { fresh, means }) = grown else { return };
+        let rows = values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate();
+        let rows = rows.map(|(n, row)| (row_of(&fresh, n), row)).filter(|(set, _)| *set != 0);
+        rows.zip(means).for_each(|((set, row), means)| *row = select(set, means, *row));
+    });
+}
+
+fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
     /// The six faces around one, as (axis, step).
     const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
-    let topology = known.topology().clone();
-    let grown: Vec<Vec<(u16, f32)>> = (0..topology.len())
-        .into_par_iter()
-        .map(|l| {
-            let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
-            let fresh = std::array::from_fn(|x| {
-                beside.iter().fold(0, |any, words| any | words[x]) & !known.words(l)[x]
-            });
-            if fresh == [0; 8] {
-                return Vec::new();
-            }
-            let mut block = [0.0; halo::SIZE];
-            halo::load(&mut block, &*values, &topology.neighbours()[l], 0.0);
-            let mean = |n: usize| {
-                let c = leaf::local(n);
-                let at = halo::index(c[0], c[1], c[2]);
-                let (mut sum, mut count) = (0.0, 0);
-                for (words, (axis, step)) in beside.iter().zip(AROUND) {
-                    if words[n / 64] >> (n % 64) & 1 == 1 {
-                        sum += block[at.wrapping_add_signed(step as isize * halo::STRIDE[axis] as isize)];
-                        count += 1;
-                    }
-                }
-                (n as u16, sum / count as f32)
-            };
-            offsets(&fresh).map(mean).collect()
-        })
-        .collect();
-    let fresh = VoxelMask::from_offsets(topology, |l| grown[l].iter().map(|&(n, _)| usize::from(n)));
-    *known = known.union(&fresh);
-    values.par_chunks_mut(leaf::SIZE).zip(grown).for_each(|(values, grown)| {
-        grown.into_iter().for_each(|(n, value)| values[usize::from(n)] = value);
-    });
-}
-
-/// Gives closed faces the normal velocity of the solid they lie in.
-fn constrain(velocity: &mut FaceGrid<f32>, open: &FaceGrid<f32>, solid: &SolidFields, h: f32) {
-    /// Least slope of a level set from which a normal is taken: less means the middle of a thin wall.
-    const LEAST_SLOPE: f32 = 0.3;
-    let topology = velocity.topology.clone();
-    let still = solid.velocity.values.iter().all(|v| v.par_iter().all(|&u| u == 0.0));
-    let flows: Vec<bool> = (0..topology.len())
-        .into_par_iter()
-        .map(|l| velocity.values.iter().any(|v| v[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&u| u != 0.0)))
-        .collect();
-    let at_rest = |l: usize| {
-        let mut near = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
-        still && near.all(|&m| !flows[m as usize])
+    /// Stands for a leaf that is missing: none of its faces is known.
+    const NOWHERE: Rows = [[0.0; leaf::DIM]; leaf::SIZE / leaf::DIM];
+    const LAST: usize = leaf::DIM - 1;
+    let own = known.words(l);
+    if *own == ALL {
+        return None;
+    }
+    let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
+    let fresh: [u64; 8] =
+        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !own[x]);
+    if fresh == [0; 8] {
+        return None;
+    }
+    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
+    let neighbours = &known.topology().neighbours()[l];
+    let rows = |slot: usize| -> &Rows {
+        let rows = leaves.get(neighbours[slot] as usize).and_then(|leaf| leaf.as_chunks().0.first_chunk());
+        rows.unwrap_or(&NOWHERE)
     };
-    let before = velocity.clone();
-    let [x, y, z] = &mut velocity.values;
-    let leaves =
-        x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
-    leaves.enumerate().for_each(|(l, ((x, y), z))| {
-        if at_rest(l) {
-            return;
-        }
-        let blocks = FaceBlocks::load(&before, l);
-        let mut walls = Walls::around(solid, topology.origins()[l]);
-        for (axis, values) in [x, y, z].into_iter().enumerate() {
-            for (n, value) in values.iter_mut().enumerate() {
-                let slot = l * leaf::SIZE + n;
-                if open.values[axis][slot] > 0.0 {
-                    continue;
-                }
-                let u = velocity_at_face(&blocks, n, axis);
-                if still && u == Vec3::ZERO {
-                    *value = 0.0;
-                    continue;
-                }
-                let gradient = walls.gradient(n, axis);
-                let of_solid = if still { Vec3::ZERO } else { walls.velocity(topology.coord(slot), axis) };
-                if gradient.length() < LEAST_SLOPE * h {
-                    *value = of_solid[axis];
-                } else {
-                    let normal = gradient.normalize();
-                    *value = u[axis] + (of_solid - u).dot(normal) * normal[axis];
-                }
+    let [west, east, south, north, below, above] = leaf::FACE_SLOTS.map(rows);
+    let own = rows(leaf::SELF_SLOT);
+    let mean = |n: usize| -> [f32; leaf::DIM] {
+        let (x, y) = (n / leaf::DIM, n % leaf::DIM);
+        let around = [
+            if x > 0 { own[n - leaf::DIM] } else { west[n + LAST * leaf::DIM] },
+            if x < LAST { own[n + leaf::DIM] } else { east[n - LAST * leaf::DIM] },
+            if y > 0 { own[n - 1] } else { south[n + LAST] },
+            if y < LAST { own[n + 1] } else { north[n - LAST] },
+            std::array::from_fn(|z| if z > 0 { own[n][z - 1] } else { below[n][LAST] }),
+            std::array::from_fn(|z| if z < LAST { own[n][z + 1] } else { above[n][0] }),
+        ];
+        let (mut sum, mut count) = ([0.0; leaf::DIM], [0; leaf::DIM]);
+        for (words, row) in beside.iter().zip(around) {
+            let set = row_of(words, n);
+            let values = select(set, row, [0.0; leaf::DIM]);
+            for z in 0..leaf::DIM {
+                sum[z] += values[z];
+                count[z] += i32::from(set & 1 << z != 0);
             }
         }
-    });
+        std::array::from_fn(|z| sum[z] / count[z] as f32)
+    };
+    let means = (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(&fresh, n) != 0).map(mean).collect();
+    Some(Grown { fresh, means })
 }
 
-/// The velocity in the middle of the lower `axis` face of voxel `n`: the other components are the means of the four
-/// faces around.
-fn velocity_at_face(velocity: &FaceBlocks, n: usize, axis: usize) -> Vec3 {
-    let c = leaf::local(n);
-    let mut u = Vec3::ZERO;
-    for other in 0..3 {
-        let at = |back: i32, on: i32| {
-            let mut at = c;
-            at[axis] -= back;
-            at[other] += on;
-            velocity.at(other, at)
-        };
-        u[other] = match other == axis {
-            true => velocity.at(axis, c),
-            // Axes in order, as an interpolation would take them.
-            false if axis < other => 0.25 * ((at(1, 0) + at(0, 0)) + (at(1, 1) + at(0, 1))),
-            false => 0.25 * ((at(1, 0) + at(1, 1)) + (at(0, 0) + at(0, 1))),
-        };
-    }
-    u
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Coord;
+    use proptest::prelude::*;
 
-/// The solids around one leaf.
-struct Walls<'a> {
-    solid: &'a SolidFields,
-    nodes: [f32; halo::SIZE],
-    sampler: Sampler<'a>,
-}
-
-impl<'a> Walls<'a> {
-    fn around(solid: &'a SolidFields, origin: Coord) -> Self {
-        let (grid, topology) = (&solid.nodes, &solid.nodes.topology);
-        let sampler = Sampler::new(topology);
-        let mut walls = Self { solid, nodes: [grid.background; halo::SIZE], sampler };
-        match topology.leaf_of(origin) {
-            Some(l) => halo::load(&mut walls.nodes, &grid.values, &topology.neighbours()[l], grid.background),
-            None => walls.look_up(origin),
-        }
-        walls
-    }
-
-    /// Nodes of a leaf that the solids' fields do not have: its neighbours may be there.
-    #[cold]
-    fn look_up(&mut self, origin: Coord) {
-        for x in 0..=8 {
-            for y in 0..=8 {
-                for z in 0..=8 {
-                    self.nodes[halo::index(x, y, z)] = self.solid.nodes.get(origin + Coord::new(x, y, z));
-                }
+    proptest! {
+        #[test]
+        fn a_layer_takes_the_means_of_the_known_faces_beside_it(
+            known in prop::collection::vec((-9i32..17, -9i32..17, -9i32..17), 1..60),
+        ) {
+            let known = known.into_iter().map(|(x, y, z)| Coord::new(x, y, z)).collect::<Vec<_>>();
+            let before = VoxelMask::covering(known);
+            let topology = before.topology().clone();
+            let grid = Grid::from_fn(topology.clone(), 0.0, |c| (c.x * 17 + c.y * 5 + c.z) as f32);
+            let (mut values, mut known) = (grid.values.clone(), before.clone());
+            grow(&mut values, &mut known);
+            for slot in 0..values.len() {
+                let beside = (0..6).filter_map(|k| {
+                    let mut there = leaf::local(slot % leaf::SIZE);
+                    there[k / 2] += if k % 2 == 1 { 1 } else { -1 };
+                    topology.reach(slot / leaf::SIZE, there).filter(|&s| before.has(s)).map(|s| grid.values[s])
+                });
+                let beside: Vec<f32> = beside.collect();
+                let fresh = !before.has(slot) && !beside.is_empty();
+                let mean = beside.iter().sum::<f32>() / beside.len() as f32;
+                prop_assert_eq!(known.has(slot), before.has(slot) || fresh);
+                prop_assert_eq!(values[slot], if fresh { mean } else { grid.values[slot] });
             }
         }
-    }
-
-    /// ∇φ, per voxel, in the middle of the lower `axis` face of voxel `n`.
-    fn gradient(&self, n: usize, axis: usize) -> Vec3 {
-        let c = leaf::local(n);
-        let first = halo::index(c[0], c[1], c[2]);
-        let [x, y, z] = halo::STRIDE;
-        let cube = [0, x, y, x + y, z, x + z, y + z, x + y + z].map(|step| self.nodes[first + step]);
-        let mut middle = Vec3::splat(0.5);
-        middle[axis] = 0.0;
-        trilinear_gradient(&cube, middle).1
-    }
-
-    /// The solids' velocity in the middle of the lower `axis` face of a cell.
-    fn velocity(&mut self, cell: Coord, axis: usize) -> Vec3 {
-        let mut base = cell;
-        base[axis] -= 1;
-        let middle = Position { base, fraction: 0.5 * Vec3::AXES[axis] };
-        self.sampler.sample_velocity(&self.solid.velocity, middle)
     }
 }

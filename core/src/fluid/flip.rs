@@ -373,16 +373,9 @@ fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, 
 }
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
-    let (h, surface) = (liquid.h(), liquid.surface.on(&cells.topology));
-    extrapolate(
-        &mut liquid.velocity,
-        cells,
-        &surface,
-        &liquid.solid,
-        liquid.inlet.as_ref(),
-        h,
-        params.layers(),
-    )
+    let h = liquid.h();
+    let Liquid { velocity, surface, solid, inlet, .. } = liquid;
+    extrapolate(velocity, cells, surface, solid, inlet.as_ref(), h, params.layers())
 }
 
 fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {

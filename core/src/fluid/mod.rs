@@ -8,6 +8,7 @@ pub mod advection;
 mod air_flow;
 pub mod air_particles;
 pub mod cells;
+mod closed_faces;
 pub mod collision;
 mod crowding;
 pub mod device;

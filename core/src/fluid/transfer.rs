@@ -137,15 +137,15 @@ fn scatter(
         let shift = leaf_shift(&frame, topology.origins()[l]);
         // Two from either half: sums that the next particle adds to are still on their way to memory.
         let (first, middle) = (cells.leaf_range(l), cells.start[l * leaf::SIZE + leaf::SIZE / 2] as usize);
-        let halves = [first.start..middle, middle..first.end];
-        for n in (0..halves[0].len().max(halves[1].len())).step_by(2) {
-            let lanes = [(0, n), (1, n), (0, n + 1), (1, n + 1)];
-            let four = lanes.map(|(half, n)| halves[half].clone().nth(n));
-            let x = four.map(|p| p.map_or(shift, |p| frame.local(particles.position[p])) - shift);
+        for n in (0..(middle - first.start).max(first.end - middle)).step_by(2) {
+            let (lower, upper) = (first.start + n, middle + n);
+            let four = [lower, upper, lower + 1, upper + 1];
+            let ends = [middle, first.end, middle, first.end];
+            let x = four.map(|p| frame.local(particles.position[p.min(first.end - 1)]) - shift);
             let stencils = Stencils::new(&Four::of(&x));
-            for (lane, p) in four.into_iter().enumerate() {
-                if let Some(p) = p {
-                    add(block, &stencils, lane, &sample(p));
+            for lane in 0..4 {
+                if four[lane] < ends[lane] {
+                    add(block, &stencils, lane, &sample(four[lane]));
                 }
             }
         }
@@ -250,12 +250,6 @@ impl FaceBlocks {
             halo::load(block, values, &field.topology.neighbours()[l], field.background);
         }
         blocks
-    }
-
-    /// The `axis` component on the lower face of the voxel at leaf-local coordinates, each in −1..=8.
-    #[inline(always)]
-    pub(super) fn at(&self, axis: usize, [x, y, z]: [i32; 3]) -> f32 {
-        self.0[axis][halo::index(x, y, z)]
     }
 
     /// Velocity and the gradient (per voxel) of each component at leaf-local positions.

@@ -126,23 +126,7 @@ impl VoxelMask {
             leaf::ABSENT => &[0; 8],
             m => &self.words[m as usize],
         };
-        let (own, n) = (&self.words[l], step.unsigned_abs());
-        match axis {
-            0 => std::array::from_fn(|x| {
-                let from = x as i32 + step;
-                if from & !7 == 0 { own[from as usize] } else { next[(from & 7) as usize] }
-            }),
-            1 if step > 0 => std::array::from_fn(|x| own[x] >> (8 * n) | next[x] << (64 - 8 * n)),
-            1 => std::array::from_fn(|x| own[x] << (8 * n) | next[x] >> (64 - 8 * n)),
-            _ if step > 0 => {
-                let kept = rows_below(8 - n);
-                std::array::from_fn(|x| own[x] >> n & kept | next[x] << (8 - n) & !kept)
-            }
-            _ => {
-                let new = rows_below(n);
-                std::array::from_fn(|x| own[x] << n & !new | next[x] >> (8 - n) & new)
-            }
-        }
+        shift(&self.words[l], next, axis, step)
     }
 
     /// The voxels of leaf `l` that have a voxel of the set `1 ..= reach` (at most 2) steps away along an axis.
@@ -240,6 +224,29 @@ impl VoxelMask {
                 .map(move |d| origin + d * leaf::DIM as i32)
         });
         Topology::new(grown.collect())
+    }
+}
+
+/// The voxels of a leaf from which the voxel `step` voxels on along `axis` (−2 ..= 2, not 0) is in a set; `own` are its
+/// words in the leaf, `next` those in the leaf on that side.
+#[inline]
+pub fn shift(own: &[u64; 8], next: &[u64; 8], axis: usize, step: i32) -> [u64; 8] {
+    let n = step.unsigned_abs();
+    match axis {
+        0 => std::array::from_fn(|x| {
+            let from = x as i32 + step;
+            if from & !7 == 0 { own[from as usize] } else { next[(from & 7) as usize] }
+        }),
+        1 if step > 0 => std::array::from_fn(|x| own[x] >> (8 * n) | next[x] << (64 - 8 * n)),
+        1 => std::array::from_fn(|x| own[x] << (8 * n) | next[x] >> (64 - 8 * n)),
+        _ if step > 0 => {
+            let kept = rows_below(8 - n);
+            std::array::from_fn(|x| own[x] >> n & kept | next[x] << (8 - n) & !kept)
+        }
+        _ => {
+            let new = rows_below(n);
+            std::array::from_fn(|x| own[x] << n & !new | next[x] >> (8 - n) & new)
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Connected cells inside one leaf.
 
-use crate::coupling::block::{self, Block};
+use super::sets::{ALL, NONE, Words};
 use crate::grid::leaf;
+use crate::grid::morphology::{offsets, shift};
 
 /// What fills a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,64 +22,115 @@ pub(super) struct LeafComponents {
     pub(super) kinds: Vec<Kind>,
 }
 
-/// Labels the cells of one leaf from the liquid's φ and the open fractions around it; `upper_known[axis]`
-/// tells whether the fractions of the leaf's upper faces are stored (their leaf is active).
-pub(super) fn label(phi: &[f32], open: &[Block<f32>; 3], upper_known: [bool; 3]) -> LeafComponents {
-    let all = |f: &dyn Fn(f32) -> bool| (0..leaf::SIZE).all(|n| (0..3).all(|a| f(open[a][block::centre(n)])));
-    let one_kind = phi.iter().all(|&p| p < 0.0) || phi.iter().all(|&p| p >= 0.0);
-    if one_kind && all(&|alpha| alpha > 0.0) {
+/// Labels the cells of one leaf, those of `liquid` (φ < 0) and the rest; `open` are per axis the lower faces with α > 0,
+/// `above` the upper ones as far as they are known.
+pub(super) fn label(liquid: &Words, open: &[Words; 3], above: &[Words; 3]) -> LeafComponents {
+    let kind = |n: usize| if liquid[n / 64] >> (n % 64) & 1 == 1 { Kind::Liquid } else { Kind::Air };
+    if (*liquid == ALL || *liquid == NONE) && open.iter().all(|open| *open == ALL) {
         // Every cell has its own lower faces open, so none is solid and all are joined.
-        let kind = if phi[0] < 0.0 { Kind::Liquid } else { Kind::Air };
-        return LeafComponents { of_cell: Box::new([0; leaf::SIZE]), kinds: vec![kind] };
+        return LeafComponents { of_cell: Box::new([0; leaf::SIZE]), kinds: vec![kind(0)] };
     }
-    let is_solid = |n: usize| {
-        let (i, local) = (block::centre(n), leaf::local(n));
-        (0..3).all(|a| {
-            let known = upper_known[a] || local[a] + 1 < leaf::DIM as i32;
-            open[a][i] <= 0.0 && (!known || open[a][i + block::STEP[a]] <= 0.0)
-        })
-    };
-    let kind = |n: usize| if phi[n] < 0.0 { Kind::Liquid } else { Kind::Air };
-    let mut parent: [u16; leaf::SIZE] = std::array::from_fn(|n| n as u16);
-    let solid: [bool; leaf::SIZE] = std::array::from_fn(is_solid);
-    if solid.iter().all(|&s| s) {
-        return LeafComponents { of_cell: Box::new([SOLID; leaf::SIZE]), kinds: Vec::new() };
-    }
-    for n in 0..leaf::SIZE {
-        if solid[n] {
-            continue;
-        }
-        let local = leaf::local(n);
-        for a in 0..3 {
-            if local[a] == 0 {
-                continue;
-            }
-            let m = n - leaf::STRIDE[a];
-            if !solid[m] && kind(m) == kind(n) && open[a][block::centre(n)] > 0.0 {
-                let (p, q) = (find(&mut parent, m as u16), find(&mut parent, n as u16));
-                parent[p.max(q) as usize] = p.min(q);
-            }
-        }
-    }
+    let fluid: Words = std::array::from_fn(|x| (0..3).fold(0, |any, a| any | open[a][x] | above[a][x]));
+    let joined: [Words; 3] = std::array::from_fn(|a| {
+        // A cell of the lowest layer has none below it in the leaf.
+        let (fluid_below, liquid_below) = (shift(&fluid, &NONE, a, -1), shift(liquid, &NONE, a, -1));
+        std::array::from_fn(|x| open[a][x] & fluid[x] & fluid_below[x] & !(liquid[x] ^ liquid_below[x]))
+    });
     let mut of_cell = Box::new([SOLID; leaf::SIZE]);
     let mut kinds = Vec::new();
-    for n in (0..leaf::SIZE).filter(|&n| !solid[n]) {
-        let root = find(&mut parent, n as u16) as usize;
-        if root == n {
+    let mut rest = fluid;
+    while let Some(first) = first_of(&rest) {
+        let component = flood(first, &joined);
+        for n in offsets(&component) {
             of_cell[n] = kinds.len() as u16;
-            kinds.push(kind(n));
-        } else {
-            of_cell[n] = of_cell[root];
         }
+        kinds.push(kind(first));
+        (0..leaf::DIM).for_each(|x| rest[x] &= !component[x]);
     }
     LeafComponents { of_cell, kinds }
 }
 
-/// The smallest cell of the set that holds `n`.
-fn find(parent: &mut [u16; leaf::SIZE], mut n: u16) -> u16 {
-    while parent[n as usize] != n {
-        parent[n as usize] = parent[parent[n as usize] as usize];
-        n = parent[n as usize];
+/// The first cell of a set.
+fn first_of(set: &Words) -> Option<usize> {
+    offsets(set).next()
+}
+
+/// The cells that are reached from one; `joined` are per axis those joined to the one below them.
+fn flood(from: usize, joined: &[Words; 3]) -> Words {
+    let mut set = NONE;
+    set[from / 64] = 1 << (from % 64);
+    // Up and down, slab by slab, until nothing is new.
+    loop {
+        let before = set;
+        for x in 0..leaf::DIM {
+            let below = if x > 0 { set[x - 1] & joined[0][x] } else { 0 };
+            set[x] = flood_slab(set[x] | below, joined[1][x], joined[2][x]);
+        }
+        for x in (0..leaf::DIM - 1).rev() {
+            set[x] = flood_slab(set[x] | set[x + 1] & joined[0][x + 1], joined[1][x], joined[2][x]);
+        }
+        if set == before {
+            return set;
+        }
     }
-    n
+}
+
+/// What is reached inside one slab along y and z.
+fn flood_slab(mut set: u64, along_y: u64, along_z: u64) -> u64 {
+    loop {
+        let up = set << leaf::DIM & along_y | set << 1 & along_z;
+        let down = (set & along_y) >> leaf::DIM | (set & along_z) >> 1;
+        if (up | down) & !set == 0 {
+            return set;
+        }
+        set |= up | down;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn has(set: &Words, n: usize) -> bool {
+        set[n / 64] >> (n % 64) & 1 == 1
+    }
+
+    proptest! {
+        /// Two cells side by side share a component just when they are of one kind and the face between is open.
+        #[test]
+        fn components_are_the_connected_cells(
+            liquid in prop::array::uniform8(0u64..), low in prop::array::uniform3(prop::array::uniform8(0u64..)),
+            more in prop::array::uniform3(prop::array::uniform8(0u64..)), sparse in prop::bool::ANY,
+        ) {
+            let open: [Words; 3] = std::array::from_fn(|a| {
+                std::array::from_fn(|x| if sparse { low[a][x] & more[a][x] } else { low[a][x] | more[a][x] })
+            });
+            let above: [Words; 3] = std::array::from_fn(|a| shift(&open[a], &NONE, a, 1));
+            let found = label(&liquid, &open, &above);
+            let mut root: Vec<usize> = (0..leaf::SIZE).collect();
+            fn find(root: &[usize], n: usize) -> usize {
+                if root[n] == n { n } else { find(root, root[n]) }
+            }
+            for n in 0..leaf::SIZE {
+                for a in (0..3).filter(|&a| leaf::local(n)[a] > 0 && has(&open[a], n)) {
+                    let below = n - leaf::STRIDE[a];
+                    if has(&liquid, n) == has(&liquid, below) {
+                        let (p, q) = (find(&root, n), find(&root, below));
+                        root[p.max(q)] = p.min(q);
+                    }
+                }
+            }
+            let (mut next, mut number) = (0, vec![SOLID; leaf::SIZE]);
+            for n in (0..leaf::SIZE).filter(|&n| (0..3).any(|a| has(&open[a], n) || has(&above[a], n))) {
+                let first = find(&root, n);
+                if first == n {
+                    number[n] = next;
+                    next += 1;
+                }
+                prop_assert_eq!(found.of_cell[n], number[first], "cell {}", n);
+            }
+            prop_assert_eq!(found.kinds.len(), usize::from(next));
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Volumes, centroids, liquid surface areas and contacts of the regions.
 
+use super::sets::{ALL, Around, NONE, Words, has};
 use super::skin::{self, SkinCell};
 use super::{LABEL_SOLID, Region, Regions, component_of};
-use crate::coupling::block::{self, Block};
+use crate::coupling::block::{self, Block, Rows};
 use crate::coupling::fields::{AirLimits, LiquidFields};
 use crate::coupling::open_volume::open_volume;
+use crate::grid::morphology::{offsets, words_of};
 use crate::grid::{Coord, Grid, leaf};
 use crate::levelset::fractions_inside;
 use glam::{DVec3, IVec3};
@@ -123,64 +125,79 @@ fn region(mut t: Share, fields: &LiquidFields) -> Region {
 
 /// Everything around one leaf that the measures read.
 struct Surroundings<'a> {
-    labels: Block<i32>,
+    around: Around<'a>,
+    /// φ, where the liquid's surface may be.
     phi: Block<f32>,
-    /// Fraction of each cell's volume inside the liquid.
-    liquid: Block<f32>,
-    /// Fraction of the leaf's own cells that spray fills.
-    spray: Option<&'a [f32]>,
-    open: [Block<f32>; 3],
+    open: [Rows<'a, f32>; 3],
 }
 
 impl Surroundings<'_> {
-    /// The six neighbours of a cell: (axis, outward sign, neighbour's position, α of the shared face).
-    fn neighbours(&self, i: usize) -> impl Iterator<Item = (usize, f64, usize, f32)> {
-        (0..3).flat_map(move |a| {
-            let (below, above) = (i - block::STEP[a], i + block::STEP[a]);
-            [(a, -1.0, below, self.open[a][i]), (a, 1.0, above, self.open[a][above])]
+    /// α of face `k` of a cell, by axis, lower first.
+    fn alpha(&self, n: usize, k: usize) -> f32 {
+        if k % 2 == 1 { self.open[k / 2].at_behind(n, k) } else { self.open[k / 2].at(n) }
+    }
+
+    /// φ behind face `k` of a cell.
+    fn phi_behind(&self, n: usize, k: usize) -> f32 {
+        let (i, step) = (block::centre(n), block::STEP[k / 2]);
+        self.phi[if k % 2 == 1 { i + step } else { i - step }]
+    }
+
+    /// The six faces of a cell, by axis, lower first, that are open to air: (face, air region).
+    fn air_behind(&self, n: usize) -> impl Iterator<Item = (usize, usize)> {
+        (0..6).filter_map(move |k| {
+            let region = usize::try_from(self.around.label_behind(n, k)).ok()?;
+            (self.alpha(n, k) > 0.0).then_some((k, region))
         })
     }
 
-    /// True when the leaf is all air of one region, no cell of it cut by solids, or by the liquid if that is moved a little.
-    fn is_uncut_air(&self, depth: f32) -> bool {
-        let first = self.labels[block::centre(0)];
-        let whole = |n: usize| {
-            let i = block::centre(n);
-            self.labels[i] == first
-                && self.phi[i] >= depth
-                && self.spray(n) == 0.0
-                && (0..3).all(|a| self.open[a][i] >= 1.0 && self.open[a][i + block::STEP[a]] >= 1.0)
-        };
-        first >= 0 && (0..leaf::SIZE).all(whole)
-    }
-
-    /// Fraction of the leaf's own cell `n` that spray fills.
-    fn spray(&self, n: usize) -> f32 {
-        self.spray.map_or(0.0, |spray| spray[n])
-    }
-
     /// Fraction of a cell's volume that no solid fills.
-    fn open_fraction(&self, i: usize) -> f32 {
-        open_volume(std::array::from_fn(|a| [self.open[a][i], self.open[a][i + block::STEP[a]]]))
+    fn open_fraction(&self, n: usize) -> f32 {
+        open_volume(std::array::from_fn(|a| [self.alpha(n, 2 * a), self.alpha(n, 2 * a + 1)]))
     }
 
     /// |n·e_axis| of the liquid surface at a cell, n the normal.
-    fn normal_component(&self, i: usize, axis: usize) -> f64 {
-        let slope = |a: usize| f64::from(self.phi[i + block::STEP[a]] - self.phi[i - block::STEP[a]]);
+    fn normal_component(&self, n: usize, axis: usize) -> f64 {
+        let slope = |a: usize| f64::from(self.phi_behind(n, 2 * a + 1) - self.phi_behind(n, 2 * a));
         let gradient = DVec3::new(slope(0), slope(1), slope(2));
         let length = gradient.length();
         if length > 0.0 { gradient[axis].abs() / length } else { 1.0 }
     }
 
     /// The air region beside a liquid cell, behind the neighbour with the greatest φ.
-    fn air_beside(&self, i: usize) -> Option<usize> {
-        let air = self.neighbours(i).filter(|&(_, _, j, alpha)| alpha > 0.0 && self.labels[j] >= 0);
-        air.fold(None, |best: Option<(f32, i32)>, (_, _, j, _)| match best {
-            Some((phi, _)) if phi >= self.phi[j] => best,
-            _ => Some((self.phi[j], self.labels[j])),
-        })
-        .map(|(_, r)| r as usize)
+    fn air_beside(&self, n: usize) -> Option<usize> {
+        let greatest = |best: Option<(f32, usize)>, (k, region): (usize, usize)| match best {
+            Some((phi, _)) if phi >= self.phi_behind(n, k) => best,
+            _ => Some((self.phi_behind(n, k), region)),
+        };
+        self.air_behind(n).fold(None, greatest).map(|(_, region)| region)
     }
+
+    /// The faces of the liquid cells in `touching` that border air: Σ_f |n_f| α h² over them is the surface's area, because
+    /// the faces across axis a see its projection ∫ |n_a| dA, and n_x² + n_y² + n_z² = 1.
+    fn add_contacts(&self, shares: &mut Shares, touching: &Words) {
+        for n in offsets(touching) {
+            let component = component_of(self.around.label(n)) as u32;
+            for (k, region) in self.air_behind(n) {
+                let share = shares.of(region);
+                share.faces += 1;
+                share.area += f64::from(self.alpha(n, k)) * self.normal_component(n, k / 2);
+                if share.liquids.last() != Some(&component) {
+                    share.liquids.push(component);
+                }
+            }
+        }
+    }
+}
+
+/// The values of a leaf, if it is active.
+fn leaf_of<T: Copy>(grid: &Grid<T>, origin: Coord) -> Option<&[T; leaf::SIZE]> {
+    grid.values.as_chunks().0.get(grid.topology.leaf_of(origin)?)
+}
+
+/// Whether all values fulfil a condition; without an early end, so that many are looked at at once.
+fn all<T: Copy>(values: &[T; leaf::SIZE], holds: impl Fn(T) -> bool) -> bool {
+    values.iter().fold(true, |all, &value| all & holds(value))
 }
 
 fn measure_leaf(
@@ -192,23 +209,15 @@ fn measure_leaf(
     limits: &AirLimits,
 ) -> Shares {
     let mut shares = Shares::default();
-    let own = &found.cells.values[l * leaf::SIZE..][..leaf::SIZE];
-    if own.iter().all(|&label| label == LABEL_SOLID) {
+    let (wet, dry) = (found.liquid.words(l), found.air_cells.words(l));
+    let Some(own) = found.cells.values.as_chunks::<{ leaf::SIZE }>().0.get(l) else { return shares };
+    if *wet == NONE && *dry == NONE {
         return shares;
     }
     if found.deep[l] {
         shares.liquid.push((component_of(own[0]), leaf::SIZE));
         return shares;
     }
-    let around = Surroundings {
-        labels: found.block(origin),
-        phi: Block::of(fields.surface, origin),
-        liquid: Block::of(liquid, origin),
-        spray: fields
-            .spray
-            .and_then(|s| Some(&s.values[s.topology.leaf_of(origin)? * leaf::SIZE..][..leaf::SIZE])),
-        open: block::faces(fields.open, origin),
-    };
     let beyond = |index: DVec3| {
         (0..3).any(|a| {
             (!limits.walled[2 * a] && index[a] < limits.low[a])
@@ -216,41 +225,63 @@ fn measure_leaf(
         })
     };
     let corners = [origin.as_dvec3(), (origin + 7).as_dvec3()];
+    let reaches_out = corners.into_iter().any(beyond);
+    let around = found.around(origin);
+    let (open, cut) = around.open_and_cut();
+    let elsewhere = [fields.surface.background; leaf::SIZE];
+    let phi = leaf_of(fields.surface, origin).unwrap_or(&elsewhere);
+    let spray = fields.spray.and_then(|spray| leaf_of(spray, origin));
     let depth = skin::DEPTH * fields.voxel_size() as f32;
-    if around.is_uncut_air(depth) && !corners.into_iter().any(beyond) {
+    // All air of one region, no cell of it cut by solids, or by the liquid if that is moved a little.
+    let is_whole = *dry == ALL && cut == NONE && (0..6).all(|k| around.whole(k) == ALL);
+    let is_uncut = || {
+        all(own, |label| label == own[0])
+            && all(phi, |phi| phi >= depth)
+            && spray.is_none_or(|spray| all(spray, |spray| spray == 0.0))
+    };
+    if is_whole && !reaches_out && is_uncut() {
         let share = shares.of(own[0] as usize);
         share.volume = leaf::SIZE as f64;
         share.moment = share.volume * 0.5 * (corners[0] + corners[1]);
         return shares;
     }
-    for (n, &label) in own.iter().enumerate() {
-        if label == LABEL_SOLID {
-            continue;
-        }
-        let i = block::centre(n);
-        let inside = around.liquid[i];
-        let near = around.phi[i].abs() < depth;
+    let elsewhere = [liquid.background; leaf::SIZE];
+    let inside = leaf_of(liquid, origin).unwrap_or(&elsewhere);
+    let (near, part) = (words_of(phi, |phi| phi.abs() < depth), words_of(inside, |inside| inside < 1.0));
+    let mut touching = NONE;
+    for k in 0..6 {
+        let (passable, air) = (around.passable(k), around.air_behind(k));
+        (0..leaf::DIM).for_each(|x| touching[x] |= wet[x] & passable[x] & air[x]);
+    }
+    for n in offsets(wet) {
+        shares.count_liquid(component_of(own[n]));
+    }
+    let at = Surroundings {
+        around,
+        phi: if touching == NONE { Block::all(0.0) } else { Block::of(fields.surface, origin) },
+        open: Rows::faces(fields.open, origin),
+    };
+    at.add_contacts(&mut shares, &touching);
+    // Cells that hold air, or might once the surface is moved a little.
+    let held: Words = std::array::from_fn(|x| dry[x] | wet[x] & (near[x] | part[x] & touching[x]));
+    for n in offsets(&held) {
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
-        let owner = if label >= 0 {
-            let region = label as usize;
-            shares.of(region).exterior |= beyond(index);
-            Some(region)
-        } else {
-            let component = component_of(label);
-            shares.count_liquid(component);
-            add_contacts(&mut shares, &around, i, component as u32);
-            if near || inside < 1.0 { around.air_beside(i) } else { None }
+        let owner = match usize::try_from(own[n]) {
+            Ok(region) => {
+                shares.of(region).exterior |= reaches_out && beyond(index);
+                Some(region)
+            }
+            Err(_) if has(&touching, n) => at.air_beside(n),
+            Err(_) => None,
         };
-        if !near && owner.is_none() {
-            continue;
-        }
-        let open = around.open_fraction(i);
-        if near {
-            let (owner, spray) = (owner.map(|r| r as u32), around.spray(n));
+        let open = if has(&cut, n) { at.open_fraction(n) } else { f32::from(u8::from(has(&open, n))) };
+        let (inside, spray) = (inside[n], spray.map_or(0.0, |spray| spray[n]));
+        if has(&near, n) {
+            let owner = owner.map(|r| r as u32);
             shares.skin.push(SkinCell { offset: n as u16, owner, open, spray, inside });
         }
         if let Some(region) = owner {
-            let air = open * (1.0 - inside) - around.spray(n);
+            let air = open * (1.0 - inside) - spray;
             let volume = f64::from(air.max(0.0));
             let share = shares.of(region);
             share.volume += volume;
@@ -271,19 +302,4 @@ pub(super) fn deep_leaves(cells: &Grid<i32>, fields: &LiquidFields) -> Vec<bool>
             && leaf.is_some_and(|phi| phi[..leaf::SIZE].iter().all(|&phi| phi < farthest))
     };
     cells.values.par_chunks(leaf::SIZE).zip(cells.topology.origins()).map(is_deep).collect()
-}
-
-/// The faces of a liquid cell that border air: Σ_f |n_f| α h² over them is the surface's area, because the
-/// faces across axis a see its projection ∫ |n_a| dA, and n_x² + n_y² + n_z² = 1.
-fn add_contacts(shares: &mut Shares, around: &Surroundings, i: usize, component: u32) {
-    for (axis, _, j, alpha) in around.neighbours(i) {
-        if alpha > 0.0 && around.labels[j] >= 0 {
-            let share = shares.of(around.labels[j] as usize);
-            share.faces += 1;
-            share.area += f64::from(alpha) * around.normal_component(i, axis);
-            if share.liquids.last() != Some(&component) {
-                share.liquids.push(component);
-            }
-        }
-    }
 }

@@ -12,16 +12,19 @@ mod disjoint_sets;
 mod gaps;
 mod leaf_components;
 mod measure;
+pub(super) mod sets;
 mod skin;
 
 use super::block;
 use super::fields::{AirLimits, LiquidFields};
+use crate::grid::morphology::{VoxelMask, shift, words_of};
 use crate::grid::{Coord, Grid, Topology, leaf};
 pub(super) use disjoint_sets::DisjointSets;
 use gaps::Gaps;
 use glam::{DVec3, IVec3};
 use leaf_components::{Kind, LeafComponents, SOLID};
 use rayon::prelude::*;
+use sets::{ALL, NONE, OpenFaces};
 use std::sync::Arc;
 
 /// Label of a cell without any open face.
@@ -53,6 +56,11 @@ pub struct Regions {
     pub air: Vec<Region>,
     /// Cells of each connected liquid component, in the order of their first cells.
     pub liquid_cells: Vec<usize>,
+    /// The cells of liquid, and those of air.
+    liquid: VoxelMask,
+    air_cells: VoxelMask,
+    /// Which faces are open.
+    open: OpenFaces,
     /// Per leaf, whether it is deep in the liquid.
     deep: Vec<bool>,
     /// Per leaf, its cells near the surface.
@@ -90,7 +98,8 @@ impl Regions {
     pub fn find(fields: &LiquidFields) -> Self {
         let topology = leaves(fields);
         let limits = AirLimits::new(&fields.domain, &fields.transform);
-        let components = label_leaves(fields, &topology);
+        let open = OpenFaces::new(fields.open, &topology);
+        let components = label_leaves(fields, &topology, &open);
         let mut first: Vec<u32> = vec![0];
         first.extend(components.iter().scan(0, |sum, c| {
             *sum += c.kinds.len() as u32;
@@ -124,13 +133,20 @@ impl Regions {
         let mut cells = Grid::new(topology, LABEL_SOLID);
         cells.values.par_chunks_mut(leaf::SIZE).zip(&components).zip(&first).for_each(
             |((out, c), &first)| {
+                if c.kinds.is_empty() {
+                    return;
+                }
                 for (v, &k) in out.iter_mut().zip(c.of_cell.iter()) {
                     *v = if k == SOLID { LABEL_SOLID } else { label[first as usize + k as usize] };
                 }
             },
         );
         let deep = measure::deep_leaves(&cells, fields);
+        let topology = cells.topology.clone();
         let mut found = Self {
+            liquid: VoxelMask::of_values(topology.clone(), &cells.values, |label| label < LABEL_SOLID),
+            air_cells: VoxelMask::of_values(topology, &cells.values, |label| label > LABEL_SOLID),
+            open,
             cells,
             air: Vec::new(),
             liquid_cells: vec![0; liquids as usize],
@@ -155,6 +171,11 @@ impl Regions {
         self.gaps.locate(origin).map_or(LABEL_SOLID, |g| self.gap_regions[g as usize])
     }
 
+    /// The cells of liquid in an active leaf.
+    pub(super) fn liquid_of(&self, l: usize) -> &sets::Words {
+        self.liquid.words(l)
+    }
+
     /// Labels of the cells of a leaf, if it is active.
     pub(super) fn of_leaf(&self, origin: Coord) -> Option<&[i32; leaf::SIZE]> {
         let l = self.cells.topology.leaf_of(origin)?;
@@ -172,20 +193,23 @@ impl Regions {
 }
 
 /// The components inside each leaf.
-fn label_leaves(fields: &LiquidFields, topology: &Topology) -> Vec<LeafComponents> {
-    let origins = topology.origins().par_iter();
-    let label = |&origin: &Coord| {
-        let around = block::surroundings(&fields.open.topology, origin);
-        let open = block::faces_around(fields.open, &around);
-        let upper_known = std::array::from_fn(|a| around[face_slot(a, 1)] != leaf::ABSENT);
-        let air = [fields.surface.background; leaf::SIZE];
-        let phi = match fields.surface.topology.leaf_of(origin) {
-            Some(l) => &fields.surface.values[l * leaf::SIZE..][..leaf::SIZE],
-            None => &air,
-        };
-        leaf_components::label(phi, &open, upper_known)
+fn label_leaves(fields: &LiquidFields, topology: &Topology, open: &OpenFaces) -> Vec<LeafComponents> {
+    let phi = fields.surface.values.as_chunks::<{ leaf::SIZE }>().0;
+    let elsewhere = if fields.surface.background < 0.0 { ALL } else { NONE };
+    let label = |(l, &origin): (usize, &Coord)| {
+        let there = fields.surface.topology.leaf_of(origin);
+        let liquid = there.map_or(elsewhere, |l| words_of(&phi[l], |phi| phi < 0.0));
+        let lower = open.passable.each_ref().map(|open| *open.words(l));
+        let upper = std::array::from_fn(|a| {
+            let next = topology.neighbours()[l][face_slot(a, 1)];
+            // Fractions of the upper faces that are not stored say nothing.
+            let stored = next != leaf::ABSENT && open.known[next as usize];
+            let next = if stored { open.passable[a].words(next as usize) } else { &NONE };
+            shift(&lower[a], next, a, 1)
+        });
+        leaf_components::label(&liquid, &lower, &upper)
     };
-    origins.map(label).collect()
+    topology.origins().par_iter().enumerate().map(label).collect()
 }
 
 /// Pairs of components that touch across the borders of leaves, gap boxes numbered after all leaf components.

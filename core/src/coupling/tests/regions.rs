@@ -1,6 +1,9 @@
+use super::super::block;
+use super::super::regions::sets::has;
 use super::super::regions::{LABEL_SOLID, Regions};
 use super::*;
 use crate::fluid::solids::SolidMemory;
+use crate::grid::leaf;
 use crate::levelset::from_mesh;
 use crate::solid::shapes::cuboid;
 use crate::solid::{Collider, Motion, Solids};
@@ -186,6 +189,33 @@ fn a_room_has_its_volume_whatever_leaves_are_there() {
             let some = whole.origins().iter().enumerate().filter(some).map(|(_, &o)| o).collect();
             let (part, _) = volume(&Arc::new(Topology::new(some)));
             assert!((part / full - 1.0).abs() < 1e-3, "step {step}, {n}: {part} m³, with all leaves {full}");
+        }
+    }
+}
+
+#[test]
+fn sets_around_a_leaf_say_what_its_labels_say() {
+    let size = ivec3(20, 16, 12);
+    let wall = |axis: usize, c: Coord| (axis == 0 && c.x == 11) || walls(IVec3::ZERO, size)(axis, c);
+    // A leaf inside the box is missing: a tile of air.
+    let topology = Arc::new(Topology::new(
+        leaves(IVec3::ZERO, size).origins().iter().copied().filter(|&o| o != ivec3(8, 8, 0)).collect(),
+    ));
+    let found = regions(topology, limits(IVec3::ZERO, size, true), |c| c.y < 5 && c.x != 8, wall);
+    for origin in [ivec3(0, 0, 0), ivec3(8, 0, 0), ivec3(8, 8, 0), ivec3(16, 8, 8), ivec3(-8, 0, 0)] {
+        let (around, labels) = (found.around(origin), found.block(origin));
+        for n in 0..leaf::SIZE {
+            let i = block::centre(n);
+            assert_eq!(around.label(n), labels[i]);
+            assert_eq!(has(&around.liquid(), n), labels[i] < LABEL_SOLID);
+            assert_eq!(has(&around.air(), n), labels[i] >= 0);
+            for k in 0..6 {
+                let step = block::STEP[k / 2];
+                let there = labels[if k % 2 == 1 { i + step } else { i - step }];
+                assert_eq!(around.label_behind(n, k), there, "{origin} {n} {k}");
+                assert_eq!(has(&around.liquid_behind(k), n), there < LABEL_SOLID);
+                assert_eq!(has(&around.air_behind(k), n), there >= 0);
+            }
         }
     }
 }

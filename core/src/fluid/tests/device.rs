@@ -53,13 +53,12 @@ fn sort_within(particles: &mut Particles, reach: i32) -> Cells {
     cells::sort(particles, &transform(), &topology).0
 }
 
-/// Up to 3 m/s and `rough` m/s from face to face.
+/// Up to 3 m/s along every axis and `rough` m/s from face to face, as outside every leaf.
 fn random_faces(seed: &mut u64, topology: &Arc<Topology>, rough: f32) -> FaceGrid<f32> {
-    let mut faces = FaceGrid::new(topology.clone(), 0.25);
-    let drift = (3.0 - rough) * vec3(seed);
-    for (axis, values) in faces.values.iter_mut().enumerate() {
-        values.iter_mut().for_each(|u| *u = drift[axis] + rough * (2.0 * noise(seed) - 1.0));
-    }
+    let drift = (3.0 - rough) * (2.0 * noise(seed) - 1.0);
+    let mut faces = FaceGrid::new(topology.clone(), drift + 0.1 * rough);
+    let values = faces.values.iter_mut().flatten();
+    values.for_each(|u| *u = drift + rough * (2.0 * noise(seed) - 1.0));
     faces
 }
 

@@ -140,3 +140,49 @@ fn trilinear(block: &[f32], first: Vec4, [x, y, z]: [Vec4; 3]) -> Vec4 {
     let high = places.y_axis + y * (places.w_axis - places.y_axis);
     low + z * (high - low)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Topology, Transform};
+    use glam::DVec3;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// A field that differs from face to face, on a block of leaves and one leaf away from it.
+    fn rough() -> FaceGrid<f32> {
+        let leaves =
+            [[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8], [-8, 0, 0], [40, 0, 0]].map(IVec3::from_array);
+        let noise = |n: i32| (n.wrapping_mul(0x2c1b_3c6d) ^ (n >> 7)).wrapping_mul(0x297a_2d39) as f32 / 1e9;
+        FaceGrid::from_fn(Arc::new(Topology::new(leaves.to_vec())), 0.3, |axis, c| {
+            noise(c.x * 7919 + c.y * 104_729 + c.z * 1_299_709 + axis as i32 * 15_485_863)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn paths_in_blocks_are_those_of_single_look_ups(
+            start in prop::collection::vec(prop::array::uniform3(-12f32..18.0), 1..70),
+            step in 0f32..3.0,
+        ) {
+            let velocity = rough();
+            let frame = IndexFrame::new(DVec3::new(3.2, 0.0, -1.7), &Transform::uniform(1.0, DVec3::ZERO));
+            let start: Vec<Vec3> = start.into_iter().map(Vec3::from_array).collect();
+            let mut end = start.clone();
+            Flow::new(frame, &velocity).follow(&mut end, step);
+            let mut sampler = Sampler::new(&velocity.topology);
+            let mut at = |x: Vec3| {
+                let cell = x.floor();
+                let at = Position { base: cell.as_ivec3() + frame.base, fraction: x - cell };
+                sampler.sample_velocity(&velocity, at)
+            };
+            for (x, end) in start.into_iter().zip(end) {
+                let k1 = at(x);
+                let k2 = at(x + 0.5 * step * k1);
+                let k3 = at(x + 0.75 * step * k2);
+                let expected = x + step / 9.0 * (2.0 * k1 + 3.0 * k2 + 4.0 * k3);
+                prop_assert!(end.distance(expected) < 1e-3, "from {x}: {end} {expected}");
+            }
+        }
+    }
+}

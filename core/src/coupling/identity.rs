@@ -15,7 +15,7 @@ const REACH: i32 = 3;
 /// What one substep's bubbles leave to the next. State: it travels with the liquid's data.
 #[derive(Clone, Debug)]
 pub struct BubbleMemory {
-    /// Per cell the id of its air; [`LABEL_SOLID`](super::regions::LABEL_SOLID) in a solid, −2 − k in the connected
+    /// Per cell the id of its air; [`LABEL_SOLID`] in a solid, −2 − k in the connected
     /// liquid component k.
     pub cells: Grid<i32>,
     /// The enclosed bubbles, by ascending id.

@@ -19,6 +19,7 @@ demo: packages
 	target/release/meniscus demo --out $(DEMO_OUT)
 
 test: packages
+	cargo fetch --locked --quiet
 	cargo test --workspace --quiet
 
 check: packages

@@ -8,12 +8,12 @@ mod scenes;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use meniscus_core::coupling::regions::Regions;
 use meniscus_core::coupling::{constraint_bubbles, free_surface};
-use meniscus_core::fluid::advection::advect;
+use meniscus_core::fluid::advection::{Way, advect};
 use meniscus_core::fluid::cells::{self, Cells};
 use meniscus_core::fluid::extrapolation::extrapolate;
 use meniscus_core::fluid::reseeding::{Reseeding, reseed};
 use meniscus_core::fluid::surface::{SurfaceParams, surface};
-use meniscus_core::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
+use meniscus_core::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use meniscus_core::grid::leaf;
 use meniscus_core::levelset::redistance;
 use meniscus_core::pressure::{MultigridSolver, Params, PressureSolver};
@@ -85,9 +85,8 @@ fn per_cell(group: &mut Group, leaves: usize, bytes: usize) {
 fn particles(group: &mut Group, splash: &Splash, dt: f64) {
     let (liquid, params) = (&splash.liquid, &splash.params);
     let solids = Solids { colliders: &splash.colliders, domain: &splash.domain };
-    let step = |p: &mut _| {
-        advect(p, &liquid.transform, &liquid.velocity, &solids, dt, liquid.born_from, None, &params.advection)
-    };
+    let way = Way { born_from: liquid.born_from, ..Way::through(&liquid.velocity, liquid.transform, dt) };
+    let step = |p: &mut _| advect(p, &way, &solids, &params.advection);
     let mut moved = liquid.particles.clone();
     step(&mut moved);
     let topology = Arc::new(cells::covering(&moved, &liquid.transform, 5));
@@ -107,17 +106,16 @@ fn particles(group: &mut Group, splash: &Splash, dt: f64) {
 
 /// What particles and faces give each other.
 fn exchange(group: &mut Group, splash: &Splash, cells: &Cells) {
-    let (liquid, apic) = (&splash.liquid, VelocityTransfer::Apic);
+    let liquid = &splash.liquid;
+    let apic = Transfer { cells, transform: liquid.transform, method: VelocityTransfer::Apic };
     let h = splash.liquid.transform.voxel_size() as f32;
     let faces = VELOCITY * cells.topology.len() * leaf::SIZE / liquid.particles.len();
     per_particle(group, splash, POSITION + MOTION + faces);
-    group.bench_function("particles to faces", |b| {
-        b.iter(|| particles_to_faces(&liquid.particles, cells, &liquid.transform, apic))
-    });
+    group.bench_function("particles to faces", |b| b.iter(|| particles_to_faces(&liquid.particles, &apic)));
     group.bench_function("faces to particles", |b| {
         let back = |p: &mut _| {
             let (new, old) = (&liquid.velocity, &liquid.transferred);
-            faces_to_particles(p, cells, &liquid.transform, new, old, apic)
+            faces_to_particles(p, &apic, new, old)
         };
         b.iter_batched_ref(|| liquid.particles.clone(), back, BatchSize::LargeInput)
     });

@@ -1,56 +1,23 @@
 //! A device that is not there, or fails in the middle of a substep: the processor takes over from what the device began
 //! with, and says so once.
 
+#[path = "common/worn.rs"]
+mod worn;
+
 use glam::{DVec3, Vec3};
-use meniscus_core::fluid::advection::AdvectionParams;
+use meniscus_core::fluid::advection::{AdvectionParams, Way};
 use meniscus_core::fluid::cells::{self, Cells};
-use meniscus_core::fluid::device::{DeviceError, DeviceMover, Mover, Processor, Way};
-use meniscus_core::fluid::transfer::VelocityTransfer;
+use meniscus_core::fluid::device::{DeviceError, DeviceMover, Mover, Processor};
+use meniscus_core::fluid::transfer::{Transfer, VelocityTransfer};
 use meniscus_core::fluid::{Particle, Particles};
 use meniscus_core::grid::{FaceGrid, Transform};
 use meniscus_core::pressure;
 use meniscus_core::solid::{DomainLimits, Side, Solids};
-use meniscus_kernels::cuda::{Device, Emulation, Failure, Program};
+use meniscus_kernels::cuda::{Emulation, Failure};
 use std::sync::Arc;
+use worn::Worn;
 
 const FLIP: VelocityTransfer = VelocityTransfer::Flip { flip: 0.95 };
-
-/// An emulated device that hands back so many arrays and then no more.
-struct Tired(Emulation, usize);
-
-impl Device for Tired {
-    type Memory = <Emulation as Device>::Memory;
-
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
-
-    fn allocate(&mut self, bytes: usize) -> Result<Self::Memory, Failure> {
-        self.0.allocate(bytes)
-    }
-
-    fn address(memory: &Self::Memory) -> u64 {
-        Emulation::address(memory)
-    }
-
-    fn upload(&mut self, memory: &mut Self::Memory, at: usize, bytes: &[u8]) -> Result<(), Failure> {
-        self.0.upload(memory, at, bytes)
-    }
-
-    fn clear(&mut self, memory: &mut Self::Memory, bytes: usize) -> Result<(), Failure> {
-        self.0.clear(memory, bytes)
-    }
-
-    fn download(&mut self, memory: &Self::Memory, at: usize, bytes: &mut [u8]) -> Result<(), Failure> {
-        self.1 = self.1.checked_sub(1).ok_or_else(|| Failure("worn out".into()))?;
-        self.0.download(memory, at, bytes)
-    }
-
-    unsafe fn run(&mut self, program: &Program, times: usize) -> Result<(), Failure> {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { self.0.run(program, times) }
-    }
-}
 
 fn transform() -> Transform {
     Transform::uniform(0.1, DVec3::ZERO)
@@ -78,26 +45,27 @@ fn particles() -> (Particles, Cells) {
 /// Every step of a substep once.
 fn substep<M: Mover>(mover: &mut M) -> Result<(Particles, FaceGrid<f32>), M::Error> {
     let (mut particles, cells) = particles();
-    let faces = mover.particles_to_faces(&particles, &cells, &transform(), FLIP)?;
+    let transfer = Transfer { cells: &cells, transform: transform(), method: FLIP };
+    let faces = mover.particles_to_faces(&particles, &transfer)?;
     let mut half = faces.clone();
     half.values.iter_mut().flatten().for_each(|u| *u *= 0.5);
-    mover.faces_to_particles(&mut particles, &cells, &transform(), &half, &faces, FLIP)?;
+    mover.faces_to_particles(&mut particles, &transfer, &half, &faces)?;
     let domain = DomainLimits::uniform(DVec3::splat(-1.05), DVec3::splat(1.05), Side::Closed);
-    let way = Way { velocity: &faces, dt: 0.1, born_from: 1900, inlet: None };
+    let way = Way { born_from: 1900, ..Way::through(&faces, transform(), 0.1) };
     let solids = Solids { colliders: &[], domain: &domain };
-    mover.advect(&mut particles, &transform(), &way, &solids, &AdvectionParams::default())?;
+    mover.advect(&mut particles, &way, &solids, &AdvectionParams::default())?;
     Ok((particles, faces))
 }
 
 #[test]
 fn a_device_that_fails_leaves_nothing_half_done() {
     let Ok((expected, faces)) = substep(&mut Processor);
-    let opens: [fn() -> Result<Tired, Failure>; 5] = [
+    let opens: [fn() -> Result<Worn, Failure>; 5] = [
         || Err(Failure("worn out".into())),
-        || Ok(Tired(Emulation::default(), 2)),
-        || Ok(Tired(Emulation::default(), 3)),
-        || Ok(Tired(Emulation::default(), 5)),
-        || Ok(Tired(Emulation::default(), 8)),
+        || Ok(Worn { downloads: 2, ..Worn::default() }),
+        || Ok(Worn { downloads: 3, ..Worn::default() }),
+        || Ok(Worn { downloads: 5, ..Worn::default() }),
+        || Ok(Worn { downloads: 8, ..Worn::default() }),
     ];
     for open in opens {
         let mut mover = DeviceMover::new(open, false);

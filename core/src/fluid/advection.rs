@@ -10,6 +10,28 @@ use crate::solid::{Motion, Side, Solids};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+/// What particles move through in a substep.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    /// Where the faces are.
+    pub transform: Transform,
+    /// Face velocity, m/s.
+    pub velocity: &'a FaceGrid<f32>,
+    /// Length of the substep, s.
+    pub dt: f64,
+    /// Particles with ids from here on are newer than the velocity and move with their own.
+    pub born_from: i64,
+    /// Where sources drive the liquid.
+    pub inlet: Option<&'a Inlet>,
+}
+
+impl<'a> Way<'a> {
+    /// Through a velocity as old as all particles, which no source drives.
+    pub fn through(velocity: &'a FaceGrid<f32>, transform: Transform, dt: f64) -> Self {
+        Self { transform, velocity, dt, born_from: i64::MAX, inlet: None }
+    }
+}
+
 /// How particles meet solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdvectionParams {
@@ -26,23 +48,13 @@ impl Default for AdvectionParams {
     }
 }
 
-/// Moves particles by `dt` seconds and removes those beyond sides of the domain that remove liquid.
+/// Moves particles along their way and removes those beyond sides of the domain that remove liquid.
 ///
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
-/// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles with ids
-/// from `born_from` on entered after that velocity was made and move with their own. Those that a source drives move with
-/// what its `inlet` gives, at its rim too. A particle that touches a
-/// solid loses the part of its velocity that goes into it.
-pub fn advect(
-    particles: &mut Particles,
-    transform: &Transform,
-    velocity: &FaceGrid<f32>,
-    solids: &Solids,
-    dt: f64,
-    born_from: i64,
-    inlet: Option<&Inlet>,
-    params: &AdvectionParams,
-) -> Selection {
+/// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Those that a source
+/// drives move with what its `inlet` gives, at its rim too. A particle that touches a solid loses the part of its velocity that goes into it.
+pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &AdvectionParams) -> Selection {
+    let &Way { ref transform, velocity, dt, born_from, inlet } = way;
     let frame = particles.frame(transform);
     let origin = particles.origin;
     let h = transform.voxel_size();
@@ -83,10 +95,7 @@ pub fn advect(
     if killed.peek().is_none() {
         return Selection::identity(particles.len());
     }
-    let alive = (0..particles.len() as u32).filter(|&p| killed.next_if_eq(&p).is_none());
-    let selection = Selection { source: alive.collect() };
-    particles.select(&selection);
-    selection
+    particles.retain(|p| killed.next_if_eq(&(p as u32)).is_none())
 }
 
 /// A bound on the speed of the solids' surfaces among the particles, m/s.

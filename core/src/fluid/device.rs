@@ -3,30 +3,15 @@
 
 mod copies;
 
-use super::advection::{self, AdvectionParams};
-use super::cells::Cells;
-use super::inlet::Inlet;
+use super::advection::{self, AdvectionParams, Way};
 use super::particles::{Particles, Selection};
-use super::transfer::{self, VelocityTransfer};
-use crate::grid::{FaceGrid, Transform};
+use super::transfer::{self, Transfer};
+use crate::grid::FaceGrid;
 use crate::pressure::Device;
 use crate::solid::Solids;
 use copies::OnDevice;
 use meniscus_kernels::cuda::{self, Cuda, Failure};
 use std::convert::Infallible;
-
-/// What particles move through in a substep.
-#[derive(Clone, Copy)]
-pub struct Way<'a> {
-    /// Face velocity, m/s.
-    pub velocity: &'a FaceGrid<f32>,
-    /// Length of the substep, s.
-    pub dt: f64,
-    /// Particles with ids from here on are newer than the velocity and move with their own.
-    pub born_from: i64,
-    /// Where sources drive the liquid.
-    pub inlet: Option<&'a Inlet>,
-}
 
 /// Moves particles, and their velocity to the faces and back.
 pub trait Mover {
@@ -37,7 +22,6 @@ pub trait Mover {
     fn advect(
         &mut self,
         particles: &mut Particles,
-        transform: &Transform,
         way: &Way,
         solids: &Solids,
         params: &AdvectionParams,
@@ -47,20 +31,16 @@ pub trait Mover {
     fn particles_to_faces(
         &mut self,
         particles: &Particles,
-        cells: &Cells,
-        transform: &Transform,
-        transfer: VelocityTransfer,
+        transfer: &Transfer,
     ) -> Result<FaceGrid<f32>, Self::Error>;
 
     /// As [`transfer::faces_to_particles`].
     fn faces_to_particles(
         &mut self,
         particles: &mut Particles,
-        cells: &Cells,
-        transform: &Transform,
+        transfer: &Transfer,
         velocity: &FaceGrid<f32>,
         before: &FaceGrid<f32>,
-        transfer: VelocityTransfer,
     ) -> Result<(), Self::Error>;
 }
 
@@ -74,35 +54,29 @@ impl Mover for Processor {
     fn advect(
         &mut self,
         particles: &mut Particles,
-        transform: &Transform,
         way: &Way,
         solids: &Solids,
         params: &AdvectionParams,
     ) -> Result<Selection, Infallible> {
-        let Way { velocity, dt, born_from, inlet } = *way;
-        Ok(advection::advect(particles, transform, velocity, solids, dt, born_from, inlet, params))
+        Ok(advection::advect(particles, way, solids, params))
     }
 
     fn particles_to_faces(
         &mut self,
         particles: &Particles,
-        cells: &Cells,
-        transform: &Transform,
-        transfer: VelocityTransfer,
+        transfer: &Transfer,
     ) -> Result<FaceGrid<f32>, Infallible> {
-        Ok(transfer::particles_to_faces(particles, cells, transform, transfer).value)
+        Ok(transfer::particles_to_faces(particles, transfer).value)
     }
 
     fn faces_to_particles(
         &mut self,
         particles: &mut Particles,
-        cells: &Cells,
-        transform: &Transform,
+        transfer: &Transfer,
         velocity: &FaceGrid<f32>,
         before: &FaceGrid<f32>,
-        transfer: VelocityTransfer,
     ) -> Result<(), Infallible> {
-        transfer::faces_to_particles(particles, cells, transform, velocity, before, transfer);
+        transfer::faces_to_particles(particles, transfer, velocity, before);
         Ok(())
     }
 }
@@ -186,48 +160,38 @@ impl<D: cuda::Device> Mover for DeviceMover<D> {
     fn advect(
         &mut self,
         particles: &mut Particles,
-        transform: &Transform,
         way: &Way,
         solids: &Solids,
         params: &AdvectionParams,
     ) -> Result<Selection, DeviceError> {
-        if !particles.is_empty() {
-            let moved = self.try_there(|there| there.advect(particles, transform, way, solids, params))?;
-            if let Some(selection) = moved {
-                return Ok(selection);
-            }
-        }
-        let Ok(selection) = Processor.advect(particles, transform, way, solids, params);
-        Ok(selection)
+        // Where nothing moves, no device is looked for.
+        let moved = match particles.is_empty() {
+            true => None,
+            false => self.try_there(|there| there.advect(particles, way, solids, params))?,
+        };
+        Ok(moved.unwrap_or_else(|| advection::advect(particles, way, solids, params)))
     }
 
     fn particles_to_faces(
         &mut self,
         particles: &Particles,
-        cells: &Cells,
-        transform: &Transform,
-        transfer: VelocityTransfer,
+        transfer: &Transfer,
     ) -> Result<FaceGrid<f32>, DeviceError> {
-        let carried =
-            self.try_there(|there| there.particles_to_faces(particles, cells, transform, transfer))?;
-        Ok(carried
-            .unwrap_or_else(|| transfer::particles_to_faces(particles, cells, transform, transfer).value))
+        let carried = self.try_there(|there| there.particles_to_faces(particles, transfer))?;
+        Ok(carried.unwrap_or_else(|| transfer::particles_to_faces(particles, transfer).value))
     }
 
     fn faces_to_particles(
         &mut self,
         particles: &mut Particles,
-        cells: &Cells,
-        transform: &Transform,
+        transfer: &Transfer,
         velocity: &FaceGrid<f32>,
         before: &FaceGrid<f32>,
-        transfer: VelocityTransfer,
     ) -> Result<(), DeviceError> {
-        let taken = self.try_there(|there| {
-            there.faces_to_particles(particles, cells, transform, velocity, before, transfer)
-        })?;
+        let taken =
+            self.try_there(|there| there.faces_to_particles(particles, transfer, velocity, before))?;
         if taken.is_none() {
-            transfer::faces_to_particles(particles, cells, transform, velocity, before, transfer);
+            transfer::faces_to_particles(particles, transfer, velocity, before);
         }
         Ok(())
     }

@@ -3,11 +3,11 @@
 //! Between the two, a solve makes [`Liquid::velocity`] divergence-free. At the end of a substep particles,
 //! surface and velocity agree with each other: they, the counters and the volume book are the whole state.
 
-use super::advection::AdvectionParams;
+use super::advection::{AdvectionParams, Way};
 use super::air_flow::carry_volume;
 use super::air_particles::sample_air;
 use super::cells::{self, Cells};
-use super::device::{Mover, Processor, Way};
+use super::device::{Mover, Processor};
 use super::extrapolation::{Extended, extrapolate};
 use super::inlet::Inlet;
 use super::material;
@@ -18,7 +18,7 @@ use super::spreading::spread_out;
 use super::surface::{SurfaceParams, surface};
 use super::swelling::swelling;
 use super::tension;
-use super::transfer::VelocityTransfer;
+use super::transfer::{Transfer, VelocityTransfer};
 use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
@@ -214,12 +214,13 @@ pub fn predict_on<M: Mover>(
     // Particles follow the velocity of the last solve, around solids.
     let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
     let before = particles.len();
-    let way = Way { velocity, dt, born_from: *born_from, inlet: inlet.as_ref() };
-    let moved = mover.advect(particles, transform, &way, solids, &params.advection)?;
+    let (born_from, inlet) = (*born_from, inlet.as_ref());
+    let way = Way { born_from, inlet, ..Way::through(velocity, *transform, dt) };
+    let moved = mover.advect(particles, &way, solids, &params.advection)?;
     volume.lose(before - particles.len(), before);
     // So do those of the air, where there are any.
-    let way = Way { velocity: &liquid.velocity, dt, born_from: i64::MAX, inlet: None };
-    mover.advect(&mut liquid.air, &liquid.transform, &way, solids, &params.advection)?;
+    let way = Way::through(&liquid.velocity, liquid.transform, dt);
+    mover.advect(&mut liquid.air, &way, solids, &params.advection)?;
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let (cells, order) = sort_into_cells(liquid, params);
     // Where they came to overlap, they spread.
@@ -262,7 +263,8 @@ pub fn correct_on<M: Mover>(
     let extended = extend_velocity(liquid, &cells, params);
     // Particles take velocity from the faces.
     let Liquid { particles, transform, velocity, transferred, .. } = liquid;
-    mover.faces_to_particles(particles, &cells, transform, velocity, transferred, params.transfer)?;
+    let transfer = Transfer { cells: &cells, transform: *transform, method: params.transfer };
+    mover.faces_to_particles(particles, &transfer, velocity, transferred)?;
     // Interior cells that run short of particles, or over, are put right.
     let reseeded = reseed_interior(liquid, &cells, params);
     // They will move into the air without being squeezed; what the air does there is no velocity of theirs.
@@ -321,7 +323,8 @@ fn take_velocity_from_particles<M: Mover>(
     mover: &mut M,
 ) -> Result<(), M::Error> {
     let Liquid { particles, transform, .. } = liquid;
-    liquid.velocity = mover.particles_to_faces(particles, cells, transform, params.transfer)?;
+    let transfer = Transfer { cells, transform: *transform, method: params.transfer };
+    liquid.velocity = mover.particles_to_faces(particles, &transfer)?;
     liquid.transferred = liquid.velocity.clone();
     liquid.density = material::density(particles, cells, transform);
     Ok(())

@@ -96,6 +96,16 @@ impl Particles {
         self.viscosity = selection.gather(&self.viscosity);
     }
 
+    /// Keeps those of the particles, in their order, that stay. Returns how they continue.
+    pub fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) -> Selection {
+        let kept = (0..self.len() as u32).filter(|&p| stays(p as usize));
+        let selection = Selection { source: kept.collect() };
+        if selection.source.len() < self.len() {
+            self.select(&selection);
+        }
+        selection
+    }
+
     /// The first particle whose position, velocity or affine part is not finite.
     pub fn find_non_finite(&self) -> Option<usize> {
         /// Particles looked at before the first bad one is looked for.

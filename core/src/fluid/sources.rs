@@ -100,10 +100,7 @@ pub fn drive(particles: &mut Particles, inside: impl Fn(DVec3) -> bool, velocity
 
 /// Removes the particles of a region.
 pub fn drain(particles: &mut Particles, inside: impl Fn(DVec3) -> bool) -> Selection {
-    let stays = |&p: &u32| !inside(particles.origin + particles.position[p as usize].as_dvec3());
-    let selection = Selection { source: (0..particles.len() as u32).filter(stays).collect() };
-    if selection.source.len() < particles.len() {
-        particles.select(&selection);
-    }
-    selection
+    let gone: Vec<bool> =
+        particles.position.iter().map(|x| inside(particles.origin + x.as_dvec3())).collect();
+    particles.retain(|p| !gone[p])
 }

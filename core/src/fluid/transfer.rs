@@ -25,6 +25,17 @@ pub enum VelocityTransfer {
     },
 }
 
+/// Particles' cells, whose faces they exchange velocity with, and how they do.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer<'a> {
+    /// The cells, by which the particles are sorted.
+    pub cells: &'a Cells,
+    /// Where the cells are.
+    pub transform: Transform,
+    /// How.
+    pub method: VelocityTransfer,
+}
+
 /// Face values carried over from the particles, and how much of them reached each face.
 #[derive(Clone, Debug)]
 pub struct Carried {
@@ -38,15 +49,11 @@ pub struct Carried {
 ///
 /// With masses m_p and rows c_pa of the affine matrix: (mu)_f = Σ_p m_p w_fp (v_pa + c_pa · (x_f − x_p)),
 /// m_f = Σ_p m_p w_fp [Jiang et al. 2015, Eqs. 8-9, one axis at a time]. Liquids of one density use m_p = 1.
-pub fn particles_to_faces(
-    particles: &Particles,
-    cells: &Cells,
-    transform: &Transform,
-    transfer: VelocityTransfer,
-) -> Carried {
+pub fn particles_to_faces(particles: &Particles, transfer: &Transfer) -> Carried {
+    let Transfer { cells, transform, method } = transfer;
     let h = transform.voxel_size() as f32;
     let uniform = particles.uniform_density().is_some();
-    let affine = transfer == VelocityTransfer::Apic;
+    let affine = *method == VelocityTransfer::Apic;
     scatter(particles, cells, transform, |p| {
         let gradient = |a: usize| if affine { particles.affine[a][p] * h } else { Vec3::ZERO };
         Sample {
@@ -63,12 +70,11 @@ pub fn particles_to_faces(
 /// face velocity as it came from the particles.
 pub fn faces_to_particles(
     particles: &mut Particles,
-    cells: &Cells,
-    transform: &Transform,
+    transfer: &Transfer,
     velocity: &FaceGrid<f32>,
     before: &FaceGrid<f32>,
-    transfer: VelocityTransfer,
 ) {
+    let Transfer { cells, transform, method } = transfer;
     let frame = particles.frame(transform);
     let topology = &cells.topology;
     let positions = &particles.position;
@@ -81,7 +87,7 @@ pub fn faces_to_particles(
         .filter(|(_, (v, _))| !v.is_empty())
         .for_each(|(l, (v, ((cx, cy), cz)))| {
             let after = FaceBlocks::load(velocity, l);
-            let change = match transfer {
+            let change = match *method {
                 VelocityTransfer::Apic => None,
                 VelocityTransfer::Flip { flip } => Some((flip, FaceBlocks::load(before, l))),
             };

@@ -2,9 +2,10 @@
 
 use crate::random_systems::{difference, energy, random_system};
 use crate::scene::Scene;
+use crate::worn::Worn;
 use crate::{Random, dot, relative_residual, solve};
 use meniscus_core::pressure::{DeviceSolver, Error, Info, Params, PressureSolver, PressureSystem, Unknowns};
-use meniscus_kernels::cuda::{Device, Emulation, Failure, Program};
+use meniscus_kernels::cuda::{Device, Emulation, Failure};
 use std::ops::ControlFlow;
 
 fn emulation() -> Result<Emulation, Failure> {
@@ -89,47 +90,10 @@ fn the_bits_depend_neither_on_threads_nor_on_what_was_solved_before() {
     }
 }
 
-/// An emulated device with too little memory.
-struct Small(Emulation, usize);
-
-impl Device for Small {
-    type Memory = <Emulation as Device>::Memory;
-
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
-
-    fn allocate(&mut self, bytes: usize) -> Result<Self::Memory, Failure> {
-        self.1 = self.1.checked_sub(bytes).ok_or_else(|| Failure("out of memory".into()))?;
-        self.0.allocate(bytes)
-    }
-
-    fn address(memory: &Self::Memory) -> u64 {
-        Emulation::address(memory)
-    }
-
-    fn upload(&mut self, memory: &mut Self::Memory, at: usize, bytes: &[u8]) -> Result<(), Failure> {
-        self.0.upload(memory, at, bytes)
-    }
-
-    fn clear(&mut self, memory: &mut Self::Memory, bytes: usize) -> Result<(), Failure> {
-        self.0.clear(memory, bytes)
-    }
-
-    fn download(&mut self, memory: &Self::Memory, at: usize, bytes: &mut [u8]) -> Result<(), Failure> {
-        self.0.download(memory, at, bytes)
-    }
-
-    unsafe fn run(&mut self, program: &Program, times: usize) -> Result<(), Failure> {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { self.0.run(program, times) }
-    }
-}
-
 #[test]
 fn without_a_device_or_with_too_small_a_one_the_processor_solves_and_says_so_once() {
-    let absent = || Err::<Small, _>(Failure("no such device".into()));
-    let small = || Ok(Small(Emulation::default(), 1 << 16));
+    let absent = || Err::<Worn, _>(Failure("no such device".into()));
+    let small = || Ok(Worn { bytes: 1 << 16, ..Worn::default() });
     let (system, rhs) = Scene::wave(16).assemble(false);
     let (_, expected) = solve(&system, &rhs, Params::default());
     for (open, why) in [(absent as fn() -> _, "no such device"), (small, "out of memory")] {

@@ -9,6 +9,8 @@ mod random_scenes;
 mod random_systems;
 mod scene;
 mod threads;
+#[path = "../common/worn.rs"]
+mod worn;
 
 use meniscus_core::pressure::{Device, Info, Params, PressureSystem, Unknowns, solver};
 use std::ops::ControlFlow;

@@ -1,12 +1,12 @@
 //! What of a liquid is on a device, and what it makes of it; what touches a solid lands here.
 
-use super::Way;
-use crate::fluid::advection::{AdvectionParams, fastest_solid};
+use super::Mover;
+use crate::fluid::advection::{AdvectionParams, Way, fastest_solid};
 use crate::fluid::cells::{CHUNK, Cells};
 use crate::fluid::collision::Sweep;
 use crate::fluid::particles::{IndexFrame, Particles, Selection};
-use crate::fluid::transfer::VelocityTransfer;
-use crate::grid::{FaceGrid, Topology, Transform};
+use crate::fluid::transfer::{Transfer, VelocityTransfer};
+use crate::grid::{FaceGrid, Topology};
 use crate::levelset::SignedDistance;
 use crate::solid::{Collider, Side, Solids};
 use glam::Vec3;
@@ -66,16 +66,33 @@ impl<D: cuda::Device> OnDevice<D> {
         CellList { leaves: self.leaves(&cells.topology), start: Stamped::unknown(&cells.start) }
     }
 
-    /// As [`super::Mover::advect`].
-    pub fn advect(
+    fn shape<'a>(&mut self, n: usize, collider: &'a Collider) -> SolidShape<'a> {
+        let sdf = collider.sdf();
+        let stamp = self.shapes.of(n, sdf, |_, _| false);
+        let topology = &sdf.grid.topology;
+        SolidShape {
+            leaves: LeafTable { stamp, origins: topology.origins(), neighbours: topology.neighbours() },
+            values: &sdf.grid.values,
+            inside: sdf.inside.runs(),
+            background: sdf.grid.background,
+            to_index: collider.transform().linear.inverse().to_cols_array(),
+            translation: collider.transform().translation.to_array(),
+        }
+    }
+}
+
+impl<D: cuda::Device> Mover for OnDevice<D> {
+    type Error = Failure;
+
+    fn advect(
         &mut self,
         particles: &mut Particles,
-        transform: &Transform,
         way: &Way,
         solids: &Solids,
         params: &AdvectionParams,
     ) -> Result<Selection, Failure> {
-        let (frame, origin, h) = (particles.frame(transform), particles.origin, transform.voxel_size());
+        let (frame, origin) = (particles.frame(&way.transform), particles.origin);
+        let h = way.transform.voxel_size();
         let fastest = fastest_solid(solids, origin, particles, h);
         let newest = particles.id.par_iter().any(|&id| id >= way.born_from);
         let newborn = newest.then(|| Newborn {
@@ -109,29 +126,13 @@ impl<D: cuda::Device> OnDevice<D> {
         Ok(land(particles, &frame, way, solids, (&arrived, &fates), sweep))
     }
 
-    fn shape<'a>(&mut self, n: usize, collider: &'a Collider) -> SolidShape<'a> {
-        let sdf = collider.sdf();
-        let stamp = self.shapes.of(n, sdf, |_, _| false);
-        let topology = &sdf.grid.topology;
-        SolidShape {
-            leaves: LeafTable { stamp, origins: topology.origins(), neighbours: topology.neighbours() },
-            values: &sdf.grid.values,
-            inside: sdf.inside.runs(),
-            background: sdf.grid.background,
-            to_index: collider.transform().linear.inverse().to_cols_array(),
-            translation: collider.transform().translation.to_array(),
-        }
-    }
-
-    /// As [`super::Mover::particles_to_faces`].
-    pub fn particles_to_faces(
+    fn particles_to_faces(
         &mut self,
         particles: &Particles,
-        cells: &Cells,
-        transform: &Transform,
-        transfer: VelocityTransfer,
+        transfer: &Transfer,
     ) -> Result<FaceGrid<f32>, Failure> {
-        let affine = transfer == VelocityTransfer::Apic;
+        let Transfer { cells, transform, method } = transfer;
+        let affine = *method == VelocityTransfer::Apic;
         let arrays = ParticleArrays {
             position: Stamped::unknown(&particles.position),
             velocity: Stamped::unknown(&particles.velocity),
@@ -150,18 +151,16 @@ impl<D: cuda::Device> OnDevice<D> {
         Ok(value)
     }
 
-    /// As [`super::Mover::faces_to_particles`].
-    pub fn faces_to_particles(
+    fn faces_to_particles(
         &mut self,
         particles: &mut Particles,
-        cells: &Cells,
-        transform: &Transform,
+        transfer: &Transfer,
         velocity: &FaceGrid<f32>,
         before: &FaceGrid<f32>,
-        transfer: VelocityTransfer,
     ) -> Result<(), Failure> {
+        let Transfer { cells, transform, method } = transfer;
         let (list, frame) = (self.cells(cells), particles.frame(transform));
-        let exchange = match transfer {
+        let exchange = match *method {
             VelocityTransfer::Apic => Exchange::Apic,
             VelocityTransfer::Flip { flip } => {
                 let velocity = Stamped::unknown(particles.velocity.as_slice());
@@ -234,11 +233,5 @@ fn land<'a>(
             gone.collect::<Vec<_>>()
         })
         .collect();
-    if !gone.contains(&true) {
-        return Selection::identity(particles.len());
-    }
-    let alive = (0..particles.len() as u32).filter(|&p| !gone[p as usize]);
-    let selection = Selection { source: alive.collect() };
-    particles.select(&selection);
-    selection
+    particles.retain(|p| !gone[p])
 }

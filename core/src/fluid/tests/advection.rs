@@ -1,5 +1,5 @@
 use super::*;
-use crate::fluid::advection::{AdvectionParams, advect};
+use crate::fluid::advection::{AdvectionParams, Way, advect};
 use crate::grid::{Coord, FaceGrid, Topology};
 use crate::levelset::SignedDistance;
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
@@ -32,8 +32,6 @@ fn single(x: Vec3, v: Vec3) -> Particles {
     p
 }
 
-const OLD: i64 = i64::MAX;
-
 #[test]
 fn a_turn_brings_particles_back() {
     let u = field(-16, 15, |x| DVec3::new(-x.y, x.x, 0.0));
@@ -43,7 +41,7 @@ fn a_turn_brings_particles_back() {
         let mut p = single(Vec3::new(0.7, 0.2, 0.3), Vec3::ZERO);
         let dt = std::f64::consts::TAU / steps as f64;
         for _ in 0..steps {
-            advect(&mut p, &transform(), &u, &solids, dt, OLD, None, &AdvectionParams::default());
+            advect(&mut p, &Way::through(&u, transform(), dt), &solids, &AdvectionParams::default());
         }
         p.position[0].distance(Vec3::new(0.7, 0.2, 0.3))
     };
@@ -58,7 +56,8 @@ fn newborn_particles_move_on_their_own() {
     let domain = DomainLimits::unbounded();
     let solids = Solids { colliders: &[], domain: &domain };
     let mut p = single(Vec3::splat(0.4), Vec3::Y);
-    advect(&mut p, &transform(), &u, &solids, 0.1, 0, None, &AdvectionParams::default());
+    let way = Way { born_from: 0, ..Way::through(&u, transform(), 0.1) };
+    advect(&mut p, &way, &solids, &AdvectionParams::default());
     assert!((p.position[0] - Vec3::new(0.4, 0.5, 0.4)).length() < 1e-6);
 }
 
@@ -70,7 +69,7 @@ fn sides_hold_pass_or_kill() {
         let solids = Solids { colliders: &[], domain };
         let mut p = single(Vec3::new(0.9, 0.5, 0.5), Vec3::new(3.0, 3.0, 0.0));
         let selection =
-            advect(&mut p, &transform(), &u, &solids, 0.1, OLD, None, &AdvectionParams::default());
+            advect(&mut p, &Way::through(&u, transform(), 0.1), &solids, &AdvectionParams::default());
         assert_eq!(selection.source.len(), p.len());
         p
     };
@@ -93,7 +92,7 @@ fn a_moving_wall_sweeps_particles_before_it() {
     let solids = Solids { colliders: &plate, domain: &domain };
     let mut p = single(Vec3::new(0.8, 0.7, 0.8), Vec3::ZERO);
     for _ in 0..1 {
-        advect(&mut p, &transform(), &u, &solids, 0.1, OLD, None, &AdvectionParams::default());
+        advect(&mut p, &Way::through(&u, transform(), 0.1), &solids, &AdvectionParams::default());
     }
     assert!(p.position[0].y > 0.9, "{}", p.position[0]);
     assert!(p.velocity[0].y > 3.9, "{}", p.velocity[0]);
@@ -114,12 +113,8 @@ fn a_hollow_wall_holds_no_particle_back() {
         for _ in 0..steps {
             advect(
                 &mut p,
-                &transform(),
-                &u,
+                &Way::through(&u, transform(), std::f64::consts::TAU / steps as f64),
                 &solids,
-                std::f64::consts::TAU / steps as f64,
-                OLD,
-                None,
                 &params,
             );
             let x = p.position[0];
@@ -147,7 +142,7 @@ proptest! {
         let solids = Solids { colliders: &ball, domain: &domain };
         let mut p = single(start, DVec3::new(u, v, w).as_vec3());
         for _ in 0..3 {
-            advect(&mut p, &transform(), &flow, &solids, 0.05, OLD, None, &AdvectionParams::default());
+            advect(&mut p, &Way::through(&flow, transform(), 0.05), &solids, &AdvectionParams::default());
             let end = p.position[0].as_dvec3();
             prop_assert!(ball[0].distance(end) > 0.0, "{} inside the ball", end);
             prop_assert!(domain.contains(end));
@@ -172,7 +167,7 @@ proptest! {
         let solids = Solids { colliders: &wall, domain: &domain };
         let mut p = single(start, u.as_vec3());
         for _ in 0..3 {
-            advect(&mut p, &transform(), &flow, &solids, 0.05, OLD, None, &AdvectionParams::default());
+            advect(&mut p, &Way::through(&flow, transform(), 0.05), &solids, &AdvectionParams::default());
             prop_assert_eq!(side(p.position[0].as_dvec3()).signum(), before.signum());
             prop_assert!(wall[0].distance(p.position[0].as_dvec3()) > 0.0);
         }

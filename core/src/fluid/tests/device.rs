@@ -1,14 +1,14 @@
 //! Particles on the emulated device: what the processor gives, or an honest way back to the processor.
 
 use super::*;
-use crate::fluid::advection::AdvectionParams;
-use crate::fluid::device::{DeviceMover, Mover, Processor, Way};
+use crate::fluid::advection::{AdvectionParams, Way};
+use crate::fluid::device::{DeviceMover, Mover, Processor};
 use crate::fluid::flip::{FlipParams, Liquid, correct, correct_on, predict, predict_on, start};
 use crate::fluid::inlet::Inlet;
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::sources::drain;
-use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
+use crate::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, Topology};
 use crate::levelset::SignedDistance;
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
@@ -76,15 +76,16 @@ fn faces_get_what_the_processor_gives_them() {
         let seed = &mut (n * 977 + 5);
         let mut particles = blobs(seed, n % 2 == 1);
         let cells = sort_within(&mut particles, [1, 2, 5, 8][n as usize / 2]);
-        for transfer in TRANSFERS {
-            let expected = particles_to_faces(&particles, &cells, &transform(), transfer).value;
-            let faces = device.particles_to_faces(&particles, &cells, &transform(), transfer).unwrap();
+        for method in TRANSFERS {
+            let transfer = Transfer { cells: &cells, transform: transform(), method };
+            let expected = particles_to_faces(&particles, &transfer).value;
+            let faces = device.particles_to_faces(&particles, &transfer).unwrap();
             assert_eq!(faces.topology, expected.topology);
             // What particles bring is up to 3 m/s and 4 m/s a voxel; sums of some hundred are rounded.
             let values = |faces: &FaceGrid<f32>| faces.values.concat();
             let apart =
                 values(&faces).iter().zip(values(&expected)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            assert!(apart < 3e-5, "{apart} m/s with {transfer:?}, seed {n}");
+            assert!(apart < 3e-5, "{apart} m/s with {method:?}, seed {n}");
         }
     }
 }
@@ -97,10 +98,11 @@ fn particles_take_what_the_processor_gives_them() {
         let mut particles = blobs(seed, false);
         let cells = sort_within(&mut particles, [1, 4, 8][n as usize / 2]);
         let [after, before] = [0, 1].map(|_| random_faces(seed, &cells.topology, 3.0));
-        for transfer in TRANSFERS {
+        for method in TRANSFERS {
+            let transfer = Transfer { cells: &cells, transform: transform(), method };
             let (mut here, mut there) = (particles.clone(), particles.clone());
-            faces_to_particles(&mut here, &cells, &transform(), &after, &before, transfer);
-            device.faces_to_particles(&mut there, &cells, &transform(), &after, &before, transfer).unwrap();
+            faces_to_particles(&mut here, &transfer, &after, &before);
+            device.faces_to_particles(&mut there, &transfer, &after, &before).unwrap();
             // Velocities are up to 3 m/s, gradients up to 6 m/s a voxel.
             assert!(apart(&there.velocity, &here.velocity) < 4e-6);
             assert!(apart(there.affine.iter().flatten(), here.affine.iter().flatten()) < 2e-4);
@@ -123,8 +125,8 @@ fn race(device: &mut DeviceMover<Emulation>, particles: &Particles, way: &Way, s
     drain(&mut here, |x| solids.probe().distance(x) <= 0.0);
     assert!(here.len() > 100);
     let mut there = here.clone();
-    let Ok(expected) = Processor.advect(&mut here, &transform(), way, solids, &params);
-    let selection = device.advect(&mut there, &transform(), way, solids, &params).unwrap();
+    let Ok(expected) = Processor.advect(&mut here, way, solids, &params);
+    let selection = device.advect(&mut there, way, solids, &params).unwrap();
     assert_eq!(selection, expected);
     assert_eq!(there.id, here.id);
     // To a ten-thousandth of a voxel; but where two solids are as near as each other, rounding decides which one turns
@@ -161,10 +163,10 @@ fn particles_come_to_where_the_processor_takes_them() {
         // From a tenth of a voxel to several leaves.
         for dt in [0.003, 0.06, 0.5] {
             for born_from in [i64::MAX, 1200] {
-                let way = Way { velocity: &velocity, dt, born_from, inlet: None };
+                let way = Way { born_from, ..Way::through(&velocity, transform(), dt) };
                 race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &open });
             }
-            let way = Way { velocity: &velocity, dt, born_from: i64::MAX, inlet: Some(&mouth) };
+            let way = Way { inlet: Some(&mouth), ..Way::through(&velocity, transform(), dt) };
             race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &domain });
             let way = Way { inlet: None, ..way };
             race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &domain });

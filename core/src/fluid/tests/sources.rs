@@ -3,7 +3,7 @@ use crate::fluid::cells;
 use crate::fluid::reseeding::{Reseeding, reseed};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::sources::{Jet, drain, emit};
-use crate::fluid::transfer::{VelocityTransfer, particles_to_faces};
+use crate::fluid::transfer::{Transfer, VelocityTransfer, particles_to_faces};
 use crate::grid::{Grid, leaf};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -38,7 +38,8 @@ proptest! {
             particles.viscosity[p] = particles.position[p].x;
         }
         let old = particles.clone();
-        let faces = particles_to_faces(&particles, &cells, &transform(), VelocityTransfer::Apic).value;
+        let transfer = Transfer { cells: &cells, transform: transform(), method: VelocityTransfer::Apic };
+        let faces = particles_to_faces(&particles, &transfer).value;
         let deep = Grid::from_fn(cells.topology.clone(), 0.3, |c| {
             let x = transform().to_world(c.as_dvec3());
             ((x - 0.6).abs().max_element() - 0.6) as f32

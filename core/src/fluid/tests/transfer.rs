@@ -1,10 +1,18 @@
 use super::*;
 use crate::fluid::material;
-use crate::fluid::transfer::{VelocityTransfer, faces_to_particles, particles_to_faces};
+use crate::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, leaf};
 use glam::{DVec3, Mat3};
 
 const APIC: VelocityTransfer = VelocityTransfer::Apic;
+
+fn exchange(cells: &Cells, method: VelocityTransfer) -> Transfer<'_> {
+    Transfer { cells, transform: transform(), method }
+}
+
+fn apic(cells: &Cells) -> Transfer<'_> {
+    exchange(cells, APIC)
+}
 
 fn swirl(x: Vec3) -> Vec3 {
     Vec3::new((3.0 * x.y).sin(), x.x * x.z - 0.3, (2.0 * x.x).cos() + x.y)
@@ -71,14 +79,14 @@ fn leaves_reach_the_asked_distance_and_no_further() {
 fn transfer_keeps_momentum_and_angular_momentum() {
     let (mut particles, cells) = cloud(4000, Vec3::splat(0.3), Vec3::splat(1.9), swirl);
     let particle_momentum: DVec3 = particles.velocity.iter().map(|v| v.as_dvec3()).sum();
-    let carried = particles_to_faces(&particles, &cells, &transform(), APIC);
+    let carried = particles_to_faces(&particles, &apic(&cells));
     let (linear, angular) = face_momentum(&carried.value, &carried.weight);
     assert!((linear - particle_momentum).length() < 1e-5 * particle_momentum.length());
 
-    faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, APIC);
+    faces_to_particles(&mut particles, &apic(&cells), &carried.value, &carried.value);
     let back: DVec3 = particles.velocity.iter().map(|v| v.as_dvec3()).sum();
     assert!((back - particle_momentum).length() < 1e-5 * particle_momentum.length());
-    let again = particles_to_faces(&particles, &cells, &transform(), APIC);
+    let again = particles_to_faces(&particles, &apic(&cells));
     let (_, angular_again) = face_momentum(&again.value, &again.weight);
     assert!((angular_again - angular).length() < 1e-5 * angular.length(), "{angular} → {angular_again}");
 }
@@ -91,7 +99,7 @@ fn heavier_particles_weigh_more() {
     }
     let momentum: DVec3 =
         (0..particles.len()).map(|p| particles.velocity[p].as_dvec3() * particles.density[p] as f64).sum();
-    let carried = particles_to_faces(&particles, &cells, &transform(), APIC);
+    let carried = particles_to_faces(&particles, &apic(&cells));
     let (linear, _) = face_momentum(&carried.value, &carried.weight);
     assert!((linear - momentum).length() < 1e-5 * momentum.length());
     let density = material::density(&particles, &cells, &transform()).unwrap();
@@ -110,7 +118,7 @@ fn affine_fields_pass_exactly() {
             particles.affine[a][p] = gradient.row(a);
         }
     }
-    let carried = particles_to_faces(&particles, &cells, &transform(), APIC);
+    let carried = particles_to_faces(&particles, &apic(&cells));
     for axis in 0..3 {
         for s in 0..carried.value.values[axis].len() {
             if carried.weight.values[axis][s] > 0.0 {
@@ -119,7 +127,7 @@ fn affine_fields_pass_exactly() {
             }
         }
     }
-    faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, APIC);
+    faces_to_particles(&mut particles, &apic(&cells), &carried.value, &carried.value);
     for p in 0..particles.len() {
         assert!((particles.velocity[p] - field(particles.position[p])).length() < 2e-5);
         for a in 0..3 {
@@ -133,15 +141,15 @@ fn a_constant_velocity_stays_constant_and_flip_keeps_what_the_grid_cannot_see() 
     let u = Vec3::new(0.25, -1.5, 3.0);
     for transfer in [APIC, VelocityTransfer::Flip { flip: 0.95 }, VelocityTransfer::Flip { flip: 0.0 }] {
         let (mut particles, cells) = cloud(2000, Vec3::splat(0.2), Vec3::splat(1.0), |_| u);
-        let carried = particles_to_faces(&particles, &cells, &transform(), transfer);
-        faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, transfer);
+        let carried = particles_to_faces(&particles, &exchange(&cells, transfer));
+        faces_to_particles(&mut particles, &exchange(&cells, transfer), &carried.value, &carried.value);
         assert!(particles.velocity.iter().all(|v| (*v - u).length() < 1e-5));
     }
     let pure = VelocityTransfer::Flip { flip: 1.0 };
     let (mut particles, cells) = cloud(2000, Vec3::splat(0.2), Vec3::splat(1.0), |x| swirl(x * 50.0));
     let before = particles.velocity.clone();
-    let carried = particles_to_faces(&particles, &cells, &transform(), pure);
-    faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, pure);
+    let carried = particles_to_faces(&particles, &exchange(&cells, pure));
+    faces_to_particles(&mut particles, &exchange(&cells, pure), &carried.value, &carried.value);
     assert!(particles.velocity.iter().zip(&before).all(|(a, b)| (*a - *b).length() < 1e-5));
 }
 
@@ -155,8 +163,8 @@ fn a_quarter_turn_commutes_with_the_transfer() {
         b.push(particle(turn(a.position[p]), turn(a.velocity[p]), a.id[p]));
     }
     let cells_b = sorted(&mut b);
-    let fa = particles_to_faces(&a, &cells_a, &transform(), APIC);
-    let fb = particles_to_faces(&b, &cells_b, &transform(), APIC);
+    let fa = particles_to_faces(&a, &apic(&cells_a));
+    let fb = particles_to_faces(&b, &apic(&cells_b));
     for s in 0..fa.value.values[0].len() {
         let c = fa.value.topology.coord(s);
         // The x face of cell c turns into the y face of the cell turned about the origin node.
@@ -172,8 +180,8 @@ fn thread_count_does_not_change_a_bit() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let (mut particles, cells) = cloud(20_000, Vec3::splat(-1.0), Vec3::splat(1.6), swirl);
-            let carried = particles_to_faces(&particles, &cells, &transform(), APIC);
-            faces_to_particles(&mut particles, &cells, &transform(), &carried.value, &carried.value, APIC);
+            let carried = particles_to_faces(&particles, &apic(&cells));
+            faces_to_particles(&mut particles, &apic(&cells), &carried.value, &carried.value);
             (particles, carried.value.values, carried.weight.values)
         })
     };

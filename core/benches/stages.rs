@@ -11,7 +11,7 @@ use meniscus_core::coupling::{constraint_bubbles, free_surface};
 use meniscus_core::fluid::advection::{Way, advect};
 use meniscus_core::fluid::cells::{self, Cells};
 use meniscus_core::fluid::extrapolation::extrapolate;
-use meniscus_core::fluid::reseeding::{Reseeding, reseed};
+use meniscus_core::fluid::reseeding::{Interior, Reseeding, reseed};
 use meniscus_core::fluid::surface::{SurfaceParams, surface};
 use meniscus_core::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use meniscus_core::grid::leaf;
@@ -122,10 +122,12 @@ fn exchange(group: &mut Group, splash: &Splash, cells: &Cells) {
     per_particle(group, splash, 2 * PARTICLE);
     group.bench_function("reseed", |b| {
         let phi = liquid.surface.on(&cells.topology);
-        let (nodes, limits) = (Some(&liquid.solid.nodes), Reseeding::default());
+        let (solid, limits) = (Some(&liquid.solid.nodes), Reseeding::default());
+        let (transform, velocity) = (&liquid.transform, &liquid.velocity);
+        let interior = Interior { cells, transform, surface: &phi, velocity, solid, deep: None };
         let fill = |p: &mut _| {
             let mut next = liquid.next_id;
-            reseed(p, cells, &liquid.transform, &phi, &liquid.velocity, nodes, &limits, &mut next)
+            reseed(p, &interior, &limits, &mut next)
         };
         b.iter_batched_ref(|| liquid.particles.clone(), fill, BatchSize::LargeInput)
     });

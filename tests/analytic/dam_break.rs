@@ -1,8 +1,9 @@
 //! The front of a collapsing column [Martin and Moyce 1952].
 
 use crate::GRAVITY;
-use meniscus_tests::{cook, points::positions};
-use serde_json::json;
+use crate::number;
+use meniscus_tests::{cook, points::positions, shot::Shot};
+use serde_json::{Value, json};
 
 /// Width of the column, metres: the experiment's 2¼ inches. It is twice as high.
 const WIDTH: f64 = 0.05715;
@@ -80,4 +81,56 @@ fn the_front_follows_the_experiment() {
     assert!(errors.iter().all(|e| e.abs() < 0.1), "release {release}: {errors:.3?}");
     let rms = (square(&release) / errors.len() as f64).sqrt();
     assert!(rms < 0.05, "release {release}: rms {rms:.3}, {errors:.3?}");
+}
+
+/// A column in a closed tank, 28 voxels along an edge; `band` voxels of it keep all their particles.
+fn collapse(band: f64) -> Vec<Value> {
+    let graph = json!({
+        "format": "meniscus.graph/1", "fps": 24, "frames": [1, 16],
+        "substeps": { "min": 1, "max": 6, "cfl": 2.0 },
+        "nodes": [
+            { "name": "column", "type": "box", "params": { "size": [0.5, 0.7, 1.0], "center": [0.25, 0.35, 0.5] } },
+            { "name": "water", "type": "liquid_object", "inputs": ["column"],
+              "params": { "particle_separation": 0.5 / 28.0 } },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "gravity"],
+              "params": { "limit_center": [0.5, 0.5, 0.5], "limit_size": [1, 1, 1], "particle_band": band,
+                          "side_neg_x": "closed", "side_pos_x": "closed", "side_neg_y": "closed",
+                          "side_pos_y": "closed", "side_neg_z": "closed", "side_pos_z": "closed" } }
+        ]
+    });
+    let shot = Shot::new(&graph);
+    shot.cook(&[]);
+    shot.stats()
+}
+
+/// With few particles deep below, the column falls as with all of them, no liquid is lost and no air comes into it.
+#[test]
+fn a_thinned_column_collapses_as_a_full_one() {
+    let (full, thinned) = (collapse(0.0), collapse(3.0));
+    let of = |record: &Value, what: &str| number(record, &format!("/objects/water/{what}"));
+    let energy = |records: &[Value], frame: f64| {
+        let record = records.iter().rev().find(|r| number(r, "/frame") == frame).expect("the frame is there");
+        of(record, "kinetic_energy")
+    };
+    for frame in [4.0, 7.0, 10.0, 13.0] {
+        let [all, few] = [&full, &thinned].map(|records| energy(records, frame));
+        assert!((few / all - 1.0).abs() < 0.05, "frame {frame}: {few} J, not {all}");
+    }
+    for record in &thinned {
+        let kept = of(record, "volume") / of(record, "rest_volume") - 1.0;
+        assert!(kept.abs() < 0.01, "{kept:+.4} of the volume in {record}");
+        assert_eq!(of(record, "rest_volume"), of(&thinned[0], "rest_volume"));
+    }
+    let air = |records: &[Value]| {
+        records.iter().map(|r| r["bubbles"].as_array().map_or(0, Vec::len)).sum::<usize>()
+    };
+    assert!(
+        air(&thinned) <= air(&full) + thinned.len() / 5,
+        "{} regions of air, not {}",
+        air(&thinned),
+        air(&full)
+    );
+    let most = thinned.iter().map(|r| of(r, "particles")).fold(0.0, f64::max);
+    assert!(most < 0.75 * of(&full[0], "particles"), "{most} particles");
 }

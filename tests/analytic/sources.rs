@@ -102,15 +102,24 @@ fn a_source_fills_a_tank() {
     assert!(kept.abs() < 0.03, "{:.6} m³ of {:.6} are there in the end", last.volume, last.entered);
 }
 
-/// A drain over the whole floor in frames 4 and 5: what is in it leaves, and nothing after.
+/// A drain over the whole floor in frames 4 and 5: what is in it leaves, and nothing after; also where few particles stand
+/// for it.
 #[test]
 fn a_sink_empties_between_its_frames() {
+    for band in [0.0, 3.0] {
+        sink_empties_between_its_frames(band);
+    }
+}
+
+fn sink_empties_between_its_frames(band: f64) {
     let (depth, high) = (0.16, 0.04);
     let region = json!({ "name": "hole", "type": "box",
                          "params": { "size": [2.0 * SIDE, 2.0 * high, 2.0 * SIDE], "center": [0.0, 0.0, 0.0] } });
     let drain = json!({ "name": "drain", "type": "liquid_sink", "inputs": ["hole"],
                         "params": { "start_frame": 3, "end_frame": 5 } });
-    let shot = Shot::new(&tank(9, depth, region, drain));
+    let mut graph = tank(9, depth, region, drain);
+    graph["nodes"][5]["params"]["particle_band"] = json!(band);
+    let shot = Shot::new(&graph);
     shot.cook(&[]);
     let full = SIDE * SIDE * depth;
     let ends = ends(&shot);
@@ -124,6 +133,22 @@ fn a_sink_empties_between_its_frames() {
     let last = ends.last().expect("frames");
     let kept = last.volume / last.entered - 1.0;
     assert!(kept.abs() < 0.03, "of the rest {kept:+.4} is missing");
+}
+
+/// A spring deep in a full tank has nothing to fill: few particles there are no lack of liquid.
+#[test]
+fn a_spring_does_not_pump_where_particles_are_few() {
+    let region = json!({ "name": "hole", "type": "box",
+                         "params": { "size": [WIDTH, HIGH, WIDTH], "center": [0.0, 0.1, 0.0] } });
+    let spring = json!({ "name": "spring", "type": "liquid_source", "inputs": ["hole"] });
+    let mut graph = tank(9, 0.26, region, spring);
+    graph["nodes"][5]["params"]["particle_band"] = json!(3.0);
+    let shot = Shot::new(&graph);
+    shot.cook(&[]);
+    let ends = ends(&shot);
+    let [first, .., last] = ends.as_slice() else { panic!("frames") };
+    let grown = last.entered / first.entered - 1.0;
+    assert!(grown.abs() < 0.002, "{grown:+.4} of the liquid came out of a spring in the deep");
 }
 
 /// All of the water leaves, through a drain or over a side: nothing is left on the books either.

@@ -41,6 +41,27 @@ fn honey_with_bubbles_is_the_same_on_one_thread_and_on_two_and_when_resumed() {
     assert_same_however_cooked(&graph);
 }
 
+/// Which particles stand for several crosses from substep to substep as data.
+#[test]
+fn a_thinned_liquid_is_the_same_on_one_thread_and_on_two_and_when_resumed() {
+    let mut graph = splash(5);
+    for node in graph["nodes"].as_array_mut().expect("nodes") {
+        if node["type"] == "flip_solver" {
+            node["params"]["particle_band"] = json!(3.0);
+        }
+    }
+    let whole = assert_same_however_cooked(&graph);
+    let particles = |shot: &Shot| {
+        shot.stats()
+            .iter()
+            .map(|r| r["objects"]["water"]["particles"].as_f64())
+            .min_by(|a, b| a.partial_cmp(b).expect("numbers"))
+    };
+    let full = Shot::new(&splash(5));
+    full.cook(&[]);
+    assert!(particles(&whole) < particles(&full), "nothing was thinned");
+}
+
 /// The air's particles cross from substep to substep as data, and change what is solved.
 #[test]
 fn sampled_air_is_the_same_on_one_thread_and_on_two_and_when_resumed() {

@@ -1,6 +1,7 @@
 //! Which particles are in which cell: the counting sort that gives particles their order.
 
 use super::particles::{Particles, Selection};
+use crate::grid::morphology::{VoxelMask, words_of};
 use crate::grid::{Coord, Topology, Transform, leaf};
 use glam::IVec3;
 use rayon::prelude::*;
@@ -16,6 +17,8 @@ pub struct Cells {
     pub topology: Arc<Topology>,
     /// Cell at slot s holds particles `start[s]..start[s + 1]`.
     pub start: Vec<u32>,
+    /// Cells that are liquid throughout, though they hold few particles: where particles were thinned.
+    pub full: Option<VoxelMask>,
 }
 
 impl Cells {
@@ -29,6 +32,19 @@ impl Cells {
     #[inline(always)]
     pub fn count(&self, slot: usize) -> usize {
         (self.start[slot + 1] - self.start[slot]) as usize
+    }
+
+    /// Whether the cell at a slot is liquid throughout, though it holds few particles.
+    #[inline]
+    pub fn is_full(&self, slot: usize) -> bool {
+        self.full.as_ref().is_some_and(|full| full.has(slot))
+    }
+
+    /// The cells of a leaf whose number of particles fulfils a condition: word x, bit `y << 3 | z`.
+    pub fn words_where(&self, l: usize, fulfils: impl Fn(u32) -> bool) -> [u64; 8] {
+        let start = &self.start[l * leaf::SIZE..][..leaf::SIZE + 1];
+        let counts: [u32; leaf::SIZE] = std::array::from_fn(|n| start[n + 1] - start[n]);
+        words_of(&counts, fulfils)
     }
 
     /// The particles of a leaf.
@@ -53,7 +69,11 @@ impl Cells {
     pub fn of_sorted(particles: &Particles, transform: &Transform, topology: &Arc<Topology>) -> Option<Self> {
         let slots = slots(particles, transform, topology)?;
         let ordered = slots.par_windows(2).all(|w| w[0] <= w[1]);
-        ordered.then(|| Self { start: starts(&slots, topology.len()), topology: topology.clone() })
+        ordered.then(|| Self {
+            start: starts(&slots, topology.len()),
+            topology: topology.clone(),
+            full: None,
+        })
     }
 }
 
@@ -113,7 +133,7 @@ pub fn sort(
     let (start, order) = counting_sort(&slots, topology.len());
     particles.select(&order);
     let selection = inside.map_or_else(|| order.clone(), |inside| inside.then(&order));
-    (Cells { topology: topology.clone(), start }, selection)
+    (Cells { topology: topology.clone(), start, full: None }, selection)
 }
 
 /// Some of the particles, sorted by leaf.

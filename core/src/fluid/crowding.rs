@@ -36,7 +36,7 @@ pub(super) struct Crowds {
     pub growth: Grid<f32>,
 }
 
-/// What the particles in each cell ask for: growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
+/// What the particles in each cell ask for (none where they were thinned): growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
 /// `None` where nothing is worth while. Near the surface only crowds count.
 ///
 /// `excess` is (V − V₀)/V₀ of the liquid, a number without noise: it says how much is to grow in all, and the particles'
@@ -48,10 +48,10 @@ pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     let wet = counts.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).filter(|(l, _)| is_wet(*l));
     wet.for_each(|(l, counts)| {
         let first = l * leaf::SIZE;
-        counts
-            .iter_mut()
-            .enumerate()
-            .for_each(|(n, count)| *count = cells.count(first + n) as f32 / per_voxel);
+        counts.iter_mut().enumerate().for_each(|(n, count)| {
+            let full = cells.is_full(first + n);
+            *count = if full { 1.0 } else { cells.count(first + n) as f32 / per_voxel };
+        });
     });
     let space = spread_cells(topology, &open.values, 1.0);
     let mut density = spread_cells(topology, &counts, 0.0);
@@ -68,7 +68,8 @@ pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
                 return Asked::default();
             }
             ask(growth, chance, topology, l, &density, &space);
-            Asked::of(growth, chance, cells.leaf_range(l).len() as f64 / f64::from(per_voxel))
+            let counts = &counts[l * leaf::SIZE..][..leaf::SIZE];
+            Asked::of(growth, chance, counts.iter().map(|&c| f64::from(c)).sum())
         })
         .collect();
     if excess.abs() <= SLACK && !asked.iter().any(Asked::is_worth_while) {

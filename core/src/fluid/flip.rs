@@ -12,12 +12,13 @@ use super::extrapolation::{Extended, extrapolate};
 use super::inlet::Inlet;
 use super::material;
 use super::particles::{Particles, Selection};
-use super::reseeding::{Reseeding, reseed};
+use super::reseeding::{Interior, Reseeding, reseed};
 use super::solids::SolidMemory;
 use super::spreading::spread_out;
 use super::surface::{SurfaceParams, surface};
 use super::swelling::swelling;
 use super::tension;
+use super::thinning::{Shares, fill_gaps, spared, to_thin};
 use super::transfer::{Transfer, VelocityTransfer};
 use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
@@ -70,15 +71,24 @@ impl FlipParams {
         }
     }
 
-    /// Width of the surface's band, voxels: with surface tension at least what its curvature is read from.
+    /// Width of the surface's band, voxels: with surface tension at least what its curvature is read from, and as deep as
+    /// thinned cells begin.
     fn surface_band(&self) -> f32 {
-        if self.tension > 0.0 { self.band.max(tension::LEAST_BAND) } else { self.band }
+        let band = self.band.max(self.thinned_below().ceil());
+        if self.tension > 0.0 { band.max(tension::LEAST_BAND) } else { band }
+    }
+
+    /// Depth below the surface, voxels, from which cells are thinned; 0: nowhere.
+    fn thinned_below(&self) -> f32 {
+        self.reseeding.map_or(0.0, |limits| limits.thinned_below)
     }
 
     /// How the surface is made of particles on voxels of `h` metres.
     fn surface(&self, h: f32) -> SurfaceParams {
         let narrow = SurfaceParams::default().into_solids;
-        let into_solids = if self.tension > 0.0 { tension::LEAST_INTO_SOLIDS } else { narrow };
+        let for_tension = if self.tension > 0.0 { tension::LEAST_INTO_SOLIDS } else { narrow };
+        // Where the level set ends in solids, cells beside them are no deeper than that is away.
+        let into_solids = for_tension.max(self.thinned_below().ceil() as usize);
         SurfaceParams { per_voxel: self.per_voxel(h), band: self.surface_band(), into_solids }
     }
 
@@ -113,6 +123,8 @@ pub struct Liquid {
     pub velocity: FaceGrid<f32>,
     /// The id the next particle gets. State.
     pub next_id: i64,
+    /// Depth below the surface, m, from which cells were thinned in the last substep; 0: nowhere. State.
+    pub thinned_below: f32,
     /// Particles with ids from here on are newer than [`Self::velocity`]: they move with their own. State.
     pub born_from: i64,
     /// What the volume should be. State.
@@ -151,6 +163,7 @@ impl Liquid {
             velocity: FaceGrid::new(nowhere.clone(), 0.0),
             next_id: 0,
             born_from: 0,
+            thinned_below: 0.0,
             volume: VolumeBook::default(),
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
             solid: SolidFields::open(&nowhere, &transform),
@@ -177,7 +190,7 @@ pub fn start(
     params: &FlipParams,
     memory: &mut SolidMemory,
 ) -> Selection {
-    let (cells, order) = sort_into_cells(liquid, params);
+    let (cells, order) = sort_into_cells(liquid, params, &mut Shares::default());
     let Ok(()) = take_velocity_from_particles(liquid, &cells, params, &mut Processor);
     place_solids_and_surface(liquid, &cells, solids, params, memory);
     extend_velocity(liquid, &cells, params);
@@ -211,20 +224,23 @@ pub fn predict_on<M: Mover>(
     memory: &mut SolidMemory,
     mover: &mut M,
 ) -> Result<Selection, M::Error> {
+    // Where particles were thinned, each stands for several.
+    let mut shares = Shares::of(liquid, params.per_voxel(liquid.h()));
+    let before = shares.total(liquid.particles.len());
     // Particles follow the velocity of the last solve, around solids.
     let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
-    let before = particles.len();
     let (born_from, inlet) = (*born_from, inlet.as_ref());
     let way = Way { born_from, inlet, ..Way::through(velocity, *transform, dt) };
     let moved = mover.advect(particles, &way, solids, &params.advection)?;
-    volume.lose(before - particles.len(), before);
+    shares.follow(&moved);
+    volume.keep(shares.total(particles.len()), before);
     // So do those of the air, where there are any.
     let way = Way::through(&liquid.velocity, liquid.transform, dt);
     mover.advect(&mut liquid.air, &way, solids, &params.advection)?;
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
-    let (cells, order) = sort_into_cells(liquid, params);
+    let sorted = sort_into_cells(liquid, params, &mut shares);
     // Where they came to overlap, they spread.
-    let (cells, order) = spread_crowds(liquid, cells, order, solids, params, memory);
+    let (cells, order) = spread_crowds(liquid, sorted, &mut shares, solids, params, memory);
     // Their momentum goes to the faces.
     take_velocity_from_particles(liquid, &cells, params, mover)?;
     // How much they stick to each other, the solve needs to know.
@@ -285,16 +301,20 @@ pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
     2.0 * way / (u + (u * u + 4.0 * gravity * way).sqrt())
 }
 
-fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams) -> (Cells, Selection) {
+fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams, shares: &mut Shares) -> (Cells, Selection) {
+    let h = liquid.h();
     let Liquid { particles, transform, .. } = liquid;
     let topology = Arc::new(cells::covering(particles, transform, params.reach()));
-    cells::sort(particles, transform, &topology)
+    let (mut cells, order) = cells::sort(particles, transform, &topology);
+    shares.follow(&order);
+    cells.full = shares.full_cells(&cells, params.per_voxel(h));
+    (cells, order)
 }
 
 fn spread_crowds(
     liquid: &mut Liquid,
-    cells: Cells,
-    order: Selection,
+    (cells, order): (Cells, Selection),
+    shares: &mut Shares,
     solids: &Solids,
     params: &FlipParams,
     memory: &mut SolidMemory,
@@ -312,7 +332,7 @@ fn spread_crowds(
     if !spread_out(particles, &cells, transform, around, per_voxel, volume.excess, &params.advection) {
         return (cells, order);
     }
-    let (cells, again) = sort_into_cells(liquid, params);
+    let (cells, again) = sort_into_cells(liquid, params, shares);
     (cells, order.then(&again))
 }
 
@@ -325,6 +345,7 @@ fn take_velocity_from_particles<M: Mover>(
     let Liquid { particles, transform, .. } = liquid;
     let transfer = Transfer { cells, transform: *transform, method: params.transfer };
     liquid.velocity = mover.particles_to_faces(particles, &transfer)?;
+    fill_gaps(&mut liquid.velocity, cells);
     liquid.transferred = liquid.velocity.clone();
     liquid.density = material::density(particles, cells, transform);
     Ok(())
@@ -385,11 +406,19 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     let Some(limits) = &params.reseeding else {
         return Selection::identity(liquid.particles.len());
     };
+    let h = liquid.h();
     let surface = liquid.surface.on(&cells.topology);
-    let Liquid { particles, transform, velocity, solid, next_id, .. } = liquid;
+    let Liquid { particles, transform, velocity, solid, inlet, next_id, .. } = liquid;
+    liquid.thinned_below = limits.thinned_below * h;
+    let deep = (limits.thinned_below > 0.0)
+        .then(|| to_thin(&surface, liquid.thinned_below, &solid.nodes, inlet.as_ref(), h));
+    // A thinned cell counts as if it were not.
+    let spared = deep.as_ref().map_or(0.0, |deep| spared(deep, cells, params.per_voxel(h)));
     let wanted = liquid.volume.rest / f64::from(params.particle_separation).powi(3);
-    let limits = limits.balanced(particles.len(), wanted);
-    reseed(particles, cells, transform, &surface, velocity, Some(&solid.nodes), &limits, next_id)
+    let limits = limits.balanced(particles.len() as f64 + spared, wanted);
+    let (solid, deep) = (Some(&solid.nodes), deep.as_ref());
+    let interior = Interior { cells, transform, surface: &surface, velocity, solid, deep };
+    reseed(particles, &interior, &limits, next_id)
 }
 
 fn measure_volume(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {

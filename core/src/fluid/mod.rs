@@ -2,7 +2,8 @@
 //!
 //! [`flip`] is the page to read first: a substep in one-sentence steps. Particles are [`seeding`]-ed and enter by
 //! [`sources`], which may drive them at an [`inlet`], sit sorted in [`cells`], move by [`advection`] around solids and apart where they crowd, exchange velocity with the faces by
-//! [`transfer`] (both also on a [`device`]), and say where the liquid's [`surface`] is.
+//! [`transfer`] (both also on a [`device`]), and say where the liquid's [`surface`] is. Deep below it, few of them
+//! do ([`thinning`]).
 
 pub mod advection;
 mod air_flow;
@@ -31,6 +32,7 @@ mod spreading;
 pub mod surface;
 pub mod swelling;
 pub mod tension;
+pub mod thinning;
 pub mod transfer;
 pub mod viscosity;
 pub mod volume;

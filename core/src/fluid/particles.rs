@@ -253,7 +253,7 @@ impl Selection {
             .collect()
     }
 
-    fn gather<T: Copy + Send + Sync>(&self, values: &[T]) -> Vec<T> {
+    pub(super) fn gather<T: Copy + Send + Sync>(&self, values: &[T]) -> Vec<T> {
         self.source.par_iter().with_min_len(4096).map(|&s| values[s as usize]).collect()
     }
 }

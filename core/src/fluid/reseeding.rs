@@ -9,17 +9,25 @@ use super::four::Four;
 use super::particles::{IndexFrame, Particles, Selection};
 use super::random;
 use super::seeding::octant;
+use super::thinning;
 use super::transfer::FaceBlocks;
+use crate::grid::morphology::VoxelMask;
 use crate::grid::sampling::Sampler;
 use crate::grid::{FaceGrid, Grid, Transform, leaf};
-use glam::{IVec3, Vec3};
+use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
+
+/// How much deeper, in voxels, than thinned ones begin a cell must be to be thinned: the noise of a level set's depth would
+/// thin and fill others from one substep to the next.
+const TO_AND_FRO: f32 = 0.2;
 
 /// Limits on the particles of an interior cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reseeding {
-    /// Cells with fewer particles are filled up to this many.
+    /// Cells with fewer particles are filled,
     pub fewest: usize,
+    /// up to this many.
+    pub filled: usize,
     /// Cells with more particles are thinned to this many.
     pub most: usize,
     /// Depth below the surface, in voxels, from which a cell's centre counts as interior: half the diagonal of a
@@ -27,141 +35,174 @@ pub struct Reseeding {
     pub depth: f32,
     /// Distance new particles keep from solids, in voxels.
     pub clearance: f32,
+    /// Depth below the surface, in voxels, from which one particle a cell will do; 0: nowhere.
+    pub thinned_below: f32,
 }
 
 impl Reseeding {
     /// The limits for a liquid of `count` particles that should have `wanted`: births and deaths do not balance by
     /// themselves, so every percent too many lowers both limits by one, and too few raises them.
-    pub fn balanced(&self, count: usize, wanted: f64) -> Self {
+    pub fn balanced(&self, count: f64, wanted: f64) -> Self {
         const MOST_SHIFT: f64 = 2.0;
         if wanted <= 0.0 {
             return *self;
         }
-        let percent = 100.0 * (count as f64 / wanted - 1.0);
+        let percent = 100.0 * (count / wanted - 1.0);
         let shift = percent.round().clamp(-MOST_SHIFT, MOST_SHIFT) as i64;
         let shifted = |limit: usize| limit.saturating_add_signed(-shift as isize).max(1);
-        Self { fewest: shifted(self.fewest), most: shifted(self.most).max(self.fewest + 1), ..*self }
+        let (fewest, filled) = (shifted(self.fewest), shifted(self.filled));
+        Self { fewest, filled, most: shifted(self.most).max(filled + 1), ..*self }
     }
 }
 
 impl Default for Reseeding {
     fn default() -> Self {
-        Self { fewest: 4, most: 12, depth: 0.87, clearance: 0.1 }
+        Self { fewest: 4, filled: 4, most: 12, depth: 0.87, clearance: 0.1, thinned_below: 0.0 }
     }
 }
 
-/// One particle of the new set: an old one, or a new one that copies the attributes of an old one.
-struct Entry {
-    source: u32,
-    born: Option<Vec3>,
+/// The new particles of a leaf.
+#[derive(Default)]
+struct Renewed {
+    /// The old ones they are, or copy the attributes of.
+    source: Vec<u32>,
+    born: Vec<Birth>,
+}
+
+/// What a new particle does not copy.
+struct Birth {
+    /// Its place among those of its leaf.
+    place: u32,
+    position: Vec3,
+    velocity: Vec3,
+    affine: [Vec3; 3],
+}
+
+/// The inside of a liquid, all on the leaves of its cells.
+#[derive(Clone, Copy)]
+pub struct Interior<'a> {
+    /// The cells of the particles.
+    pub cells: &'a Cells,
+    /// Where they are.
+    pub transform: &'a Transform,
+    /// The liquid's level set, m.
+    pub surface: &'a Grid<f32>,
+    /// Its face velocity, m/s.
+    pub velocity: &'a FaceGrid<f32>,
+    /// The solids' level set at nodes, m.
+    pub solid: Option<&'a Grid<f32>>,
+    /// The cells to thin.
+    pub deep: Option<&'a VoxelMask>,
 }
 
 /// Thins and fills interior cells. Born particles copy every attribute of the nearest particle and take position,
 /// velocity and affine part of the face velocity; ids are drawn from `next_id`. Particles stay in cell order.
 ///
-/// `surface` is the liquid level set (m), `solid` the solids' level set at nodes (m), all on the cells' leaves.
+/// Deep cells are thinned to one particle.
 pub fn reseed(
     particles: &mut Particles,
-    cells: &Cells,
-    transform: &Transform,
-    surface: &Grid<f32>,
-    velocity: &FaceGrid<f32>,
-    solid: Option<&Grid<f32>>,
+    interior: &Interior,
     limits: &Reseeding,
     next_id: &mut i64,
 ) -> Selection {
+    let Interior { cells, transform, .. } = *interior;
     let frame = particles.frame(transform);
-    let pass = Pass { particles, cells, frame, surface, solid, limits, seed: *next_id as u64 };
-    let leaves: Vec<Option<Vec<Entry>>> =
+    let pass = Pass { particles, interior, cells, frame, limits, seed: *next_id as u64 };
+    let leaves: Vec<Option<Renewed>> =
         (0..cells.topology.len()).into_par_iter().map(|l| pass.leaf(l)).collect();
     if leaves.iter().all(Option::is_none) {
         return Selection::identity(particles.len());
     }
 
     let mut selection = Selection { source: Vec::with_capacity(particles.len()) };
-    let mut born: Vec<(usize, usize, Vec3)> = Vec::new();
-    for (l, entries) in leaves.iter().enumerate() {
-        match entries {
+    let mut first = Vec::with_capacity(leaves.len());
+    for (l, renewed) in leaves.iter().enumerate() {
+        first.push(selection.source.len());
+        match renewed {
             None => selection.source.extend(cells.leaf_range(l).map(|p| p as u32)),
-            Some(entries) => {
-                for e in entries {
-                    if let Some(position) = e.born {
-                        born.push((selection.source.len(), l, position));
-                    }
-                    selection.source.push(e.source);
-                }
-            }
+            Some(renewed) => selection.source.extend_from_slice(&renewed.source),
         }
     }
     particles.select(&selection);
-    give_birth(particles, cells, &frame, velocity, &born, next_id);
-    selection
-}
-
-/// Sets what born particles do not copy. `born`: (particle, leaf, position), in particle order.
-fn give_birth(
-    particles: &mut Particles,
-    cells: &Cells,
-    frame: &IndexFrame,
-    velocity: &FaceGrid<f32>,
-    born: &[(usize, usize, Vec3)],
-    next_id: &mut i64,
-) {
-    for group in born.chunk_by(|a, b| a.1 == b.1) {
-        let l = group[0].1;
-        let block = FaceBlocks::load(velocity, l);
-        let origin = (cells.topology.origins()[l] - frame.base).as_vec3();
-        for &(p, _, position) in group {
-            let (u, gradient) = block.gather(Four::of(&[frame.local(position) - origin]));
-            particles.position[p] = position;
-            particles.velocity[p] = u.lane(0);
-            for (rows, g) in particles.affine.iter_mut().zip(gradient) {
-                rows[p] = g.lane(0) * frame.per_metre;
-            }
-            particles.id[p] = *next_id;
-            *next_id += 1;
-        }
+    let renewed = first.into_iter().zip(&leaves).filter_map(|(first, leaf)| Some((first, leaf.as_ref()?)));
+    for (first, birth) in renewed.flat_map(|(first, leaf)| leaf.born.iter().map(move |b| (first, b))) {
+        let p = first + birth.place as usize;
+        (particles.position[p], particles.velocity[p]) = (birth.position, birth.velocity);
+        particles.affine.iter_mut().zip(birth.affine).for_each(|(rows, row)| rows[p] = row);
+        particles.id[p] = *next_id;
+        *next_id += 1;
     }
+    selection
 }
 
 struct Pass<'a> {
     particles: &'a Particles,
+    interior: &'a Interior<'a>,
     cells: &'a Cells,
     frame: IndexFrame,
-    surface: &'a Grid<f32>,
-    solid: Option<&'a Grid<f32>>,
     limits: &'a Reseeding,
     seed: u64,
 }
 
 impl Pass<'_> {
     /// The new particles of a leaf, or `None` when nothing changes.
-    fn leaf(&self, l: usize) -> Option<Vec<Entry>> {
+    fn leaf(&self, l: usize) -> Option<Renewed> {
         let interior = -self.limits.depth * self.frame.h;
         let first = l * leaf::SIZE;
+        let Reseeding { fewest, most, thinned_below, .. } = *self.limits;
+        let well_below = -(thinned_below + TO_AND_FRO) * self.frame.h;
         let unruly = |s: usize| {
-            let count = self.cells.count(s);
-            self.surface.values[s] < interior && (count < self.limits.fewest || count > self.limits.most)
+            let (count, phi) = (self.cells.count(s), self.interior.surface.values[s]);
+            let (fewest, most) = match self.is_deep(s) {
+                false => (fewest, most),
+                true if phi < well_below => (1, thinning::MOST),
+                true => (1, most),
+            };
+            phi < interior && (count < fewest || count > most)
         };
         if !(first..first + leaf::SIZE).any(unruly) {
             return None;
         }
-        let mut entries = Vec::with_capacity(self.cells.leaf_range(l).len());
+        let mut renewed = Renewed::default();
+        renewed.source.reserve(self.cells.leaf_range(l).len());
+        let mut nursery = Nursery::new(self.interior, l);
         for s in first..first + leaf::SIZE {
             let range = self.cells.range(s);
             if !unruly(s) {
-                entries.extend(range.map(|p| Entry { source: p as u32, born: None }));
+                renewed.source.extend(range.map(|p| p as u32));
+            } else if self.is_deep(s) {
+                self.leave_one(s, &mut nursery, &mut renewed);
             } else if range.len() > self.limits.most {
-                self.thin(range, &mut entries);
+                self.thin(range, &mut renewed);
             } else {
-                self.fill(l, s, &mut entries);
+                self.fill(s, &mut nursery, &mut renewed);
             }
         }
-        Some(entries)
+        Some(renewed)
+    }
+
+    fn is_deep(&self, s: usize) -> bool {
+        self.interior.deep.is_some_and(|deep| deep.has(s))
+    }
+
+    /// Leaves a deep cell one particle: the one nearest to its middle, or a new one at a place by chance.
+    fn leave_one(&self, s: usize, nursery: &mut Nursery, renewed: &mut Renewed) {
+        let cell = self.cells.topology.coord(s);
+        let centre = (cell - self.frame.base).as_vec3();
+        let off_centre = |&p: &usize| self.frame.local(self.particles.position[p]).distance_squared(centre);
+        let nearest = self.cells.range(s).min_by(|p, q| off_centre(p).total_cmp(&off_centre(q)));
+        if let Some(p) = nearest {
+            renewed.source.push(p as u32);
+            return;
+        }
+        // Clear of the cell's edges, where rounding might put it into the next.
+        let place = 0.9 * (random::point(cell, self.seed) - 0.5);
+        let place = if self.in_solid(centre + place, nursery) { Vec3::ZERO } else { place };
+        self.bear(s, centre + place, nursery, renewed);
     }
 
     /// Keeps `most` particles of a cell: drops the last of the fullest octant until they fit.
-    fn thin(&self, range: std::ops::Range<usize>, entries: &mut Vec<Entry>) {
+    fn thin(&self, range: std::ops::Range<usize>, renewed: &mut Renewed) {
         let mut kept: Vec<usize> = range.collect();
         let octant_of = |p: usize| octant(&self.frame, self.particles.position[p]);
         let mut counts = [0usize; 8];
@@ -175,19 +216,19 @@ impl Pass<'_> {
                 kept.remove(last);
             }
         }
-        entries.extend(kept.into_iter().map(|p| Entry { source: p as u32, born: None }));
+        renewed.source.extend(kept.into_iter().map(|p| p as u32));
     }
 
-    /// Fills the emptiest octants of a cell until it holds `fewest` particles.
-    fn fill(&self, l: usize, s: usize, entries: &mut Vec<Entry>) {
+    /// Fills the emptiest octants of a cell until it holds `filled` particles.
+    fn fill(&self, s: usize, nursery: &mut Nursery, renewed: &mut Renewed) {
         let range = self.cells.range(s);
         let cell = self.cells.topology.coord(s);
         let mut counts = [0usize; 8];
         for p in range.clone() {
             counts[octant(&self.frame, self.particles.position[p])] += 1;
         }
-        let missing = self.limits.fewest - range.len();
-        entries.extend(range.map(|p| Entry { source: p as u32, born: None }));
+        let missing = self.limits.filled.saturating_sub(range.len());
+        renewed.source.extend(range.map(|p| p as u32));
         for _ in 0..missing {
             let emptiest = (0..8).min_by_key(|&o| counts[o]).unwrap_or(0);
             counts[emptiest] += 1;
@@ -198,31 +239,55 @@ impl Pass<'_> {
             // A point on the cell's edge may be rounded into the next; the octant's middle is not.
             let rounded = self.frame.cell(self.frame.position(place(r))) != cell;
             let local = place(if rounded { Vec3::splat(0.5) } else { r });
-            if self.in_solid(local) {
-                continue;
-            }
-            let position = self.frame.position(local);
-            if let Some(nearest) = self.nearest(l, s, position) {
-                entries.push(Entry { source: nearest as u32, born: Some(position) });
+            if !self.in_solid(local, nursery) {
+                self.bear(s, local, nursery, renewed);
             }
         }
     }
 
-    fn in_solid(&self, local: Vec3) -> bool {
-        self.solid.is_some_and(|nodes| {
-            let at = local.as_dvec3() + self.frame.base.as_dvec3();
-            let distance = Sampler::new(&nodes.topology).sample_nodes(nodes, at);
-            distance < self.limits.clearance * self.frame.h
-        })
+    /// A new particle at a place, in voxels, of the cell at a slot; none where no other is near.
+    fn bear(&self, s: usize, local: Vec3, nursery: &mut Nursery, renewed: &mut Renewed) {
+        let position = self.frame.position(local);
+        let Some(nearest) = self.nearest(s, local, position) else { return };
+        let origin = (self.cells.topology.origins()[nursery.leaf] - self.frame.base).as_vec3();
+        let (u, gradient) = nursery.faces().gather(Four::of(&[self.frame.local(position) - origin]));
+        let affine = gradient.map(|g| g.lane(0) * self.frame.per_metre);
+        let place = renewed.source.len() as u32;
+        renewed.born.push(Birth { place, position, velocity: u.lane(0), affine });
+        renewed.source.push(nearest as u32);
     }
 
-    /// The particle nearest to a position of the cell at a slot, among those of the 3³ cells around it.
-    fn nearest(&self, l: usize, s: usize, position: Vec3) -> Option<usize> {
-        let c = leaf::local(s % leaf::SIZE);
+    fn in_solid(&self, local: Vec3, nursery: &mut Nursery) -> bool {
+        let at = local.as_dvec3() + self.frame.base.as_dvec3();
+        nursery.distance_from_solids(at).is_some_and(|d| d < self.limits.clearance * self.frame.h)
+    }
+
+    /// The particle nearest to a position of the cell at a slot (`local` in voxels), among those of the 3³ cells around it.
+    fn nearest(&self, s: usize, local: Vec3, position: Vec3) -> Option<usize> {
+        /// The cell itself first: what is near in it rules out most of the others.
+        const ORDER: [i32; 27] = {
+            let (mut order, mut n) = ([13; 27], 1);
+            while n < 27 {
+                order[n] = if n <= 13 { n as i32 - 1 } else { n as i32 };
+                n += 1;
+            }
+            order
+        };
+        let (l, c) = (s / leaf::SIZE, leaf::local(s % leaf::SIZE));
+        let centre = (self.cells.topology.coord(s) - self.frame.base).as_vec3();
+        // Squared distances from the lower and upper sides of the cell, in metres with some room for rounding.
+        let off = (local - centre).to_array();
+        let beyond = off
+            .map(|off| [-1.0, 0.0, 1.0].map(|d: f32| (d * (0.5 - d * off) * self.frame.h).powi(2) * 0.999));
         let mut best: Option<(f32, usize)> = None;
-        for n in 0..27i32 {
-            let local = [c[0] + n / 9 - 1, c[1] + n / 3 % 3 - 1, c[2] + n % 3 - 1];
-            let Some(slot) = self.cells.topology.reach(l, local) else { continue };
+        for n in ORDER {
+            let d = [n / 9, n / 3 % 3, n % 3];
+            let least = beyond[0][d[0] as usize] + beyond[1][d[1] as usize] + beyond[2][d[2] as usize];
+            if best.is_some_and(|(best, _)| best <= least) {
+                continue;
+            }
+            let there = [c[0] + d[0] - 1, c[1] + d[1] - 1, c[2] + d[2] - 1];
+            let Some(slot) = self.cells.topology.reach(l, there) else { continue };
             for p in self.cells.range(slot) {
                 let d = self.particles.position[p].distance_squared(position);
                 if best.is_none_or(|(least, _)| d < least) {
@@ -231,5 +296,30 @@ impl Pass<'_> {
             }
         }
         best.map(|(_, p)| p)
+    }
+}
+
+/// What is around the new particles of a leaf.
+struct Nursery<'a> {
+    interior: &'a Interior<'a>,
+    leaf: usize,
+    faces: Option<FaceBlocks>,
+    solid: Option<Sampler<'a>>,
+}
+
+impl<'a> Nursery<'a> {
+    fn new(interior: &'a Interior<'a>, leaf: usize) -> Self {
+        let solid = interior.solid.map(|nodes| Sampler::new(&nodes.topology));
+        Self { interior, leaf, faces: None, solid }
+    }
+
+    /// The velocity of its faces, looked up for its first particle.
+    fn faces(&mut self) -> &FaceBlocks {
+        self.faces.get_or_insert_with(|| FaceBlocks::load(self.interior.velocity, self.leaf))
+    }
+
+    /// Distance, m, of a point, in voxels, from the solids, where there are any.
+    fn distance_from_solids(&mut self, at: DVec3) -> Option<f32> {
+        Some(self.solid.as_mut()?.sample_nodes(self.interior.solid?, at))
     }
 }

@@ -44,13 +44,13 @@ impl VolumeBook {
         self.excess * self.rest
     }
 
-    /// Takes `gone` of `count` particles off the books, which share the volume evenly: with the last particle the last
-    /// of the volume goes, and what it drifted.
-    pub fn lose(&mut self, gone: usize, count: usize) {
-        if gone >= count {
+    /// Leaves `kept` of `all` particles, as they were seeded, in the books, which share the volume evenly: with the last
+    /// particle the last of the volume goes, and what it drifted.
+    pub fn keep(&mut self, kept: f64, all: f64) {
+        if kept <= 0.0 {
             *self = Self::default();
         } else {
-            self.rest *= (count - gone) as f64 / count as f64;
+            self.rest *= kept / all;
         }
     }
 
@@ -201,9 +201,9 @@ mod tests {
     #[test]
     fn what_is_drained_takes_its_volume_along() {
         let mut book = VolumeBook { rest: 2.1, drift: 0.1, ..Default::default() };
-        book.lose(1, 4);
+        book.keep(3.0, 4.0);
         assert!((book.rest - 1.575).abs() < 1e-12 && book.drift == 0.1);
-        book.lose(3, 3);
+        book.keep(0.0, 3.0);
         assert_eq!(book, VolumeBook::default());
     }
 

@@ -72,6 +72,13 @@ pub struct Held {
     pub particle_separation: f64,
 }
 
+impl Held {
+    /// Particles per voxel of a filled region.
+    pub fn per_voxel(&self) -> f32 {
+        (self.liquid.transform.voxel_size() / self.particle_separation).powi(3) as f32
+    }
+}
+
 impl SubstepPorts {
     /// What predict leaves, to be written.
     pub fn fields<'a>(&self, liquid: &'a Liquid) -> Vec<Field<'a, f32>> {
@@ -119,8 +126,17 @@ impl Exchange {
             excess: number("excess")?,
             drift: number("drift")?,
         };
+        liquid.thinned_below = table.first::<f64>("thinned_below").unwrap_or(0.0) as f32;
         liquid.particles = particles;
         Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
+    }
+
+    /// The liquid's level set, for those who ask where its particles were thinned, where they were.
+    pub fn thinned_surface(&mut self, call: &Call, port: u32, liquid: &mut Liquid) -> Result<(), Failure> {
+        if liquid.thinned_below > 0.0 {
+            liquid.surface = self.required_grid(call, port)?.0;
+        }
+        Ok(())
     }
 
     /// Distance between the particles of a liquid as they were seeded, m, where its table says so.
@@ -212,6 +228,7 @@ pub fn write_table(call: &mut Call, port: u32, held: &Held, density: f64) -> Res
     call.write_array(port, 0, c"excess", 1, &[liquid.volume.excess])?;
     call.write_array(port, 0, c"drift", 1, &[liquid.volume.drift])?;
     call.write_array(port, 0, c"particle_separation", 1, &[held.particle_separation])?;
+    call.write_array(port, 0, c"thinned_below", 1, &[f64::from(liquid.thinned_below)])?;
     call.write_array(port, 0, c"voxel_size", 1, &[liquid.transform.voxel_size()])?;
     call.write_array(port, 0, c"density", 1, &[density])
 }

@@ -44,9 +44,10 @@ const VISCOSITY: usize = 21;
 const WALL_SLIP: usize = 22;
 const SURFACE_TENSION: usize = 23;
 const AIR_PARTICLES: usize = 24;
+const PARTICLE_BAND: usize = 25;
 
 /// Every parameter, in the order of the constants above.
-pub static PARAMS: [Param; 25] = [
+pub static PARAMS: [Param; 26] = [
     Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
         .folder(c"Particle Motion")
         .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
@@ -137,12 +138,22 @@ pub static PARAMS: [Param; 25] = [
     Param::toggle(c"air_particles", c"Air Particles", false)
         .folder(c"Volume")
         .help(c"Fills the air beside the surface with passive particles, which tell thin air from the gaps between the liquid's particles: films and small bubbles of turbulent shots last longer. They take as much memory and time as liquid three voxels deep along the surface."),
+    Param::float(c"particle_band", c"Particle Band", 0.0)
+        .folder(c"Reseeding")
+        .unit(c"voxels")
+        .range(0.0, 8.0)
+        .hard_min()
+        .hard_max()
+        .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks take half the time and memory, or less, and look the same at their surface; what swirls deep below is a little calmer. 0 keeps all particles everywhere; less than 3 is taken as 3.")
+        .disable_when(c"{ reseed == 0 }"),
 ];
 
 /// How the core is to step the liquid.
 pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
     /// ln 10: a decay by nine tenths.
     const NINE_TENTHS: f64 = std::f64::consts::LN_10;
+    /// Layers from which on a cell and those around it are clear of the surface.
+    const LEAST_BAND: f64 = 3.0;
     let mut params = FlipParams::for_voxel(2.0 * particle_separation as f32);
     params.particle_separation = particle_separation as f32;
     params.transfer = match call.int(VELOCITY_TRANSFER) {
@@ -157,7 +168,15 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
     params.advection.separation = call.number(COLLISION_SEPARATION);
     let fewest = call.int(FEWEST).max(1) as usize;
     let most = (call.int(MOST).max(1) as usize).max(fewest);
-    params.reseeding = call.on(RESEED).then(|| Reseeding { fewest, most, ..Reseeding::default() });
+    let thinned_below = match call.number(PARTICLE_BAND) {
+        0.0 => 0.0,
+        layers => layers.max(LEAST_BAND) as f32 - 0.5,
+    };
+    // What comes up from below is as full as what was there before.
+    let nominal = params.per_voxel(2.0 * particle_separation as f32).round() as usize;
+    let filled = if thinned_below > 0.0 { nominal.clamp(fewest, most) } else { fewest };
+    let limits = Reseeding { fewest, filled, most, thinned_below, ..Reseeding::default() };
+    params.reseeding = call.on(RESEED).then_some(limits);
     let gain = if call.on(VOLUME_CORRECTION) { NINE_TENTHS / call.number(CORRECTION_TIME) } else { 0.0 };
     params.volume = match gain > 0.0 {
         true => VolumeControl { gain, ..VolumeControl::default() },

@@ -14,6 +14,7 @@ use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::device::{DeviceError, DeviceMover};
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
+use meniscus_core::fluid::thinning::Shares;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension};
 use meniscus_core::solid::Solids;
@@ -118,7 +119,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FL
     .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
-    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021 Enright2003")
+    .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021 Enright2003 Hong2008")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::ACCEPTS_SOURCES)
@@ -206,6 +207,7 @@ impl FlipSolver {
         params.tension = self.bearable_tension(call, &held.liquid);
         self.exchange.read_ahead(call, &[STATE.vel]);
         held.liquid.velocity = self.exchange.required_faces(call, STATE.vel)?.0;
+        self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let domain = domain_limits(call)?;
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
@@ -261,22 +263,25 @@ impl FlipSolver {
         self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         let params = flip_params(call, held.particle_separation);
-        let Held { liquid, followers, particle_separation } = &mut held;
+        let Held { liquid, particle_separation, .. } = &mut held;
         let before = liquid.particles.len();
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let per_particle = particle_separation.powi(3);
         let corrected = self.exchange.install(|| {
             let selection = flip::correct_on(liquid, &params, mover).map_err(on_device)?;
             let unmoved = selection.is_identity(before);
-            let particles = &liquid.particles;
-            Ok((selection, unmoved, shared_density(particles), Totals::of(particles, per_particle)))
+            Ok((selection, unmoved, shared_density(&liquid.particles)))
         });
-        let (selection, unmoved, density, totals) = corrected?;
+        let (selection, unmoved, density) = corrected?;
+        let totals = self.exchange.install(|| {
+            let shares = Shares::of(&held.liquid, held.per_voxel());
+            Totals::of(&held.liquid.particles, &shares, per_particle)
+        });
         self.tell_where_particles_move(call);
         if unmoved {
             self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles)?;
         } else {
-            followers.follow(&selection);
+            held.followers.follow(&selection);
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }
         self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
@@ -290,9 +295,10 @@ impl FlipSolver {
         call.measure("momentum", &totals.momentum.to_array());
         call.measure("kinetic_energy", &[totals.kinetic_energy]);
         // The next predict reads these again.
-        let Liquid { particles, velocity, .. } = held.liquid;
+        let Liquid { particles, velocity, surface, .. } = held.liquid;
         self.exchange.kept().keep_particles(particles);
         self.exchange.kept().keep(STATE.vel, velocity.values);
+        self.exchange.kept().keep(STATE.surface, [surface.values]);
         Ok(Outcome::Done)
     }
 
@@ -335,14 +341,14 @@ struct Totals {
 }
 
 impl Totals {
-    /// Of particles that have a volume of so many m³ each.
-    fn of(particles: &Particles, volume: f64) -> Self {
+    /// Of particles that have a volume of so many m³ for each that they stand for.
+    fn of(particles: &Particles, shares: &Shares, volume: f64) -> Self {
         /// Particles that one task sums up.
         const SUMMED: usize = 8192;
-        let of_some = |(velocity, density): (&[Vec3], &[f32])| {
+        let of_some = |(chunk, (velocity, density)): (usize, (&[Vec3], &[f32]))| {
             let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
-            for (&v, &density) in velocity.iter().zip(density) {
-                let (m, v) = (f64::from(density) * volume, v.as_dvec3());
+            for (p, (&v, &density)) in (chunk * SUMMED..).zip(velocity.iter().zip(density)) {
+                let (m, v) = (f64::from(density * shares.share(p)) * volume, v.as_dvec3());
                 mass += m;
                 momentum += m * v;
                 energy += 0.5 * m * v.length_squared();
@@ -351,7 +357,7 @@ impl Totals {
         };
         let Particles { velocity, density, .. } = particles;
         let parts = velocity.par_chunks(SUMMED).zip(density.par_chunks(SUMMED));
-        let sums: Vec<_> = parts.map(of_some).collect();
+        let sums: Vec<_> = parts.enumerate().map(of_some).collect();
         let add = |a: (f64, DVec3, f64), b: (f64, DVec3, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
         let (mass, momentum, kinetic_energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
         Self { mass, momentum, kinetic_energy }

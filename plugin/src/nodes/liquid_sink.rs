@@ -3,9 +3,14 @@
 use super::frames;
 use super::liquid_source::{PORTS, REGION, STATE, look_at_region};
 use crate::exchange::{Exchange, shared_density, write_table};
+use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Node, NodeKind, Param, Stage, flags};
 use meniscus_core::fluid::sources;
+use meniscus_core::fluid::thinning::{Shares, fill_where};
+
+/// How far around the region, in voxels, cells are filled that were thinned.
+const REACH: f64 = 3.0;
 
 const ACTIVE: usize = 0;
 static PARAMS: [Param; 3] = [
@@ -44,16 +49,29 @@ impl Instance for LiquidSink {
         let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
             return Ok(Outcome::Done);
         };
+        self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
+        let (h, per_voxel) = (held.liquid.transform.voxel_size(), held.per_voxel());
+        let (low, high) = region.bounds();
+        // Where few particles stand for many, a region cuts between those.
+        let near = |at: DVec3| {
+            let within = |step: i32| (step as f64 - 1.0) * REACH * h;
+            let around = |n: i32| at + DVec3::new(within(n / 9), within(n / 3 % 3), within(n % 3));
+            let far = at.cmplt(low - REACH * h).any() || at.cmpgt(high + REACH * h).any();
+            !far && (0..27).any(|n| region.contains(around(n)))
+        };
         let liquid = &mut held.liquid;
+        let filled = self.exchange.install(|| fill_where(liquid, per_voxel, near));
+        let mut shares = Shares::of(liquid, per_voxel);
         let before = liquid.particles.len();
-        let selection =
+        let all = shares.total(before);
+        let drained =
             self.exchange.install(|| sources::drain(&mut liquid.particles, |at| region.contains(at)));
-        let left = before - liquid.particles.len();
-        if left == 0 {
+        if liquid.particles.len() == before && filled.is_identity(before) {
             return Ok(Outcome::Done);
         }
-        liquid.volume.lose(left, before);
-        held.followers.follow(&selection);
+        shares.follow(&drained);
+        liquid.volume.keep(shares.total(liquid.particles.len()), all);
+        held.followers.follow(&filled.then(&drained));
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         let density = self.exchange.install(|| shared_density(&held.liquid.particles));
         write_table(call, STATE.liquid, &held, density)?;

@@ -9,6 +9,7 @@ use meniscus_core::fluid::flip::Liquid;
 use meniscus_core::fluid::inlet::Inlet;
 use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::sources::{self, Jet};
+use meniscus_core::fluid::thinning::Thinned;
 
 /// The ports of a sink, and the first of a source: the liquid's state and the region.
 pub(super) const PORTS: [Port; 5] = [
@@ -94,14 +95,19 @@ impl Instance for LiquidSource {
         if jet.travelled.is_some() && jet.velocity != Vec3::ZERO {
             self.drive(call, &held.liquid, &region, jet.velocity)?;
         }
+        self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
+        // Where particles were thinned, few of them are no lack of liquid.
+        let thinned = Thinned::of(&held.liquid);
         let Liquid { particles, transform, next_id, .. } = &mut held.liquid;
         let before = particles.len();
         let selection = self.exchange.install(|| {
             let inside = |at: DVec3| region.contains(at);
+            let lacking =
+                |at: DVec3| inside(at) && !thinned.as_ref().is_some_and(|thinned| thinned.contain(at));
             if jet.travelled.is_some() {
                 sources::drive(particles, inside, jet.velocity);
             }
-            sources::emit(particles, transform, &seeding, region.bounds(), inside, &jet, next_id)
+            sources::emit(particles, transform, &seeding, region.bounds(), lacking, &jet, next_id)
         });
         let liquid = &mut held.liquid;
         let entered = liquid.particles.len() - before;

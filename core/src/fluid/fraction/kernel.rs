@@ -35,8 +35,9 @@ impl<'a> Spread<'a> {
                 let [x, y, z] = leaf::local(n);
                 let centre = Vec3::new(x as f32, y as f32, z as f32);
                 let first = halo::index(x - 1, y - 1, z - 1);
-                let range = cells.range(l * leaf::SIZE + n);
-                if range.is_empty() {
+                let slot = l * leaf::SIZE + n;
+                let range = cells.range(slot);
+                if range.is_empty() || cells.is_full(slot) {
                     add(&mut block, first, [Vec3::ZERO], weight);
                 } else {
                     let offset = |&x: &Vec3| frame.local(x) - origin - centre;

@@ -3,15 +3,19 @@
 use super::LEAST_OPEN;
 use crate::fluid::cells::Cells;
 use crate::fluid::halo;
+use crate::grid::morphology::offsets;
 use crate::grid::{Topology, leaf};
 use rayon::prelude::*;
 
 /// Stands for the number of particles of a cell that is solid and holds none.
 const SOLID: f32 = -1.0;
-/// Stands for the number of particles of a full cell that holds none.
+/// Stands for the number of particles of a cell that is full though it holds few.
+const FULL: f32 = -2.0;
+/// Stands for the number of particles of a full cell whose particles do not say where its liquid is.
 const GAP: f32 = 1e-3;
 
-/// Per cell, how much each of its particles counts, in cells; for an empty cell 1 if it is full all the same.
+/// Per cell, how much each of its particles counts, in cells; for an empty cell, and for one whose particles were thinned, 1
+/// if it is full all the same.
 ///
 /// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
 /// gaps that particles leave between them inside the liquid are not air, and how many particles share it does
@@ -21,7 +25,7 @@ const GAP: f32 = 1e-3;
 pub(super) struct Weights<'a> {
     topology: &'a Topology,
     per_voxel: f32,
-    /// Particles per cell, or [`SOLID`].
+    /// Particles per cell, or [`SOLID`], or [`FULL`].
     content: Vec<f32>,
     /// Of the cells that are full, or [`GAP`]; 0 elsewhere.
     full: Vec<f32>,
@@ -95,7 +99,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// Particles per cell, or [`SOLID`].
+/// Particles per cell, or [`SOLID`], or [`FULL`].
 fn content(cells: &Cells, open: Option<&[f32]>) -> Vec<f32> {
     let mut content = vec![0.0f32; cells.topology.len() * leaf::SIZE];
     content.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).for_each(|(l, content)| {
@@ -110,13 +114,19 @@ fn content(cells: &Cells, open: Option<&[f32]>) -> Vec<f32> {
                 *content = if (open < LEAST_OPEN) & (*content == 0.0) { SOLID } else { *content };
             }
         }
+        if let Some(full) = &cells.full {
+            for n in offsets(full.words(l)) {
+                content[n] = if content[n] == SOLID { SOLID } else { FULL };
+            }
+        }
     });
     content
 }
 
 /// Whether each cell of a leaf is liquid throughout, from the [`content`] around it.
 fn full_cells(content: &[f32; halo::SIZE], per_voxel: f32) -> halo::Rows<bool> {
-    let totals = halo::around(&content.map(|count| count.max(0.0)), |[a, b, c]| a + b + c);
+    let nominal = |count: f32| if count == FULL { per_voxel } else { count.max(0.0) };
+    let totals = halo::around(&content.map(nominal), |[a, b, c]| a + b + c);
     // Cells that are not solid, and 32 times those that are dry.
     let marks = content.map(|count| i32::from(count != SOLID) + 32 * i32::from(count == 0.0));
     let marks = halo::around(&marks, |[a, b, c]| a + b + c);
@@ -126,7 +136,8 @@ fn full_cells(content: &[f32; halo::SIZE], per_voxel: f32) -> halo::Rows<bool> {
         for z in 0..leaf::DIM {
             let (places, dry) = (marks[n][z] & 31, marks[n][z] >> 5);
             let is_wet = totals[n][z] >= 0.5 * per_voxel * places as f32;
-            full[z] = (own[z] != SOLID) & is_wet & (dry == i32::from(own[z] == 0.0));
+            let is_wet = is_wet & (dry == i32::from(own[z] == 0.0));
+            full[z] = (own[z] == FULL) | ((own[z] != SOLID) & is_wet);
         }
     }
     full

@@ -9,6 +9,7 @@ mod sources;
 mod spreading;
 mod surface;
 mod tension;
+mod thinning;
 mod transfer;
 mod viscous;
 

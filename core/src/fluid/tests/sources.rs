@@ -1,6 +1,6 @@
 use super::*;
 use crate::fluid::cells;
-use crate::fluid::reseeding::{Reseeding, reseed};
+use crate::fluid::reseeding::{Interior, Reseeding, reseed};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::sources::{Jet, drain, emit};
 use crate::fluid::transfer::{Transfer, VelocityTransfer, particles_to_faces};
@@ -46,7 +46,15 @@ proptest! {
         });
         let limits = Reseeding::default();
         let mut next_id = n as i64;
-        let selection = reseed(&mut particles, &cells, &transform(), &deep, &faces, None, &limits, &mut next_id);
+        let interior = Interior {
+            cells: &cells,
+            transform: &transform(),
+            surface: &deep,
+            velocity: &faces,
+            solid: None,
+            deep: None,
+        };
+        let selection = reseed(&mut particles, &interior, &limits, &mut next_id);
         prop_assert_eq!(selection.source.len(), particles.len());
 
         let ids: BTreeSet<i64> = particles.id.iter().copied().collect();

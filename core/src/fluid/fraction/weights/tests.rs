@@ -61,7 +61,7 @@ proptest! {
         };
         let mut start = vec![0];
         (0..topology.len() * leaf::SIZE).for_each(|s| start.push(start[s] + count(topology.coord(s))));
-        let cells = Cells { topology: topology.clone(), start };
+        let cells = Cells { topology: topology.clone(), start, full: None };
         let is_open = |c: Coord| f32::from(!solid.iter().any(|s| within(c, s.0, s.1)));
         let open = Grid::from_fn(topology.clone(), 1.0, is_open);
         let weights = Weights::new(&cells, None, Some(&open.values), 8.0);

@@ -144,7 +144,7 @@ pub static PARAMS: [Param; 26] = [
         .range(0.0, 8.0)
         .hard_min()
         .hard_max()
-        .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks take half the time and memory, or less, and look the same at their surface; what swirls deep below is a little calmer. 0 keeps all particles everywhere; less than 3 is taken as 3.")
+        .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks many voxels deep take less time and memory so, and look the same at their surface. 0 keeps all particles everywhere; less than 3 is taken as 3.")
         .disable_when(c"{ reseed == 0 }"),
 ];
 

@@ -36,8 +36,9 @@ pub(super) struct Crowds {
     pub growth: Grid<f32>,
 }
 
-/// What the particles in each cell ask for (none where they were thinned): growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
-/// `None` where nothing is worth while. Near the surface only crowds count.
+/// What the particles in each cell ask for: growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
+/// `None` where nothing is worth while. Near the surface only crowds count, and cells that are full though they hold few
+/// particles ask for nothing.
 ///
 /// `excess` is (V − V₀)/V₀ of the liquid, a number without noise: it says how much is to grow in all, and the particles'
 /// density where. `open` is the open fraction of the cells, on their leaves.

@@ -24,9 +24,9 @@ const TO_AND_FRO: f32 = 0.2;
 /// Limits on the particles of an interior cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reseeding {
-    /// Cells with fewer particles are filled,
+    /// Cells with fewer particles are filled.
     pub fewest: usize,
-    /// up to this many.
+    /// How many particles a cell is filled up to.
     pub filled: usize,
     /// Cells with more particles are thinned to this many.
     pub most: usize,

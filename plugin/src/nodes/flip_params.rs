@@ -83,7 +83,7 @@ pub static PARAMS: [Param; 26] = [
         .folder(c"Reseeding")
         .range(1.0, 16.0)
         .hard_min()
-        .help(c"Voxels with fewer particles are filled up to this many; 8 is what a liquid starts with.")
+        .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band; 8 is what a liquid starts with.")
         .disable_when(c"{ reseed == 0 }"),
     Param::int(c"max_particles", c"Max Particles per Voxel", 12)
         .folder(c"Reseeding")

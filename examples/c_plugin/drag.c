@@ -4,7 +4,7 @@
  *   MENISCUS_PLUGIN_PATH=. meniscus nodes example.drag
  *
  * Wire a `drag` node into a flip_solver beside its objects. dv/dt = -k (v - wind), integrated exactly:
- * v(t + dt) = wind + (v - wind) exp(-k dt), so no dt makes it unstable.
+ * v <- wind + (v - wind) exp(-k dt_kick), so no step makes it unstable.
  */
 #include "meniscus.h"
 
@@ -46,7 +46,7 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
                              .components = 3, .meaning = MNS_VECTOR};
     const mns_attribute_t *velocity = ctx->edit_attribute(ctx, 0, 0, &shape);
     if (!velocity) return MNS_FAILED; /* the host has said why */
-    const double keep = exp(-ctx->params[DRAG_PARAM].number[0] * ctx->dt);
+    const double keep = exp(-ctx->params[DRAG_PARAM].number[0] * ctx->dt_kick);
     for (uint64_t i = 0; i < velocity->count; ++i) {
         float *v = (float *)(void *)((char *)velocity->writable + i * velocity->stride);
         for (int c = 0; c < 3; ++c) {

@@ -2,7 +2,9 @@
 //! bytes that are no meshes.
 
 use meniscus_host::data::{Geometry, Owner};
-use meniscus_host::geometry::{self, Evaluator, RIGID_ANGULAR, RIGID_LINEAR, RIGID_TRANSFORM, read_mesh};
+use meniscus_host::geometry::{
+    self, Evaluator, RIGID_ANGULAR, RIGID_LINEAR, RIGID_NEXT, RIGID_TRANSFORM, read_mesh,
+};
 use meniscus_host::graph::{Graph, Network, Types};
 use proptest::prelude::*;
 use std::path::Path;
@@ -29,14 +31,20 @@ fn rigid_motion_gives_v_rest_positions_and_the_transform() {
     let n = network(SPIN);
     let mut e = Evaluator::new(&n, Path::new("."));
     let dt = 1.0 / 96.0;
-    let a = e.evaluate(&n, 1, 5.0, dt).unwrap();
-    let b = e.evaluate(&n, 1, 5.25, dt).unwrap();
+    let a = e.evaluate(&n, 1, 5.0, dt, 0.0).unwrap();
+    let b = e.evaluate(&n, 1, 5.25, dt, 0.0).unwrap();
     let stamp = |g: &Geometry| g.attribute(Owner::Point, "restP").unwrap().value_id;
     assert_eq!(stamp(&a), stamp(&b));
     assert_eq!(a.topology_id, b.topology_id);
     assert!((detail(&a, RIGID_LINEAR)[0] - 2.0).abs() < 1e-9);
     let spin = std::f64::consts::FRAC_PI_2;
     assert!((detail(&a, RIGID_ANGULAR)[1] - spin).abs() < 1e-9);
+    // Where it goes next is told as well; where nobody says for how long, it goes on as it came.
+    let slowing = network(&SPIN.replace("[25, [2, 0, 0]]", "[5, [2, 0, 0]], [25, [2, 0, 0]]"));
+    let g = Evaluator::new(&slowing, Path::new(".")).evaluate(&slowing, 1, 5.0, dt, dt).unwrap();
+    assert!((detail(&g, RIGID_LINEAR)[0] - 12.0).abs() < 1e-9 && detail(&g, RIGID_NEXT[0])[0].abs() < 1e-9);
+    assert!((detail(&g, RIGID_NEXT[1])[1] - spin).abs() < 1e-9);
+    assert_eq!(detail(&a, RIGID_NEXT[0]), detail(&a, RIGID_LINEAR));
     // The transform takes rest positions to positions, and v is what moved them.
     let m = detail(&b, RIGID_TRANSFORM);
     let rest = b.point_vectors("restP").unwrap();
@@ -57,7 +65,7 @@ fn still_geometry_keeps_its_stamps_and_has_no_velocity() {
         r#"{"name": "b", "type": "box"}, {"name": "t", "type": "transform", "inputs": ["b"], "params": {"translate": [1, 0, 0]}}"#,
     );
     let mut e = Evaluator::new(&n, Path::new("."));
-    let (a, b) = (e.evaluate(&n, 1, 1.0, 0.0).unwrap(), e.evaluate(&n, 1, 9.0, 0.1).unwrap());
+    let (a, b) = (e.evaluate(&n, 1, 1.0, 0.0, 0.0).unwrap(), e.evaluate(&n, 1, 9.0, 0.1, 0.0).unwrap());
     assert!(Arc::ptr_eq(&a, &b));
     assert!(a.point_vectors("v").is_none());
     assert_eq!(a.bounds(), Some(([0.5, -0.5, -0.5], [1.5, 0.5, 0.5])));
@@ -66,7 +74,7 @@ fn still_geometry_keeps_its_stamps_and_has_no_velocity() {
 #[test]
 fn at_the_first_frame_the_velocity_is_what_comes() {
     let n = network(SPIN);
-    let g = Evaluator::new(&n, Path::new(".")).evaluate(&n, 1, 1.0, 0.0).unwrap();
+    let g = Evaluator::new(&n, Path::new(".")).evaluate(&n, 1, 1.0, 0.0, 0.0).unwrap();
     assert!((detail(&g, RIGID_LINEAR)[0] - 2.0).abs() < 1e-6);
 }
 
@@ -75,7 +83,7 @@ fn a_growing_box_moves_point_by_point() {
     let n = network(
         r#"{"name": "b", "type": "box", "params": {"size": {"keys": [[1, [1, 1, 1]], [25, [3, 1, 1]]]}}}"#,
     );
-    let g = Evaluator::new(&n, Path::new(".")).evaluate(&n, 0, 13.0, 1.0 / 24.0).unwrap();
+    let g = Evaluator::new(&n, Path::new(".")).evaluate(&n, 0, 13.0, 1.0 / 24.0, 0.0).unwrap();
     assert!(g.attribute(Owner::Point, "restP").is_none());
     for (p, v) in g.positions().iter().zip(g.point_vectors("v").unwrap()) {
         assert!((v[0] - p[0].signum()).abs() < 1e-3, "{v:?}");
@@ -109,7 +117,7 @@ fn errors_name_node_and_parameter() {
     ] {
         let n = network(nodes);
         let e = Evaluator::new(&n, Path::new("."))
-            .evaluate(&n, n.nodes.len() - 1, 1.0, 0.0)
+            .evaluate(&n, n.nodes.len() - 1, 1.0, 0.0, 0.0)
             .expect_err(nodes)
             .to_string();
         assert!(e.contains(expected), "{nodes}\n  gave: {e}");

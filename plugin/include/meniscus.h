@@ -64,8 +64,7 @@ enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SO
 /* mns_node_t.flags */
 enum {
     MNS_ACCEPTS_SOURCES = 1, /* solver: what it solves may gain and lose mass, so source nodes may be wired in */
-    MNS_IS_SOURCE = 2,       /* force: adds or removes mass */
-    MNS_NEEDS_DT_NEXT = 4    /* coupling: its schedule looks one step ahead, ctx->dt_next is set */
+    MNS_IS_SOURCE = 2        /* force: adds or removes mass */
 };
 
 enum { MNS_GPU_NEVER = 0, MNS_GPU_OPTIONAL = 1, MNS_GPU_REQUIRED = 2 };
@@ -326,7 +325,9 @@ struct mns_context_t {
     const char *object;      /* the object's name (MNS_OF_OBJECT), or NULL */
     double time;             /* at the start of the substep, s */
     double dt;               /* of this substep, s; 0 in init */
-    double dt_next;          /* of the next one, where MNS_NEEDS_DT_NEXT; else 0 */
+    double dt_next;          /* of the next one, s; promised, it may come out shorter where speeds jump; 0 in init */
+    double dt_kick;          /* over which accelerations, pressures and viscosity change velocities, s: from the moment
+                                these belong to, half a substep ahead of positions, to the middle of the next one */
     double frame_left;       /* from `time` to the end of the frame, s */
     double fps;
     double cfl;              /* voxels a substep may cross */

@@ -209,7 +209,7 @@ static const mns_node_t nodes[] = {
     [TWO_SOLVES] = {.size = sizeof(mns_node_t), .version = 1, .id = "test.two_solves", .label = "Two Solves",
                     .help = "Averages loads twice, with a transport between.", .kind = MNS_NODE_COUPLING,
                     .stages = MNS_BIT(MNS_SOLVE), .accepts = MNS_BIT(MNS_NODE_SOLVER), .min_inputs = 1,
-                    .flags = MNS_NEEDS_DT_NEXT, .port_count = 3, .ports = coupling_ports, .role_count = 1,
+                    .port_count = 3, .ports = coupling_ports, .role_count = 1,
                     .roles = coupling_roles, .step_count = 5, .steps = coupling_steps},
 };
 

@@ -77,7 +77,6 @@ fn named_numbers_agree() {
     for (name, bits) in [
         ("MNS_ACCEPTS_SOURCES", abi::flags::ACCEPTS_SOURCES),
         ("MNS_IS_SOURCE", abi::flags::IS_SOURCE),
-        ("MNS_NEEDS_DT_NEXT", abi::flags::NEEDS_DT_NEXT),
         ("MNS_HARD_MIN", abi::flags::HARD_MIN),
         ("MNS_HARD_MAX", abi::flags::HARD_MAX),
         ("MNS_NOT_ANIMATED", abi::flags::NOT_ANIMATED),

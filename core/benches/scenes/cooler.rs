@@ -65,6 +65,7 @@ impl Cooler {
             tension: None,
             previous_pressure: None,
             previous_bubbles: None,
+            drift: 1.0,
             volume_gain: 0.0,
         }
     }

@@ -6,6 +6,7 @@ use meniscus_core::coupling::{Density, LiquidFields, Projection, constraint_bubb
 use meniscus_core::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt};
 use meniscus_core::fluid::seeding::{Material, Seeding};
 use meniscus_core::fluid::solids::SolidMemory;
+use meniscus_core::fluid::step::Step;
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
 use meniscus_core::pressure::{MultigridSolver, Params};
@@ -110,7 +111,7 @@ impl Splash {
             v.y -= (GRAVITY * dt) as f32;
         }
         let solids = Solids { colliders: &self.colliders, domain: &self.domain };
-        predict(&mut self.liquid, &solids, dt, &self.params, &mut self.memory);
+        predict(&mut self.liquid, &solids, &solids, &Step::steady(dt), &self.params, &mut self.memory);
     }
 
     /// What a projection reads.
@@ -129,6 +130,7 @@ impl Splash {
             tension: None,
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
+            drift: 1.0,
             volume_gain: 2.0,
         }
     }

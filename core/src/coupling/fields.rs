@@ -70,6 +70,8 @@ pub struct LiquidFields<'a> {
     pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.
     pub previous_bubbles: Option<&'a BubbleMemory>,
+    /// Length of the drift that the solved velocity makes, s: the way back to a wanted volume is shared out over it.
+    pub drift: f64,
     /// Rate at which a constrained bubble returns to its rest volume, 1/s; 0 lets it drift.
     pub volume_gain: f64,
 }

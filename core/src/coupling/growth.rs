@@ -13,7 +13,7 @@ const MOST: f64 = 0.5;
 pub(super) struct Control {
     /// Rate at which an error dies out, 1/s; 0 switches the control off.
     pub(super) gain: f64,
-    /// The step, s.
+    /// The drift that follows, s.
     pub(super) dt: f64,
     /// Edge of a voxel, m.
     pub(super) h: f64,

@@ -90,7 +90,7 @@ pub(super) struct Engine<'a> {
     pub(super) progress: Progress<'a>,
 }
 
-/// Projects `vel` (m/s, over a step of `dt` seconds) with the constraints D u + s = 0 on the liquid's cells
+/// Projects `vel` (m/s, after forces that acted for `dt` seconds) with the constraints D u + s = 0 on the liquid's cells
 /// and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7], or as much as brings them
 /// back to their rest volumes.
 pub(super) fn project(
@@ -101,8 +101,10 @@ pub(super) fn project(
     engine: Engine,
 ) -> Result<Projection, Error> {
     let h = fields.voxel_size();
-    if !(dt > 0.0 && dt < f64::INFINITY) {
-        return Err(Error::Step(dt));
+    for length in [dt, fields.drift] {
+        if !(length > 0.0 && length < f64::INFINITY) {
+            return Err(Error::Step(length));
+        }
     }
     if !(h > 0.0 && h < f64::INFINITY) {
         return Err(Error::VoxelSize(h));
@@ -112,7 +114,7 @@ pub(super) fn project(
     let constrained = constrained(&regions);
     let closed = volumes::closed_volumes(&regions, &constrained);
     let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
-    let control = growth::Control { gain: fields.volume_gain, dt, h };
+    let control = growth::Control { gain: fields.volume_gain, dt: fields.drift, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let grow = growth(&regions, &mut identities, &constrained, &there, control);
     let fitted = fit(fields, &regions, &room, &constrained);

@@ -15,6 +15,7 @@ use super::particles::{Particles, Selection};
 use super::reseeding::{Interior, Reseeding, reseed};
 use super::solids::SolidMemory;
 use super::spreading::spread_out;
+use super::step::Step;
 use super::surface::{SurfaceParams, surface};
 use super::swelling::swelling;
 use super::tension;
@@ -203,15 +204,17 @@ pub fn start(
 
 /// The liquid moves; its particles make the face velocity and the surface that the next solve starts from.
 ///
-/// Forces have acted on the particles' velocities. Returns how the particles continue.
+/// Forces have acted on the particles' velocities. `solids` move as they do in this substep, `coming` are the same in
+/// the same places, with the motion of the next one. Returns how the particles continue.
 pub fn predict(
     liquid: &mut Liquid,
     solids: &Solids,
-    dt: f64,
+    coming: &Solids,
+    step: &Step,
     params: &FlipParams,
     memory: &mut SolidMemory,
 ) -> Selection {
-    let Ok(moved) = predict_on(liquid, solids, dt, params, memory, &mut Processor);
+    let Ok(moved) = predict_on(liquid, solids, coming, step, params, memory, &mut Processor);
     moved
 }
 
@@ -219,7 +222,8 @@ pub fn predict(
 pub fn predict_on<M: Mover>(
     liquid: &mut Liquid,
     solids: &Solids,
-    dt: f64,
+    coming: &Solids,
+    step: &Step,
     params: &FlipParams,
     memory: &mut SolidMemory,
     mover: &mut M,
@@ -230,29 +234,29 @@ pub fn predict_on<M: Mover>(
     // Particles follow the velocity of the last solve, around solids.
     let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
     let (born_from, inlet) = (*born_from, inlet.as_ref());
-    let way = Way { born_from, inlet, ..Way::through(velocity, *transform, dt) };
+    let way = Way { born_from, inlet, ..Way::through(velocity, *transform, step.drift) };
     let moved = mover.advect(particles, &way, solids, &params.advection)?;
     shares.follow(&moved);
     volume.keep(shares.total(particles.len()), before);
     // So do those of the air, where there are any.
-    let way = Way::through(&liquid.velocity, liquid.transform, dt);
+    let way = Way::through(&liquid.velocity, liquid.transform, step.drift);
     mover.advect(&mut liquid.air, &way, solids, &params.advection)?;
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let sorted = sort_into_cells(liquid, params, &mut shares);
     // Where they came to overlap, they spread.
-    let (cells, order) = spread_crowds(liquid, sorted, &mut shares, solids, params, memory);
+    let (cells, order) = spread_crowds(liquid, sorted, &mut shares, coming, params, memory);
     // Their momentum goes to the faces.
     take_velocity_from_particles(liquid, &cells, params, mover)?;
     // How much they stick to each other, the solve needs to know.
     liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
     // Where they are is where the liquid is.
-    place_solids_and_surface(liquid, &cells, solids, params, memory);
+    place_solids_and_surface(liquid, &cells, coming, params, memory);
     // What pulls there, the solve needs to know.
     liquid.tension =
         (params.tension > 0.0).then(|| tension::jump(&liquid.surface, params.tension, liquid.h()));
     // What volume was lost or gained on the way is asked back from the solve.
     measure_volume(liquid, &cells, params);
-    let rate = liquid.volume.enter(liquid.measured.total(), dt, &params.volume);
+    let rate = liquid.volume.enter(liquid.measured.total(), step, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
     Ok(moved.then(&order))
 }

@@ -29,6 +29,7 @@ pub mod seeding;
 pub mod solids;
 pub mod sources;
 mod spreading;
+pub mod step;
 pub mod surface;
 pub mod swelling;
 pub mod tension;

@@ -80,6 +80,7 @@ fn displacement(
         tension: None,
         previous_pressure: None,
         previous_bubbles: None,
+        drift: 1.0,
         volume_gain: 0.0,
     };
     // A projection over a unit of time of a liquid at rest, whose velocity is then the displacement.

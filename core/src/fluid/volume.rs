@@ -3,6 +3,7 @@
 use super::cells::Cells;
 use super::halo;
 use super::particles::Particles;
+use super::step::Step;
 use crate::grid::sampling::trilinear;
 use crate::grid::{Grid, Topology, Transform, leaf};
 use glam::Vec3;
@@ -54,21 +55,21 @@ impl VolumeBook {
         }
     }
 
-    /// Enters the volume measured now, `dt` seconds after the last entry, and returns the divergence (1/s) that
-    /// the next solve should give the liquid.
+    /// Enters the volume measured now, after a substep's drift, and returns the divergence (1/s) that the solve should
+    /// give the liquid for the next.
     ///
     /// With x = (V − V₀)/V₀ and y = ∫x dt: ∇·u = −(k_p x + k_i y)/(1 + x) [Kim et al. 2007, Eq. 5], k_p the gain, bounded
     /// for long steps. k_i = k_p²/4 damps critically; theirs, k_p²/16, is slower to answer what keeps coming, as while a
     /// splash lasts.
-    pub fn enter(&mut self, volume: f64, dt: f64, control: &VolumeControl) -> f64 {
+    pub fn enter(&mut self, volume: f64, step: &Step, control: &VolumeControl) -> f64 {
         self.volume = volume;
         if self.rest <= 0.0 || volume <= 0.0 {
             return 0.0;
         }
         let x = volume / self.rest - 1.0;
         self.excess = if control.gain > 0.0 { x } else { 0.0 };
-        self.drift += x * dt;
-        let k_p = bounded(control.gain, dt);
+        self.drift += x * step.drift;
+        let k_p = bounded(control.gain, step.next);
         let k_i = k_p * k_p / 4.0;
         -(k_p * x + k_i * self.drift) / (1.0 + x)
     }
@@ -174,7 +175,7 @@ mod tests {
         let (mut volume, dt) = (1.8, 1.0 / 48.0);
         let mut highest = 0.0f64;
         for _ in 0..48 * 6 {
-            let divergence = book.enter(volume, dt, &control);
+            let divergence = book.enter(volume, &Step::steady(dt), &control);
             volume += volume * divergence * dt;
             highest = highest.max(volume);
         }
@@ -191,7 +192,7 @@ mod tests {
             let mut book = VolumeBook { rest: 2.0, ..Default::default() };
             let mut volume = 1.8;
             for _ in 0..60 {
-                volume += volume * book.enter(volume, dt, &control) * dt;
+                volume += volume * book.enter(volume, &Step::steady(dt), &control) * dt;
                 assert!((volume - 2.0).abs() < 0.21, "{volume} in steps of {dt} s");
             }
             assert!((volume - 2.0).abs() < 0.01, "{volume} in steps of {dt} s");
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn nothing_to_correct_nothing_done() {
         let mut book = VolumeBook { rest: 1.0, ..Default::default() };
-        assert_eq!(book.enter(1.0, 0.1, &VolumeControl::default()), 0.0);
-        assert_eq!(VolumeBook::default().enter(1.0, 0.1, &VolumeControl::default()), 0.0);
+        assert_eq!(book.enter(1.0, &Step::steady(0.1), &VolumeControl::default()), 0.0);
+        assert_eq!(VolumeBook::default().enter(1.0, &Step::steady(0.1), &VolumeControl::default()), 0.0);
     }
 }

@@ -34,11 +34,15 @@ pub fn from_mesh(mesh: &TriMesh, transform: &Transform, band: f32) -> Result<Sig
     Ok(SignedDistance::new(grid))
 }
 
-/// The velocity (m/s) of the mesh's surface at the point closest to each voxel of `band`'s leaves; zero where
-/// the mesh has none or is farther than the band reaches.
-pub fn mesh_velocity(mesh: &TriMesh, band: &Grid<f32>, transform: &Transform) -> Grid<Vec3> {
+/// The velocity (m/s) of the mesh's surface, whose points have `velocities`, at the point closest to each voxel of `band`'s
+/// leaves; zero where the mesh is farther than the band reaches.
+pub fn mesh_velocity(
+    mesh: &TriMesh,
+    velocities: &[Vec3],
+    band: &Grid<f32>,
+    transform: &Transform,
+) -> Grid<Vec3> {
     let mut out = Grid::new(band.topology.clone(), Vec3::ZERO);
-    let Some(velocities) = &mesh.velocities else { return out };
     let voxels = band.background / transform.voxel_size() as f32;
     let search = Search::new(mesh, transform, voxels);
     for (origin, triangles) in search.leaves() {

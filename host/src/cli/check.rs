@@ -41,7 +41,7 @@ fn report(network: &Network, folder: &Path) -> Result<String, Problems> {
     let mut problems = Problems::default();
     for (i, node) in network.nodes.iter().enumerate() {
         if node.node_type.kind == NodeKind::Geometry {
-            problems.0.extend(evaluator.evaluate(network, i, first, 0.0).err());
+            problems.0.extend(evaluator.evaluate(network, i, first, 0.0, 0.0).err());
         }
     }
     problems.unless_any(())?;

@@ -61,12 +61,14 @@ pub struct Object {
     pub kind: String,
     /// Its data by port name.
     pub ports: BTreeMap<String, Port>,
+    /// Time, s, by which its velocities are ahead of its positions: half a substep, once it has taken one.
+    pub lead: f64,
 }
 
 impl Object {
     /// An object without data.
     pub fn new(name: &str, kind: &str) -> Self {
-        Self { name: name.to_owned(), kind: kind.to_owned(), ports: BTreeMap::new() }
+        Self { name: name.to_owned(), kind: kind.to_owned(), ports: BTreeMap::new(), lead: 0.0 }
     }
 
     /// The grid of that port.

@@ -10,8 +10,6 @@ pub(super) struct Limits {
     pub(super) frame: f64,
     /// Substeps per frame.
     pub(super) substeps: Substeps,
-    /// A coupling needs to know the length of the substep after the next.
-    pub(super) looks_ahead: bool,
 }
 
 /// A substep to be taken.
@@ -19,11 +17,17 @@ pub(super) struct Limits {
 pub(super) struct Pace {
     /// Its length, s.
     pub(super) dt: f64,
-    /// Length of the one after, s, where someone looks ahead.
-    pub(super) dt_next: Option<f64>,
+    /// Length promised for the one after, s: forces act until its middle.
+    pub(super) dt_next: f64,
     /// It ends the frame.
     pub(super) last: bool,
 }
+
+/// How many times longer a promised substep may be than nodes wish for when it comes, before it is cut.
+const SLACK: f64 = 1.5;
+
+/// How many times longer a substep may be than the one before it.
+const GROWTH: f64 = 2.0;
 
 /// Number of equal substeps that `left` seconds are cut into: as few as the wish and the limits allow.
 fn parts(left: f64, wish: f64, limits: &Limits, done: u32) -> u32 {
@@ -34,29 +38,18 @@ fn parts(left: f64, wish: f64, limits: &Limits, done: u32) -> u32 {
 }
 
 /// The next substep, when nodes wish for substeps of at most `wish` seconds.
+///
+/// It has the length that was promised, unless that has become far too long; the one after it is promised now.
 pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
     let left = limits.frame - clock.elapsed;
-    if let Some(dt) = clock.promise.filter(|&dt| dt <= left * (1.0 + 1e-9)) {
-        let last = dt >= left * (1.0 - 1e-9);
-        let after = Clock { substep: clock.substep + 1, elapsed: clock.elapsed + dt, ..*clock };
-        return Pace {
-            dt: if last { left } else { dt },
-            dt_next: limits.looks_ahead.then(|| ahead(&after, last, wish, limits)),
-            last,
-        };
-    }
-    let n = parts(left, wish, limits, clock.substep);
-    let last = n == 1;
-    let dt = if last { left } else { left / f64::from(n) };
-    let next = if last { ahead(clock, true, wish, limits) } else { (left - dt) / f64::from(n - 1) };
-    Pace { dt, dt_next: limits.looks_ahead.then_some(next), last }
-}
-
-/// Length of the substep that begins at `clock`, or of the first of the next frame.
-fn ahead(clock: &Clock, next_frame: bool, wish: f64, limits: &Limits) -> f64 {
-    let (left, done) =
-        if next_frame { (limits.frame, 0) } else { (limits.frame - clock.elapsed, clock.substep) };
-    left / f64::from(parts(left, wish, limits, done))
+    let wished = left / f64::from(parts(left, wish, limits, clock.substep));
+    let promised = clock.promise.filter(|&dt| dt <= left * (1.0 + 1e-9));
+    let dt = promised.filter(|&dt| wished.is_nan() || dt <= SLACK * wished).unwrap_or(wished);
+    let last = dt >= left * (1.0 - 1e-9);
+    let dt = if last { left } else { dt };
+    let (left, done) = if last { (limits.frame, 0) } else { (left - dt, clock.substep + 1) };
+    let dt_next = left / f64::from(parts(left, wish.min(GROWTH * dt), limits, done));
+    Pace { dt, dt_next, last }
 }
 
 /// The shorter substep after one was rejected, or `None` when the limits allow none.
@@ -75,24 +68,29 @@ pub(super) fn shorter(clock: &Clock, rejected: f64, suggestion: f64, limits: &Li
 mod tests {
     use super::*;
 
-    fn limits(min: u32, max: u32, looks_ahead: bool) -> Limits {
-        Limits { frame: 1.0, substeps: Substeps { min, max, cfl: 1.0 }, looks_ahead }
+    fn limits(min: u32, max: u32) -> Limits {
+        Limits { frame: 1.0, substeps: Substeps { min, max, cfl: 1.0 } }
     }
 
-    /// The substeps of a frame under a constant wish.
-    fn frame(wish: f64, limits: &Limits) -> Vec<f64> {
+    /// The substeps of `frames` frames; the wish may depend on the time.
+    fn substeps(frames: i32, wish: impl Fn(f64) -> f64, limits: &Limits) -> Vec<Vec<f64>> {
         let mut clock = Clock::at_frame(1);
-        let mut dts = Vec::new();
-        loop {
-            let p = pace(&clock, wish, limits);
-            dts.push(p.dt);
-            clock.substep += 1;
-            clock.elapsed += p.dt;
-            clock.promise = p.dt_next;
-            if p.last {
-                return dts;
+        let mut all = Vec::new();
+        for frame in 0..frames {
+            let mut dts = Vec::new();
+            loop {
+                let p = pace(&clock, wish(f64::from(frame) + clock.elapsed), limits);
+                dts.push(p.dt);
+                clock.substep = if p.last { 0 } else { clock.substep + 1 };
+                clock.elapsed = if p.last { 0.0 } else { clock.elapsed + p.dt };
+                clock.promise = Some(p.dt_next);
+                if p.last {
+                    break;
+                }
             }
+            all.push(dts);
         }
+        all
     }
 
     #[test]
@@ -100,8 +98,7 @@ mod tests {
         for (wish, expected) in
             [(10.0, 2), (0.34, 3), (0.25, 4), (0.01, 8), (0.0, 8), (f64::NAN, 2), (f64::INFINITY, 2)]
         {
-            for looks_ahead in [false, true] {
-                let dts = frame(wish, &limits(2, 8, looks_ahead));
+            for dts in substeps(2, |_| wish, &limits(2, 8)) {
                 assert_eq!(dts.len(), expected, "wish {wish}");
                 assert!((dts.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             }
@@ -109,21 +106,31 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_kept() {
-        let l = limits(1, 8, true);
-        let mut clock = Clock::at_frame(1);
-        let first = pace(&clock, 0.3, &l);
-        clock.substep = 1;
-        clock.elapsed = first.dt;
-        clock.promise = first.dt_next;
-        let second = pace(&clock, 0.01, &l);
-        assert_eq!(Some(second.dt), first.dt_next);
+    fn a_promise_is_kept_unless_it_has_become_far_too_long() {
+        let l = limits(1, 8);
+        let first = pace(&Clock::at_frame(1), 0.3, &l);
+        let clock =
+            Clock { substep: 1, elapsed: first.dt, promise: Some(first.dt_next), ..Clock::at_frame(1) };
+        assert_eq!(pace(&clock, 0.8 * first.dt_next, &l).dt, first.dt_next);
+        assert!(pace(&clock, 0.3 * first.dt_next, &l).dt <= 0.3 * first.dt_next + 1e-12);
+    }
+
+    #[test]
+    fn substeps_grow_at_most_twofold_and_fill_their_frames() {
+        let wish = |time: f64| if time < 2.0 { 0.11 } else { 5.0 };
+        let frames = substeps(8, wish, &limits(1, 16));
+        for dts in &frames {
+            assert!((dts.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{dts:?}");
+        }
+        let all: Vec<f64> = frames.concat();
+        assert!(all.windows(2).all(|d| d[1] <= 2.0 * d[0] * (1.0 + 1e-9)), "{all:?}");
+        assert_eq!(*all.last().unwrap(), 1.0);
     }
 
     #[test]
     fn a_rejected_substep_gets_shorter_until_the_limit() {
         let clock = Clock::at_frame(1);
-        let l = limits(1, 8, false);
+        let l = limits(1, 8);
         assert_eq!(shorter(&clock, 1.0, 0.3, &l), Some(0.3));
         assert_eq!(shorter(&clock, 1.0, f64::NAN, &l), Some(0.5));
         assert_eq!(shorter(&clock, 0.2, 0.01, &l), Some(0.125));

@@ -84,7 +84,7 @@ pub fn estimate(network: &Network, evaluator: &mut Evaluator) -> Result<Estimate
         let mut farthest = 0.0f64;
         for &input in &node.inputs {
             let frame = f64::from(network.settings.frames.0);
-            let g = evaluator.evaluate(network, input, frame, 0.0)?;
+            let g = evaluator.evaluate(network, input, frame, 0.0, 0.0)?;
             measure(node, &g, &mut object);
             let reach = g.positions().iter().flatten().fold(0.0f32, |m, c| m.max(c.abs()));
             farthest = farthest.max(f64::from(reach));

@@ -46,7 +46,7 @@ fn seen(network: &Network, evaluator: &mut Evaluator, node: usize) -> Option<Bou
     };
     (0..LOOKS)
         .filter_map(|i| {
-            let g = evaluator.evaluate(network, node, moment(i), 0.0).ok()?;
+            let g = evaluator.evaluate(network, node, moment(i), 0.0, 0.0).ok()?;
             let origin = DVec3::from(g.origin);
             g.bounds().and_then(|(lo, hi)| {
                 Bounds::around([lo, hi].into_iter().map(|p| Vec3::from(p).as_dvec3() + origin))

@@ -49,8 +49,6 @@ pub struct Plan {
     pub calls: Vec<Call>,
     /// Nodes asked how long a substep may be.
     pub advisers: Vec<Call>,
-    /// A coupling looks one step ahead.
-    pub looks_ahead: bool,
 }
 
 /// The contract of a plugin's node; host nodes promise nothing.
@@ -219,7 +217,6 @@ impl Planner<'_> {
                     );
                 }
             }
-            self.plan.looks_ahead |= contract(self.node(i)).needs_dt_next;
             self.plan.couplings.insert(i, wires);
         }
     }

@@ -39,7 +39,7 @@ impl Simulation<'_> {
             let bound = &network.nodes[i];
             if bound.node_type.kind == NodeKind::Geometry {
                 let frame = f64::from(self.state.clock.frame);
-                let geometry = self.evaluator.evaluate(network, i, frame, 0.0)?;
+                let geometry = self.evaluator.evaluate(network, i, frame, 0.0, 0.0)?;
                 let mut object = Object::new(&bound.name, &bound.node_type.id);
                 object.set(GEOMETRY_PORT, Lifetime::Substep, Data::Geometry((*geometry).clone()));
                 scene.objects.push(object);

@@ -85,7 +85,7 @@ impl<'a> Simulation<'a> {
         for (i, node) in network.nodes.iter().enumerate() {
             let Some(contract) = node.node_type.contract.as_ref().filter(|_| !node.bypass) else { continue };
             let Some(plugin) = plugins.loaded.get(contract.plugin) else { continue };
-            let timing = simulation.timing(0.0, None);
+            let timing = simulation.timing(0.0, 0.0);
             let request = simulation.request(i, None, None, 0, Vec::new(), timing);
             match Instance::create(plugin, contract.node, &request) {
                 Ok(instance) => drop(simulation.instances.insert(i, instance)),
@@ -118,14 +118,15 @@ impl<'a> Simulation<'a> {
     }
 
     /// When a substep of `dt` seconds from here happens. Frame 1 is time 0.
-    pub(super) fn timing(&self, dt: f64, dt_next: Option<f64>) -> Timing {
+    pub(super) fn timing(&self, dt: f64, dt_next: f64) -> Timing {
         let settings = &self.network.settings;
         let Clock { frame, substep, elapsed, .. } = self.state.clock;
         let start = f64::from(if self.stepping { frame - 1 } else { frame } - 1) / settings.fps;
         Timing {
             time: start + elapsed,
             dt,
-            dt_next: dt_next.unwrap_or(0.0),
+            dt_next,
+            dt_kick: 0.0,
             frame_left: if self.stepping { 1.0 / settings.fps - elapsed } else { 0.0 },
             fps: settings.fps,
             cfl: settings.substeps.cfl,
@@ -181,8 +182,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The items of every port of a call.
-    pub(super) fn items(&mut self, call: &Call, dt: f64) -> Result<Vec<Vec<Item>>, Problem> {
+    /// The items of every port of a call, at the end of a substep of `dt` seconds with one of `ahead` seconds to follow.
+    pub(super) fn items(&mut self, call: &Call, dt: f64, ahead: f64) -> Result<Vec<Vec<Item>>, Problem> {
         let network = self.network;
         let bound = &network.nodes[call.node];
         let frame = self.frame_after(dt);
@@ -196,7 +197,7 @@ impl<'a> Simulation<'a> {
             if geometry.is_none() {
                 let mut list = Vec::new();
                 for &i in &bound.inputs {
-                    let g = self.evaluator.evaluate(network, i, frame, dt)?;
+                    let g = self.evaluator.evaluate(network, i, frame, dt, ahead)?;
                     list.push((CString::new(network.nodes[i].name.as_str()).unwrap_or_default(), g));
                 }
                 geometry = Some(list);
@@ -231,7 +232,7 @@ impl<'a> Simulation<'a> {
         let network = self.network;
         let bound = &network.nodes[call.node];
         let ports = &contract(bound).ports;
-        let items = self.items(call, timing.dt)?;
+        let items = self.items(call, timing.dt, timing.dt_next)?;
         self.check_required(call, &items)?;
         let request = self.request(call.node, call.object, Some(call.stage), call.step, items, timing);
         let started = std::time::Instant::now();
@@ -291,8 +292,8 @@ impl<'a> Simulation<'a> {
             if call.object.is_some_and(|o| !self.state.holders.contains_key(&Holder::Object(o))) {
                 continue;
             }
-            let items = self.items(&call, 0.0)?;
-            let timing = self.timing(0.0, None);
+            let items = self.items(&call, 0.0, 0.0)?;
+            let timing = self.timing(0.0, 0.0);
             let request = self.request(call.node, call.object, None, 0, items, timing);
             let bound = &self.network.nodes[call.node];
             let Some(instance) = self.instances.get_mut(&call.node) else { continue };
@@ -340,7 +341,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn init(&mut self, call: &Call, gathering: &mut Gathering) -> Result<(), Stop> {
-        match self.run(call, self.timing(0.0, None), gathering)? {
+        match self.run(call, self.timing(0.0, 0.0), gathering)? {
             Ran::Done => Ok(()),
             Ran::Rejected(_) => {
                 let name = &self.network.nodes[call.node].name;

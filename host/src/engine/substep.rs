@@ -1,5 +1,6 @@
 //! One substep, one frame.
 
+use super::call::Timing;
 use super::clock::{Limits, Pace, pace, shorter};
 use super::plan::Call;
 use super::simulation::{Ran, Simulation, Stop};
@@ -7,6 +8,7 @@ use super::state::{Clock, Holder};
 use super::stats::{Gathering, SubstepStats};
 use crate::graph::{Bound, Problem};
 use crate::node::Value;
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 /// First and last frame that a node runs (an object exists), where it says so with `start_frame` and
@@ -23,7 +25,7 @@ pub(super) fn span(node: &Bound, shot: (i32, i32)) -> (i32, i32) {
 impl Simulation<'_> {
     fn limits(&self) -> Limits {
         let settings = &self.network.settings;
-        Limits { frame: 1.0 / settings.fps, substeps: settings.substeps, looks_ahead: self.plan.looks_ahead }
+        Limits { frame: 1.0 / settings.fps, substeps: settings.substeps }
     }
 
     /// Makes the objects of the first frame.
@@ -67,14 +69,14 @@ impl Simulation<'_> {
                 }
             }
         };
-        let timing = self.timing(next.dt, None);
+        let timing = self.timing(next.dt, next.dt_next);
         let stats = gathering.finish(self.network, &self.state, &timing, started.elapsed().as_secs_f64());
         let clock = &mut self.state.clock;
         *clock = Clock {
             frame: clock.frame,
             substep: if next.last { 0 } else { clock.substep + 1 },
             elapsed: if next.last { 0.0 } else { clock.elapsed + next.dt },
-            promise: next.dt_next,
+            promise: Some(next.dt_next),
             wish: gathering.wish,
         };
         Ok((stats, next.last))
@@ -87,7 +89,7 @@ impl Simulation<'_> {
     }
 
     fn attempt(&mut self, next: &Pace) -> Result<Attempt, Stop> {
-        let mut gathering = Gathering::default();
+        let (mut gathering, mut stepped) = (Gathering::default(), BTreeSet::new());
         self.state.drop_scratch();
         let timing = self.timing(next.dt, next.dt_next);
         for call in self.plan.calls.clone() {
@@ -99,11 +101,28 @@ impl Simulation<'_> {
             if !needed || !self.runs(call.node) || call.object.is_some_and(|o| !self.runs(o)) {
                 continue;
             }
+            let timing = Timing { dt_kick: self.kick(&call, next), ..timing };
             if let Ran::Rejected(suggestion) = self.run(&call, timing, &mut gathering)? {
                 return Ok(Attempt::Rejected(call, suggestion));
             }
+            stepped.extend(call.object);
+        }
+        for object in stepped {
+            if let Some(object) = self.state.holders.get_mut(&Holder::Object(object)) {
+                object.lead = 0.5 * next.dt_next;
+            }
         }
         Ok(Attempt::Done(gathering))
+    }
+
+    /// Time, s, over which forces and pressures act in a substep: from the moment that the velocities of a call's objects
+    /// belong to, to the middle of the next substep. Positions and velocities leap over each other like frogs: an
+    /// object's velocities belong to the middle of the substep in which they will move it (where it has just begun, to
+    /// its first moment), so that steps which follow the speed do no work.
+    fn kick(&self, call: &Call, next: &Pace) -> f64 {
+        let objects = call.object.map_or_else(|| self.plan.solved_by(call.node), |o| vec![o]);
+        let leads = objects.iter().filter_map(|&o| Some(self.state.holders.get(&Holder::Object(o))?.lead));
+        next.dt + 0.5 * next.dt_next - leads.reduce(f64::min).unwrap_or(0.0)
     }
 
     /// A shorter substep after `call` rejected one.

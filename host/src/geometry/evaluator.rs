@@ -20,8 +20,8 @@ struct Memory {
     geometry: Option<Arc<Geometry>>,
     rest_from: Option<(Affine, Arc<Geometry>)>,
     rest: Option<Arc<Geometry>>,
-    /// Two moments, and the later one with the motion between them.
-    moved: Option<[Arc<Geometry>; 3]>,
+    /// A moment, those before and after it, and it with its motion from and to them.
+    moved: Option<[Arc<Geometry>; 4]>,
 }
 
 /// Evaluates the geometry nodes of a network. It keeps what did not change, so stamps stay equal.
@@ -41,17 +41,23 @@ impl Evaluator {
     }
 
     /// The geometry of a node at a frame number (fractions lie between frames), moving as it did during the
-    /// `dt` seconds before; with `dt` = 0 (at the first frame) as it is about to move.
+    /// `dt` seconds before, and will during the `ahead` seconds that follow (0, or where a sequence of files ends there: as
+    /// before); with `dt` = 0 (at the first frame) as it is about to move.
     pub fn evaluate(
         &mut self,
         network: &Network,
         node: usize,
         frame: f64,
         dt: f64,
+        ahead: f64,
     ) -> Result<Arc<Geometry>, Problem> {
         if !moves(network, node) {
             return Ok(self.shape(network, node, frame)?.geometry);
         }
+        let after = match ahead > 0.0 {
+            true => self.shape(network, node, frame + ahead * self.fps).ok(),
+            false => None,
+        };
         let (now, other, step) = if dt > 0.0 {
             let before = self.shape(network, node, frame - dt * self.fps)?;
             (self.shape(network, node, frame)?, before, dt)
@@ -60,15 +66,16 @@ impl Evaluator {
             let Ok(after) = self.shape(network, node, frame + INSTANT) else { return Ok(now.geometry) };
             (now, after, -INSTANT / self.fps)
         };
-        if let Some([a, b, out]) = self.memory.get(node).and_then(|m| m.moved.as_ref())
-            && Arc::ptr_eq(a, &now.geometry)
-            && Arc::ptr_eq(b, &other.geometry)
+        let later = after.as_ref().unwrap_or(&other);
+        if let Some([a, b, c, out]) = self.memory.get(node).and_then(|m| m.moved.as_ref())
+            && [(a, &now), (b, &other), (c, later)].iter().all(|(kept, new)| Arc::ptr_eq(kept, &new.geometry))
         {
             return Ok(out.clone());
         }
-        let out = Arc::new(with_motion(&now, &other, step));
+        let out = Arc::new(with_motion(&now, &other, step, after.as_ref().map(|shape| (shape, ahead))));
         if let Some(m) = self.memory.get_mut(node) {
-            m.moved = Some([now.geometry, other.geometry, out.clone()]);
+            let later = later.geometry.clone();
+            m.moved = Some([now.geometry, other.geometry, later, out.clone()]);
         }
         Ok(out)
     }

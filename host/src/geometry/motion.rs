@@ -11,6 +11,10 @@ pub const RIGID_TRANSFORM: &str = "rigid_transform";
 pub const RIGID_LINEAR: &str = "rigid_linear";
 /// Detail attribute: angular velocity, rad/s, world axes.
 pub const RIGID_ANGULAR: &str = "rigid_angular";
+/// Detail attributes: the same velocities in the next substep.
+pub const RIGID_NEXT: [&str; 2] = ["rigid_linear_next", "rigid_angular_next"];
+/// Point attribute: velocity in the next substep, m/s.
+const V_NEXT: &str = "v_next";
 /// Detail attribute: the pivot, m, world.
 pub const RIGID_PIVOT: &str = "rigid_pivot";
 
@@ -28,32 +32,60 @@ impl Shape {
     }
 }
 
-/// The geometry of `now` with its motion from `before` (`dt` seconds earlier) written on it.
-pub(super) fn with_motion(now: &Shape, before: &Shape, dt: f64) -> Geometry {
-    if let (Some((rest, m)), Some((other, m0))) = (&now.rigid, &before.rigid)
-        && Arc::ptr_eq(rest, other)
-    {
-        return rigid(&now.geometry, rest, m, m0, dt);
+/// The geometry of `now` with its motion written on it: to it from `before`, `dt` seconds earlier (a negative `dt`: from
+/// it, as later), and on from it to `after`, `ahead` seconds later, where that is known.
+pub(super) fn with_motion(now: &Shape, before: &Shape, dt: f64, after: Option<(&Shape, f64)>) -> Geometry {
+    if let Some((rest, m, m0)) = same_body(now, before) {
+        let after = after.and_then(|(after, ahead)| Some((same_body(now, after)?.2, -ahead)));
+        return rigid(&now.geometry, rest, m, (m0, dt), after);
     }
     let mut g = (*now.geometry).clone();
-    let (p, p0) = (now.geometry.positions(), before.geometry.positions());
-    let same = p.len() == p0.len() && now.geometry.primitives == before.geometry.primitives;
-    if same {
-        let v = p
-            .iter()
-            .zip(p0)
-            .flat_map(|(a, b)| (0..3).map(move |c| ((f64::from(a[c]) - f64::from(b[c])) / dt) as f32));
-        g.set(Owner::Point, "v", 3, Array::F32(v.collect()));
+    let of_points = |other: &Shape, dt: f64| -> Option<Vec<f32>> {
+        let (p, p0) = (now.geometry.positions(), other.geometry.positions());
+        let same = p.len() == p0.len() && now.geometry.primitives == other.geometry.primitives;
+        let moved = p.iter().zip(p0);
+        same.then(|| {
+            moved
+                .flat_map(|(a, b)| (0..3).map(move |c| ((f64::from(a[c]) - f64::from(b[c])) / dt) as f32))
+                .collect()
+        })
+    };
+    let v = of_points(before, dt);
+    let next = after.and_then(|(after, ahead)| of_points(after, -ahead)).or_else(|| v.clone());
+    for (name, v) in [("v", v), (V_NEXT, next)] {
+        if let Some(v) = v {
+            g.set(Owner::Point, name, 3, Array::F32(v));
+        }
     }
     g
 }
 
+/// The rest geometry of a body that two moments share, and its places in them.
+fn same_body<'a>(a: &'a Shape, b: &'a Shape) -> Option<(&'a Geometry, &'a Affine, &'a Affine)> {
+    match (&a.rigid, &b.rigid) {
+        (Some((rest, m)), Some((other, m0))) if Arc::ptr_eq(rest, other) => Some((rest, m, m0)),
+        _ => None,
+    }
+}
+
+/// Velocity of the pivot, m/s, and angular velocity, rad/s, between two places, `dt` seconds from `m0` to `m`.
+fn velocities(m: &Affine, m0: &Affine, dt: f64) -> [DVec3; 2] {
+    let angular = rotation_vector(&(m.linear * m0.linear.inverse())) / dt;
+    [(m.translation - m0.translation) / dt, angular]
+}
+
 /// A rigidly moved geometry: `v = linear + angular × (x − pivot)`, and what a collider needs to move its SDF.
-fn rigid(g: &Geometry, rest: &Geometry, m: &Affine, m0: &Affine, dt: f64) -> Geometry {
+fn rigid(
+    g: &Geometry,
+    rest: &Geometry,
+    m: &Affine,
+    (m0, dt): (&Affine, f64),
+    after: Option<(&Affine, f64)>,
+) -> Geometry {
     let mut out = g.clone();
     let pivot = m.translation;
-    let linear = (m.translation - m0.translation) / dt;
-    let angular = rotation_vector(&(m.linear * m0.linear.inverse())) / dt;
+    let [linear, angular] = velocities(m, m0, dt);
+    let next = after.map_or([linear, angular], |(after, dt)| velocities(m, after, dt));
     let v = g
         .positions()
         .iter()
@@ -79,6 +111,9 @@ fn rigid(g: &Geometry, rest: &Geometry, m: &Affine, m0: &Affine, dt: f64) -> Geo
     detail(RIGID_LINEAR, &linear.to_array());
     detail(RIGID_ANGULAR, &angular.to_array());
     detail(RIGID_PIVOT, &pivot.to_array());
+    for (name, velocity) in RIGID_NEXT.iter().zip(next) {
+        detail(name, &velocity.to_array());
+    }
     out
 }
 

@@ -188,7 +188,6 @@ fn contract(
         steps,
         accepts_sources: has(abi::flags::ACCEPTS_SOURCES),
         is_source: has(abi::flags::IS_SOURCE),
-        needs_dt_next: has(abi::flags::NEEDS_DT_NEXT),
         needs_gpu: node.gpu == abi::Gpu::REQUIRED,
     })
 }

@@ -177,8 +177,6 @@ pub struct Contract {
     pub accepts_sources: bool,
     /// It adds or removes mass.
     pub is_source: bool,
-    /// Its schedule looks one step ahead.
-    pub needs_dt_next: bool,
     /// It does not run without a GPU.
     pub needs_gpu: bool,
 }

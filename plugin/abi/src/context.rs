@@ -61,8 +61,10 @@ pub struct Context {
     pub time: f64,
     /// Of this substep, s.
     pub dt: f64,
-    /// Of the next one, where asked for, s.
+    /// Of the next one, s.
     pub dt_next: f64,
+    /// Over which accelerations, pressures and viscosity change velocities, s.
+    pub dt_kick: f64,
     /// From `time` to the end of the frame, s.
     pub frame_left: f64,
     /// Frames per second.

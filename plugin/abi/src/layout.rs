@@ -108,7 +108,7 @@ layouts! {
     "mns_table_t" Table { size array_count arrays }
     "mns_value_t" Value { number text }
     "mns_solve_t" Solve { size iterations name device unknowns residual seconds }
-    "mns_context_t" Context { size stage step threads host node object time dt dt_next frame_left fps cfl
+    "mns_context_t" Context { size stage step threads host node object time dt dt_next dt_kick frame_left fps cfl
         frame substep param_count reserved params progress log fail measure solved items item_name grid
         geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array place_grid suggest_dt
         reject_dt extension }

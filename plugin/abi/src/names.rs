@@ -293,8 +293,6 @@ pub mod flags {
     pub const ACCEPTS_SOURCES: u32 = 1;
     /// Force: adds or removes mass.
     pub const IS_SOURCE: u32 = 2;
-    /// Coupling: its schedule looks one step ahead.
-    pub const NEEDS_DT_NEXT: u32 = 4;
 
     /// Parameter: values below the range are refused.
     pub const HARD_MIN: u32 = 1;

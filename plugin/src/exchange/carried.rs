@@ -36,7 +36,7 @@ struct Column {
 pub struct LastCarried(Option<(Vec<u64>, Option<Arc<Carried>>)>);
 
 /// What the host puts on geometry by itself.
-const OF_MOTION: [&str; 3] = ["P", "v", "restP"];
+const OF_MOTION: [&str; 4] = ["P", "v", "v_next", "restP"];
 /// Parameters of the node that a mesh may give per point.
 const MATERIAL: [&str; 2] = ["density", "viscosity"];
 

@@ -14,10 +14,10 @@ use meniscus_core::solid::TriMesh;
 pub struct Placement {
     /// Rest → world.
     transform: Transform,
-    /// Velocity of the pivot, m/s.
-    linear: [f64; 3],
-    /// Angular velocity, rad/s, world axes.
-    angular: [f64; 3],
+    /// Velocity of the pivot in this substep and in the next, m/s.
+    linear: [[f64; 3]; 2],
+    /// Angular velocity in this substep and in the next, rad/s, world axes.
+    angular: [[f64; 3]; 2],
     /// Pivot, world metres.
     pivot: [f64; 3],
 }
@@ -48,6 +48,8 @@ pub enum SolidShape {
     Free {
         /// In the world.
         mesh: TriMesh,
+        /// Velocities of the points in the next substep, m/s, where they deform.
+        next: Option<Vec<Vec3>>,
         /// Stamps of what the mesh was read from; None where some were missing.
         stamps: Option<Vec<u64>>,
     },
@@ -64,6 +66,14 @@ impl SolidShape {
     /// The lattice of a signed distance with voxels of `h` metres, in the mesh's own space.
     pub fn lattice(h: f64) -> Transform {
         Transform::uniform(h, glam::DVec3::ZERO)
+    }
+
+    /// Velocities of the points in this substep and in the next, m/s, where they deform.
+    fn velocities(&self) -> [Option<&[Vec3]>; 2] {
+        match self {
+            Self::Rigid { .. } => [None; 2],
+            Self::Free { mesh, next, .. } => [mesh.velocities.as_deref(), next.as_deref()],
+        }
     }
 
     fn mesh(&self) -> &TriMesh {
@@ -88,25 +98,28 @@ impl Exchange {
             return Ok(SolidShape::Rigid { rest, placement, stamps: stamps_of(&items, &["restP"]) });
         }
         let mut mesh = mesh_of(call, port, &items, "P")?;
-        if mesh.velocities.as_ref().is_some_and(|v| v.iter().all(|v| *v == Vec3::ZERO)) {
-            mesh.velocities = None;
+        let still = |v: &Option<Vec<Vec3>>| v.iter().flatten().all(|v| *v == Vec3::ZERO);
+        let mut next = velocities_next(&items, &mesh);
+        if still(&mesh.velocities) && still(&next) {
+            (mesh.velocities, next) = (None, None);
         }
         let moves = mesh.velocities.is_some();
-        let read: &[&str] = if moves { &["P", "v"] } else { &["P"] };
+        let read: &[&str] = if moves { &["P", "v", "v_next"] } else { &["P"] };
         // A mesh that has come to rest is not the one that moved, though it has its points.
         let stamps = stamps_of(&items, read).map(|mut s| {
             s.push(u64::from(moves));
             s
         });
-        Ok(SolidShape::Free { mesh, stamps })
+        Ok(SolidShape::Free { mesh, next, stamps })
     }
 
-    /// Makes the signed distance of a solid, and its velocity per voxel where it deforms.
+    /// Makes the signed distance of a solid and, where it deforms, its velocity per voxel: in this substep and in the next,
+    /// at the ports of `velocities`.
     pub fn write_collision(
         &mut self,
         call: &mut Call,
         collision: u32,
-        collision_vel: u32,
+        velocities: [u32; 2],
         mesh_port: u32,
         shape: &SolidShape,
         h: f64,
@@ -119,19 +132,16 @@ impl Exchange {
             SolidShape::Free { .. } => lattice.to_row_major(),
         };
         write_distance(call, collision, &made, placed)?;
-        let velocity = shape
-            .mesh()
-            .velocities
-            .as_ref()
-            .map(|_| self.install(|| levelset::mesh_velocity(shape.mesh(), &made.grid, &lattice)));
-        let had = call.grid(collision_vel, 0).is_some();
-        match velocity {
-            Some(velocity) => write_velocity(call, collision_vel, &velocity, placed),
-            None if had => {
-                write_velocity(call, collision_vel, &Grid::new(Default::default(), Vec3::ZERO), placed)
-            }
-            None => Ok(()),
+        for (port, of_points) in velocities.into_iter().zip(shape.velocities()) {
+            let field = |v| levelset::mesh_velocity(shape.mesh(), v, &made.grid, &lattice);
+            let velocity = match of_points {
+                Some(v) => self.install(|| field(v)),
+                None if call.grid(port, 0).is_some() => Grid::new(Default::default(), Vec3::ZERO),
+                None => continue,
+            };
+            write_velocity(call, port, &velocity, placed)?;
         }
+        Ok(())
     }
 
     /// Writes the table `motion`.
@@ -139,11 +149,13 @@ impl Exchange {
         let still = [0.0; 3];
         let (linear, angular, pivot) = match shape {
             SolidShape::Rigid { placement: p, .. } => (p.linear, p.angular, p.pivot),
-            SolidShape::Free { .. } => (still, still, still),
+            SolidShape::Free { .. } => ([still; 2], [still; 2], still),
         };
         call.shape_table(port, 0)?;
-        call.write_array(port, 0, c"linear", 3, &linear)?;
-        call.write_array(port, 0, c"angular", 3, &angular)?;
+        call.write_array(port, 0, c"linear", 3, &linear[0])?;
+        call.write_array(port, 0, c"angular", 3, &angular[0])?;
+        call.write_array(port, 0, c"linear_next", 3, &linear[1])?;
+        call.write_array(port, 0, c"angular_next", 3, &angular[1])?;
         call.write_array(port, 0, c"pivot", 3, &pivot)
     }
 }
@@ -151,14 +163,32 @@ impl Exchange {
 fn placement(view: &GeometryView) -> Option<Placement> {
     let detail = |name: &str| view.attribute(On::DETAIL, name);
     let vector = |name: &str| detail(name)?.read::<f64, 3>()?.first().copied();
+    // A host that does not say how it goes on lets it go on as it came.
+    let next_to = |name: &str| {
+        let now = vector(name)?;
+        Some([now, vector(&format!("{name}_next")).unwrap_or(now)])
+    };
     let matrix = *detail("rigid_transform")?.read::<f64, 16>()?.first()?;
     view.attribute(On::POINTS, "restP")?;
     Some(Placement {
         transform: Transform::from_row_major(&matrix),
-        linear: vector("rigid_linear")?,
-        angular: vector("rigid_angular")?,
+        linear: next_to("rigid_linear")?,
+        angular: next_to("rigid_angular")?,
         pivot: vector("rigid_pivot")?,
     })
+}
+
+/// Velocities of the points in the next substep, m/s; as in this one where a mesh does not say.
+fn velocities_next(items: &[GeometryView], mesh: &TriMesh) -> Option<Vec<Vec3>> {
+    let mut next = mesh.velocities.clone()?;
+    let mut first = 0;
+    for item in items {
+        if let Some(v) = item.points::<f32, 3>("v_next") {
+            next.iter_mut().skip(first).zip(v.iter()).for_each(|(to, &v)| *to = Vec3::from_array(v));
+        }
+        first += item.point_count();
+    }
+    Some(next)
 }
 
 fn write_distance(

@@ -25,16 +25,16 @@ const KEPT: usize = 64;
 pub struct ColliderPorts {
     /// Signed distance in the object's own space.
     pub collision: u32,
-    /// Velocity per voxel, of deforming meshes.
-    pub collision_vel: u32,
+    /// Velocity per voxel, of deforming meshes: in this substep and in the next.
+    pub collision_vel: [u32; 2],
     /// Rigid motion.
     pub motion: u32,
 }
 
 impl Exchange {
-    /// The colliders among the affectors, in wire order.
-    pub fn colliders(&mut self, call: &Call, ports: ColliderPorts) -> Result<Vec<Collider>, Failure> {
-        let mut colliders = Vec::new();
+    /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next.
+    pub fn colliders(&mut self, call: &Call, ports: ColliderPorts) -> Result<[Vec<Collider>; 2], Failure> {
+        let mut colliders = [Vec::new(), Vec::new()];
         for item in 0..call.items(ports.collision) {
             let Some(view) = call.grid(ports.collision, item) else { continue };
             let transform = Transform::from_row_major(view.index_to_world());
@@ -49,21 +49,33 @@ impl Exchange {
                     distance
                 }
             };
-            let motion = self.motion(call, ports, item)?;
-            colliders.push(Collider::new(distance, transform, motion));
+            for (when, colliders) in colliders.iter_mut().enumerate() {
+                let motion = self.motion(call, ports, item, when)?;
+                colliders.push(Collider::new(distance.clone(), transform, motion));
+            }
         }
         Ok(colliders)
     }
 
-    fn motion(&mut self, call: &Call, ports: ColliderPorts, item: u32) -> Result<Motion, Failure> {
-        if let Some(view) = call.grid(ports.collision_vel, item) {
+    /// How a collider moves in this substep (`when` 0) or in the next (1); one that does not say how it goes on goes on as
+    /// it came.
+    fn motion(
+        &mut self,
+        call: &Call,
+        ports: ColliderPorts,
+        item: u32,
+        when: usize,
+    ) -> Result<Motion, Failure> {
+        let said = call.grid(ports.collision_vel[when], item).is_some();
+        let collision_vel = ports.collision_vel[if said { when } else { 0 }];
+        if let Some(view) = call.grid(collision_vel, item) {
             if let Some(field) = known(&self.level_sets.velocities, view.value_id()) {
                 return Ok(Motion::PerVoxel(field));
             }
-            let topology = self.topology(call, ports.collision_vel, &view)?;
+            let topology = self.topology(call, collision_vel, &view)?;
             let mut axes = [const { Vec::new() }; 3];
             for (c, axis) in axes.iter_mut().enumerate() {
-                *axis = self.component::<f32>(call, ports.collision_vel, &view, c)?;
+                *axis = self.component::<f32>(call, collision_vel, &view, c)?;
             }
             let [x, y, z] = &axes;
             let values = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| Vec3::new(x, y, z)).collect();
@@ -79,7 +91,9 @@ impl Exchange {
                 Failure::input(ports.motion, sentence)
             })
         };
-        let (linear, angular) = (vector("linear")?, vector("angular")?);
+        let said = when == 1 && table.array::<f64>("linear_next").is_some();
+        let [linear, angular] = if said { ["linear_next", "angular_next"] } else { ["linear", "angular"] };
+        let (linear, angular) = (vector(linear)?, vector(angular)?);
         if linear == DVec3::ZERO && angular == DVec3::ZERO {
             return Ok(Motion::Static);
         }

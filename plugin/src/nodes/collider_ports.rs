@@ -17,9 +17,17 @@ pub const fn collision_vel(owner: Owner) -> Port {
         .help(c"Velocity of the solid's material, where it deforms; on the lattice of `collision`.")
 }
 
+/// Velocity per voxel of a deforming solid in the next substep.
+pub const fn collision_vel_next(owner: Owner) -> Port {
+    Port::grid(owner, c"collision_vel_next", Sampling::CENTER, Element::F32)
+        .components(3)
+        .unit(c"m/s")
+        .help(c"The same in the next substep.")
+}
+
 /// Rigid motion.
 pub const fn motion(owner: Owner) -> Port {
     Port::table(owner, c"motion").help(
-        c"Rigid motion: linear (m/s, of the pivot), angular (rad/s, world axes), pivot (m, world); f64 each.",
+        c"Rigid motion: linear (m/s, of the pivot), angular (rad/s, world axes), pivot (m, world); f64 each. linear_next and angular_next: in the next substep.",
     )
 }

@@ -14,6 +14,7 @@ use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::device::{DeviceError, DeviceMover};
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
+use meniscus_core::fluid::step::Step;
 use meniscus_core::fluid::thinning::Shares;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension};
@@ -26,7 +27,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 25] = [
+static PORTS: [Port; 26] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -75,6 +76,7 @@ static PORTS: [Port; 25] = [
     ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     ports::spray(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::air_particles(OBJECT).on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
+    collider_ports::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -112,7 +114,7 @@ const SOLVE: Ports = Ports {
 };
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
 const AIR_PARTICLES: u32 = 24;
-const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: 15, motion: 16 };
+const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: [15, 25], motion: 16 };
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FLIP Solver")
@@ -186,7 +188,7 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation);
         let domain = domain_limits(call)?;
-        let colliders = self.exchange.colliders(call, COLLIDERS)?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let Held { liquid, followers, .. } = &mut held;
         let memory = &mut self.memory;
@@ -210,19 +212,20 @@ impl FlipSolver {
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let domain = domain_limits(call)?;
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
-        let solids = Solids { colliders: &colliders, domain: &domain };
+        let [solids, coming] = colliders.each_ref().map(|colliders| Solids { colliders, domain: &domain });
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         if params.air_particles {
             held.liquid.air = self.exchange.air_particles(call, AIR_PARTICLES, &held.liquid)?;
         }
-        let (memory, dt) = (&mut self.memory, call.dt());
+        let (memory, step) = (&mut self.memory, step_of(call));
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let Held { liquid, followers, .. } = &mut held;
         let predicted = self.exchange.install(|| {
             if params.viscosity {
                 check_viscosity(&liquid.particles)?;
             }
-            let moved = flip::predict_on(liquid, &solids, dt, &params, memory, mover).map_err(on_device)?;
+            let moved = flip::predict_on(liquid, &solids, &coming, &step, &params, memory, mover)
+                .map_err(on_device)?;
             Ok((moved, shared_density(&liquid.particles)))
         });
         let (moved, density) = predicted?;
@@ -315,7 +318,7 @@ impl FlipSolver {
             return wanted;
         }
         let density = least(liquid.particles.density.iter().copied());
-        let most = tension::greatest(density, liquid.transform.voxel_size(), call.dt());
+        let most = tension::greatest(density, liquid.transform.voxel_size(), call.dt_kick());
         if wanted <= most {
             return wanted;
         }
@@ -323,7 +326,7 @@ impl FlipSolver {
             let more = (wanted / most).sqrt();
             call.log(Level::WARNING, &format!(
                 "surface_tension: a substep of {:.2e} s bears {most:.3} N/m, not {wanted}; raise substeps.max {more:.1} times",
-                call.dt()
+                call.dt_kick()
             ));
         }
         most
@@ -382,6 +385,11 @@ fn least(densities: impl Iterator<Item = f32>) -> f64 {
 /// Voxels per substep that a step may cross; a host that gives none gets one.
 fn on_device(error: DeviceError) -> Failure {
     Failure::new(Status::FAILED, error.to_string())
+}
+
+/// The intervals of the substep.
+fn step_of(call: &Call) -> Step {
+    Step { drift: call.dt(), kick: call.dt_kick(), next: call.dt_next() }
 }
 
 fn call_cfl(cfl: f64) -> f64 {

@@ -5,7 +5,7 @@ use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port,
 
 const PARTICLES: u32 = 0;
 const PORTS: &[Port] = &[Port::geometry(Owner::OBJECT, c"particles")
-    .help(c"The particles; their velocity `v` changes by acceleration times time step.")
+    .help(c"The particles; their velocity `v` changes by acceleration times ctx->dt_kick.")
     .required()
     .on(Stage::PREDICT, Access::READ_WRITE)];
 
@@ -28,7 +28,7 @@ pub struct Gravity;
 
 impl Instance for Gravity {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        let dv = call.vector(FORCE).map(|g| (g * call.dt()) as f32);
+        let dv = call.vector(FORCE).map(|g| (g * call.dt_kick()) as f32);
         let velocity = AttributeShape::on_points(c"v", Element::F32, 3, Meaning::VECTOR);
         let mut velocity = call.edit_attribute(PARTICLES, 0, &velocity)?;
         if !velocity.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {

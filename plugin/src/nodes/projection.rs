@@ -186,13 +186,14 @@ pub fn solve(
         liquid_excess: liquid_excess(call, at),
         previous_pressure: previous.as_ref(),
         previous_bubbles: bubbles.as_ref(),
+        drift: call.dt_next(),
         volume_gain,
     };
     let params = Params {
         tolerance: call.number(first_param),
         max_iterations: call.int(first_param + 1).max(1) as usize,
     };
-    let (dt, progress) = (call.dt(), call.progress());
+    let (dt, progress) = (call.dt_kick(), call.progress());
     let solver = caches.solver.get_or_insert_with(|| pressure::solver(device(call)));
     let go_on = |_: Iteration| match progress.cancelled(-1.0) {
         true => ControlFlow::Break(()),

@@ -8,20 +8,22 @@ use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
 const WRITE: Access = Access::WRITE;
 const BOTH: Access = Access::READ_WRITE;
 const READ: Access = Access::READ;
-static PORTS: [Port; 4] = [
+static PORTS: [Port; 5] = [
     ports::collision(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
     ports::collision_vel(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
     ports::motion(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE),
     Port::geometry(Owner::INPUT, c"mesh")
         .required()
-        .help(c"Closed meshes; `restP` and the detail's rigid_transform, rigid_linear, rigid_angular, rigid_pivot where they move rigidly, `v` where they deform.")
+        .help(c"Closed meshes; `restP` and the detail's rigid_transform, rigid_linear, rigid_angular, rigid_pivot where they move rigidly, `v` where they deform; rigid_linear_next, rigid_angular_next, `v_next`: in the next substep.")
         .on(Stage::INIT, READ)
         .on(Stage::PREDICT, READ),
+    ports::collision_vel_next(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
 ];
 const COLLISION: u32 = 0;
 const COLLISION_VEL: u32 = 1;
 const MOTION: u32 = 2;
 const MESH: u32 = 3;
+const COLLISION_VEL_NEXT: u32 = 4;
 
 const DIVISION_SIZE: usize = 0;
 static PARAMS: [Param; 3] = [
@@ -64,7 +66,8 @@ impl Instance for StaticObject {
         let stamps = shape.stamps();
         if call.stage() == Stage::INIT || stamps.is_none() || stamps != self.made_of {
             self.made_of = None;
-            self.exchange.write_collision(call, COLLISION, COLLISION_VEL, MESH, &shape, h)?;
+            let velocities = [COLLISION_VEL, COLLISION_VEL_NEXT];
+            self.exchange.write_collision(call, COLLISION, velocities, MESH, &shape, h)?;
             self.made_of = stamps;
         } else if let SolidShape::Rigid { placement, .. } = &shape {
             let transform = SolidShape::lattice(h).to_row_major();

@@ -239,6 +239,7 @@ pub(super) fn water<'a>(
         liquid_excess: 0.0,
         previous_pressure: None,
         previous_bubbles: None,
+        drift: 0.01,
         volume_gain: 0.0,
     }
 }

@@ -4,6 +4,7 @@ use crate::fluid::air_particles;
 use crate::fluid::flip::{FlipParams, Liquid, predict, start};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
+use crate::fluid::step::Step;
 use crate::fluid::surface::{SurfaceParams, surface};
 use crate::fluid::volume::VolumeControl;
 use crate::grid::FaceGrid;
@@ -48,7 +49,7 @@ impl Carried {
             u(transform().to_world(x))[axis] as f32
         });
         let solids = Solids { colliders: &[], domain: &self.domain };
-        predict(&mut self.liquid, &solids, dt, &self.params, &mut self.memory);
+        predict(&mut self.liquid, &solids, &solids, &Step::steady(dt), &self.params, &mut self.memory);
     }
 
     /// Volume of the air within `radius` (m) of the origin, voxels, and that of the difference to `truth` (negative

@@ -8,6 +8,7 @@ use crate::fluid::inlet::Inlet;
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::sources::drain;
+use crate::fluid::step::Step;
 use crate::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, Topology};
 use crate::levelset::SignedDistance;
@@ -200,8 +201,9 @@ fn whole_substeps_run_on_the_device() {
     let mut other = memory.clone();
     let solids = Solids { colliders: &[], domain: &domain };
     for _ in 0..3 {
-        predict(&mut here, &solids, 0.02, &params, &mut memory);
-        predict_on(&mut there, &solids, 0.02, &params, &mut other, &mut device).unwrap();
+        let step = &Step::steady(0.02);
+        predict(&mut here, &solids, &solids, step, &params, &mut memory);
+        predict_on(&mut there, &solids, &solids, step, &params, &mut other, &mut device).unwrap();
         assert!((here.measured.total() - there.measured.total()).abs() < 1e-6 * here.measured.total());
         correct(&mut here, &params);
         correct_on(&mut there, &params, &mut device).unwrap();

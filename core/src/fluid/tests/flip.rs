@@ -4,6 +4,7 @@ use crate::coupling::{Density, LiquidFields, constraint_bubbles, free_surface};
 use crate::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
+use crate::fluid::step::Step;
 use crate::fluid::transfer::VelocityTransfer;
 use crate::fluid::viscosity::{self, Viscosity, Viscous, ViscousLiquid, Walls, between_projections};
 use crate::grid::FaceGrid;
@@ -62,11 +63,16 @@ impl Scene {
     }
 
     pub(super) fn substep(&mut self, dt: f64, gravity: f64) {
+        self.step(&Step::steady(dt), gravity);
+    }
+
+    pub(super) fn step(&mut self, step: &Step, gravity: f64) {
+        let dt = step.kick;
         for v in &mut self.liquid.particles.velocity {
             v.y -= (gravity * dt) as f32;
         }
         let solids = Solids { colliders: &self.colliders, domain: &self.domain };
-        predict(&mut self.liquid, &solids, dt, &self.params, &mut self.memory);
+        predict(&mut self.liquid, &solids, &solids, step, &self.params, &mut self.memory);
         let fields = LiquidFields {
             transform: self.liquid.transform,
             domain: self.domain,
@@ -81,6 +87,7 @@ impl Scene {
             tension: self.liquid.tension.as_ref(),
             previous_pressure: None,
             previous_bubbles: self.air.as_ref(),
+            drift: step.next,
             volume_gain: 10.0,
         };
         let keep_going = |_| ControlFlow::Continue(());

@@ -87,7 +87,7 @@ fn the_surface_carries_its_velocity() {
     mesh.velocities = Some(mesh.points.iter().map(|&p| spin(p)).collect());
     let transform = Transform::uniform(0.05, DVec3::ZERO);
     let sdf = from_mesh(&mesh, &transform, 3.0).expect("a closed mesh");
-    let velocity = mesh_velocity(&mesh, &sdf.grid, &transform);
+    let velocity = mesh_velocity(&mesh, mesh.velocities.as_ref().unwrap(), &sdf.grid, &transform);
     for (slot, v) in velocity.values.iter().enumerate() {
         if sdf.grid.values[slot].abs() < 0.1 {
             let at = transform.to_world(sdf.grid.topology.coord(slot).as_dvec3());

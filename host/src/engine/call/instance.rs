@@ -99,8 +99,9 @@ fn call(
     ctx.host = (&raw const bridge).cast_mut().cast();
     ctx.node = node.as_ptr();
     ctx.object = object.as_ref().map_or(std::ptr::null(), |o| o.as_ptr());
-    (ctx.time, ctx.dt, ctx.dt_next, ctx.frame_left) = (t.time, t.dt, t.dt_next, t.frame_left);
-    (ctx.fps, ctx.cfl, ctx.frame, ctx.substep) = (t.fps, t.cfl, t.frame, t.substep);
+    (ctx.time, ctx.dt, ctx.dt_next, ctx.dt_kick) = (t.time, t.dt, t.dt_next, t.dt_kick);
+    (ctx.frame_left, ctx.fps, ctx.cfl) = (t.frame_left, t.fps, t.cfl);
+    (ctx.frame, ctx.substep) = (t.frame, t.substep);
     ctx.param_count = values.len() as u32;
     ctx.params = if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
     crash::entering(request.node, request.stage.map_or("setup", |s| s.name()));

@@ -72,6 +72,7 @@ pub(super) struct Timing {
     pub(super) time: f64,
     pub(super) dt: f64,
     pub(super) dt_next: f64,
+    pub(super) dt_kick: f64,
     pub(super) frame_left: f64,
     pub(super) fps: f64,
     pub(super) cfl: f64,

@@ -23,6 +23,7 @@ pub(super) fn payload(bytes: &[u8]) -> Result<Checkpoint, String> {
         let node = r.number_u64()? as usize;
         let holder = if code == 0 { Holder::Object(node) } else { Holder::Node(node) };
         let mut object = Object::new(&r.text()?, &r.text()?);
+        object.lead = r.number()?;
         for _ in 0..r.count(9)? {
             let name = r.text()?;
             let data = r.data()?;

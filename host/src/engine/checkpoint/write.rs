@@ -82,6 +82,7 @@ impl Writer<'_> {
             self.count(*node);
             self.text(&object.name);
             self.text(&object.kind);
+            self.number(object.lead);
             let state: Vec<_> = object.ports.iter().filter(|(_, p)| p.lifetime == Lifetime::State).collect();
             self.count(state.len());
             for (name, port) in state {

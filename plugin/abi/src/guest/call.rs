@@ -120,9 +120,15 @@ impl<'a> Call<'a> {
         self.context().dt
     }
 
-    /// Of the next substep, where the descriptor asks for it, s.
+    /// Of the next substep, s.
     pub fn dt_next(&self) -> f64 {
         self.context().dt_next
+    }
+
+    /// Over which accelerations, pressures and viscosity change velocities, s: to the middle of the next substep from
+    /// where the velocities are.
+    pub fn dt_kick(&self) -> f64 {
+        self.context().dt_kick
     }
 
     /// From [`Self::time`] to the end of the frame, s.

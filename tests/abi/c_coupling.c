@@ -80,15 +80,22 @@ static mns_status_t solver_predict(mns_context_t *ctx) {
     const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "P", .element = MNS_F32,
                                    .components = 3, .meaning = MNS_POSITION};
     const mns_attribute_t *position = ctx->edit_attribute(ctx, SOLVER_PARTICLES, 0, &shape);
-    const mns_geometry_t *points = ctx->geometry(ctx, SOLVER_PARTICLES, 0);
-    if (!position || !points) return MNS_FAILED;
-    for (uint32_t a = 0; a < points->attribute_count; ++a) {
-        const mns_attribute_t *v = (const mns_attribute_t *)(const void *)((const char *)points->attributes + a * points->attributes->size);
-        if (strcmp(v->name, "v") != 0) continue;
-        for (uint64_t i = 0; i < position->count; ++i) {
-            float *p = (float *)(void *)((char *)position->writable + i * position->stride);
-            const float *vi = (const float *)(const void *)((const char *)v->values + i * v->stride);
-            for (int c = 0; c < 3; ++c) p[c] = (float)(p[c] + ctx->dt * vi[c]);
+    const mns_attribute_t vector = {.size = sizeof vector, .on = MNS_ON_POINTS, .name = "v", .element = MNS_F32,
+                                    .components = 3, .meaning = MNS_VECTOR};
+    mns_attribute_t kick = vector;
+    kick.name = "dv";
+    const mns_attribute_t *velocity = ctx->edit_attribute(ctx, SOLVER_PARTICLES, 0, &vector);
+    const mns_attribute_t *forces = ctx->edit_attribute(ctx, SOLVER_PARTICLES, 0, &kick);
+    if (!position || !velocity || !forces) return MNS_FAILED;
+    /* What forces added is taken once. */
+    for (uint64_t i = 0; i < position->count; ++i) {
+        float *p = (float *)(void *)((char *)position->writable + i * position->stride);
+        float *v = (float *)(void *)((char *)velocity->writable + i * velocity->stride);
+        float *dv = (float *)(void *)((char *)forces->writable + i * forces->stride);
+        for (int c = 0; c < 3; ++c) {
+            v[c] += dv[c];
+            dv[c] = 0.0f;
+            p[c] = (float)(p[c] + ctx->dt * v[c]);
         }
     }
     const mns_table_t empty = {.size = sizeof empty};

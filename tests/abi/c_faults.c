@@ -41,9 +41,9 @@ static const mns_node_t nodes[NODES] = {
     [CRASHES_IN_A_THREAD] = FORCE("test.crashes_in_a_thread", "Writes to address 8 from a thread of its own."),
 };
 
-/* Adds to the y velocity of every particle. */
+/* Adds to the y velocity of every particle, by way of what forces add. */
 static mns_status_t push(mns_context_t *ctx, float speed) {
-    const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "v", .element = MNS_F32,
+    const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "dv", .element = MNS_F32,
                                    .components = 3, .meaning = MNS_VECTOR};
     const mns_attribute_t *v = ctx->edit_attribute(ctx, 0, 0, &shape);
     if (!v) return MNS_FAILED;

@@ -237,7 +237,7 @@ static const mns_plugin_t *plugin;
 
 static mns_context_t context(host *h, const char *name, double dt, const mns_value_t *params) {
     mns_context_t ctx = {.size = sizeof ctx, .stage = -1, .threads = 2, .host = h, .node = name, .object = "water",
-                         .dt = dt, .frame_left = dt, .fps = 1.0 / dt, .cfl = 2.0, .frame = 1,
+                         .dt = dt, .dt_next = dt, .dt_kick = 1.5 * dt, .frame_left = dt, .fps = 1.0 / dt, .cfl = 2.0, .frame = 1,
                          .param_count = h->node->param_count, .params = params,
                          .progress = progress, .log = say, .fail = fail, .measure = measure, .solved = solved,
                          .items = items, .item_name = item_name, .grid = grid, .geometry = geometry, .table = table,

@@ -25,7 +25,8 @@ use super::volume::{self, LiquidVolume, VolumeBook, VolumeControl};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
 use crate::solid::{SolidFields, Solids};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -263,16 +264,19 @@ pub fn predict_on<M: Mover>(
 
 /// The particles take the solved velocity. Returns how they continue.
 pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
-    let Ok(selection) = correct_on(liquid, params, &mut Processor);
+    let before = liquid.particles.velocity.clone();
+    let Ok((selection, _)) = correct_on(liquid, &before, params, &mut Processor);
     selection
 }
 
-/// [`correct`], the particles' velocity taken from the faces by `mover`.
+/// [`correct`], the particles' velocity taken from the faces by `mover`. Returns how they continue, and by how much, m/s, each
+/// one's velocity has changed from what it was in `before`; of one that was born, as of the one beside it.
 pub fn correct_on<M: Mover>(
     liquid: &mut Liquid,
+    before: &[Vec3],
     params: &FlipParams,
     mover: &mut M,
-) -> Result<Selection, M::Error> {
+) -> Result<(Selection, Vec<Vec3>), M::Error> {
     let topology = liquid.transferred.topology.clone();
     let (cells, order) = match Cells::of_sorted(&liquid.particles, &liquid.transform, &topology) {
         Some(cells) => (cells, Selection::identity(liquid.particles.len())),
@@ -285,12 +289,29 @@ pub fn correct_on<M: Mover>(
     let Liquid { particles, transform, velocity, transferred, .. } = liquid;
     let transfer = Transfer { cells: &cells, transform: *transform, method: params.transfer };
     mover.faces_to_particles(particles, &transfer, velocity, transferred)?;
+    let before = order.apply(before, Vec3::ZERO);
+    let gained = particles.velocity.par_iter().zip(before).with_min_len(4096).map(|(&v, before)| v - before);
+    let gained: Vec<Vec3> = gained.collect();
     // Interior cells that run short of particles, or over, are put right.
     let reseeded = reseed_interior(liquid, &cells, params);
     // They will move into the air without being squeezed; what the air does there is no velocity of theirs.
     carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;
-    Ok(order.then(&reseeded))
+    Ok((order.then(&reseeded), reseeded.apply(&gained, Vec3::ZERO)))
+}
+
+/// Face velocity, m/s, of a corrected liquid whose particles have other velocities than their own, such as those of the
+/// moment at which they are where they are.
+pub fn velocity_now(liquid: &Liquid, velocity: Vec<Vec3>, params: &FlipParams) -> FaceGrid<f32> {
+    let topology = &liquid.transferred.topology;
+    let mut particles = Particles { velocity, ..liquid.particles.clone() };
+    let (cells, _) = cells::sort(&mut particles, &liquid.transform, topology);
+    let transfer = Transfer { cells: &cells, transform: liquid.transform, method: params.transfer };
+    let Ok(mut faces) = Processor.particles_to_faces(&particles, &transfer);
+    fill_gaps(&mut faces, &cells);
+    let Liquid { surface, solid, inlet, .. } = liquid;
+    extrapolate(&mut faces, &cells, surface, solid, inlet.as_ref(), liquid.h(), params.layers());
+    faces
 }
 
 /// The longest step, s, in which no particle of the liquid travels more than `cfl` voxels, gravity's help included.

@@ -2,7 +2,7 @@
 //! triangle, between its corners.
 
 use super::Exchange;
-use super::particles::{Followers, OWN};
+use super::particles::{Followers, is_own};
 use super::solids::{mesh_of, stamps_of};
 use meniscus_abi::guest::{AttributeShape, AttributeView, Call, Failure, GeometryView};
 use meniscus_abi::{Element, Level, On};
@@ -70,7 +70,7 @@ impl Exchange {
                 if OF_MOTION.contains(&name) || MATERIAL.contains(&name) {
                     continue;
                 }
-                if OWN.contains(&name) {
+                if is_own(name) {
                     let mesh = call.item_name(port, *n);
                     let sentence = format!("particles make their own `{name}`; that of `{mesh}` is left out");
                     call.log(Level::WARNING, &sentence);

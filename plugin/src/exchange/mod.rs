@@ -22,7 +22,7 @@ pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_walls, write as write_domain};
 pub use grids::Field;
 pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_table};
-pub use particles::Followers;
+pub use particles::{Beside, Followers};
 pub use region::Region;
 pub use solid_shape::SolidShape;
 pub use solids::ColliderPorts;

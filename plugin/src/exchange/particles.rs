@@ -11,9 +11,27 @@ use meniscus_core::fluid::{Particles, Selection};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
-/// Attributes the solver neither reads nor makes: they follow their particles, unchanged.
+/// Attributes that the core does not know: they follow their particles, unchanged.
 #[derive(Debug, Default)]
-pub struct Followers(Vec<Follower>);
+pub struct Followers {
+    users: Vec<Follower>,
+    /// m/s, of [`Beside::NAMES`].
+    velocities: [Option<Vec<Vec3>>; 2],
+}
+
+/// Velocities beside the one that the core moves particles by, which is `v_drift` and belongs to the middle of the next
+/// substep.
+#[derive(Clone, Copy, Debug)]
+pub enum Beside {
+    /// `v`: as it is where the particle is now, at the end of a substep; what caches and forces read.
+    Now,
+    /// `dv`: what forces add in this substep; they make it, and the solver takes it.
+    Kick,
+}
+
+impl Beside {
+    const NAMES: [&CStr; 2] = [c"v", c"dv"];
+}
 
 #[derive(Debug)]
 struct Follower {
@@ -25,12 +43,15 @@ struct Follower {
 /// The solver's own attributes.
 const AFFINE: [&CStr; 3] = [c"C0", c"C1", c"C2"];
 pub(super) const ATTRIBUTES: usize = 8;
-pub(super) const OWN: [&str; ATTRIBUTES] = ["P", "v", "C0", "C1", "C2", "id", "density", "viscosity"];
+const OWN: [&str; ATTRIBUTES] = ["P", "v_drift", "C0", "C1", "C2", "id", "density", "viscosity"];
+
+fn vector(name: &CStr, meaning: Meaning) -> AttributeShape {
+    AttributeShape::on_points(name, Element::F32, 3, meaning)
+}
 
 fn shapes() -> Vec<AttributeShape> {
-    let vector = |name, meaning| AttributeShape::on_points(name, Element::F32, 3, meaning);
     let plain = |name, element| AttributeShape::on_points(name, element, 1, Meaning::PLAIN);
-    let mut shapes = vec![vector(c"P", Meaning::POSITION), vector(c"v", Meaning::VECTOR)];
+    let mut shapes = vec![vector(c"P", Meaning::POSITION), vector(c"v_drift", Meaning::VECTOR)];
     shapes.extend(AFFINE.map(|name| vector(name, Meaning::VECTOR)));
     shapes.push(plain(c"id", Element::I64));
     shapes.push(plain(c"density", Element::F32));
@@ -78,7 +99,11 @@ impl Exchange {
         let particles = if all_kept { read() } else { self.install(read) };
         self.check_sound(call, port, &particles, sound)?;
         self.kept.attributes = stamps;
-        Ok((particles, followers(&view)))
+        let velocities = Beside::NAMES.map(|name| {
+            let values = view.points::<f32, 3>(&name.to_string_lossy())?;
+            Some(self.install(|| read_values(&values, Vec3::from_array).0))
+        });
+        Ok((particles, Followers { users: users(&view), velocities }))
     }
 
     /// Makes the particles at a port these.
@@ -91,10 +116,16 @@ impl Exchange {
     ) -> Result<(), Failure> {
         self.kept.attributes = Default::default();
         let mut attributes = shapes();
-        attributes.extend(followers.0.iter().map(|f| f.shape.clone()));
+        attributes.extend(followers.users.iter().map(|f| f.shape.clone()));
+        let beside = || Beside::NAMES.into_iter().zip(&followers.velocities);
+        attributes
+            .extend(beside().filter(|(_, v)| v.is_some()).map(|(name, _)| vector(name, Meaning::VECTOR)));
         let shape = GeometryShape::points(particles.len(), particles.origin.to_array(), attributes);
         let mut to = call.shape_geometry(port, 0, &shape)?;
-        for f in &followers.0 {
+        for (name, values) in beside().filter_map(|(name, v)| Some((name, v.as_ref()?))) {
+            to.points(&name.to_string_lossy(), values.iter().map(Vec3::to_array));
+        }
+        for f in &followers.users {
             if let Some(mut attribute) = to.attribute(On::POINTS, &f.shape.name.to_string_lossy()) {
                 attribute.write_bytes(f.bytes.chunks_exact(f.value_bytes()));
             }
@@ -124,17 +155,21 @@ impl Exchange {
         Ok(())
     }
 
-    /// Changes only velocities and their gradients: for a stage that moved no particle and made none.
+    /// Changes only velocities, `now` those of [`Beside::Now`], and their gradients: for a stage that moved no particle
+    /// and made none.
     pub fn write_velocities(
         &mut self,
         call: &mut Call,
         port: u32,
         particles: &Particles,
+        now: &Vec<Vec3>,
     ) -> Result<(), Failure> {
         let known = std::mem::take(&mut self.kept.attributes);
-        let attributes = call.edit_attributes(port, 0, &shapes()[1..=4])?;
-        let stamps: Vec<u64> = attributes.iter().map(|a| a.value_id()).collect();
-        let fields = [&particles.velocity, &particles.affine[0], &particles.affine[1], &particles.affine[2]];
+        let shapes = [&shapes()[1..=4], &[vector(c"v", Meaning::VECTOR)]].concat();
+        let attributes = call.edit_attributes(port, 0, &shapes)?;
+        let stamps: Vec<u64> = attributes.iter().take(4).map(|a| a.value_id()).collect();
+        let [a, b, c] = &particles.affine;
+        let fields = [&particles.velocity, a, b, c, now];
         let places = attributes.into_iter().zip(fields).map(|(to, from)| Place::of(to, from, Vec3::to_array));
         let places: Option<Vec<_>> = places.collect();
         let strange = || Failure::host(port, "the host gave another attribute than was asked for");
@@ -236,10 +271,12 @@ impl Followers {
         first: usize,
         values: impl Iterator<Item = u8>,
     ) -> Result<(), String> {
-        if !self.0.iter().any(|f| f.shape.name == shape.name) {
-            self.0.push(Follower { shape: shape.clone(), bytes: Vec::new() });
+        if !self.users.iter().any(|f| f.shape.name == shape.name) {
+            self.users.push(Follower { shape: shape.clone(), bytes: Vec::new() });
         }
-        let Some(follower) = self.0.iter_mut().find(|f| f.shape.name == shape.name) else { return Ok(()) };
+        let Some(follower) = self.users.iter_mut().find(|f| f.shape.name == shape.name) else {
+            return Ok(());
+        };
         if !same_type(&follower.shape, shape) {
             let name = shape.name.to_string_lossy();
             return Err(format!(
@@ -253,9 +290,22 @@ impl Followers {
         Ok(())
     }
 
+    /// Takes a velocity out of what follows the particles.
+    pub fn take(&mut self, which: Beside) -> Option<Vec<Vec3>> {
+        self.velocities[which as usize].take()
+    }
+
+    /// Puts a velocity per particle among what follows them.
+    pub fn put(&mut self, which: Beside, velocities: Vec<Vec3>) {
+        self.velocities[which as usize] = Some(velocities);
+    }
+
     /// Follows a change of the particles; those without a source get zero.
     pub fn follow(&mut self, selection: &Selection) {
-        for f in &mut self.0 {
+        for velocities in self.velocities.iter_mut().flatten() {
+            *velocities = selection.apply(velocities, Vec3::ZERO);
+        }
+        for f in &mut self.users {
             let size = f.value_bytes();
             let mut bytes = vec![0; selection.source.len() * size];
             for (to, &from) in bytes.chunks_exact_mut(size).zip(&selection.source) {
@@ -268,9 +318,14 @@ impl Followers {
     }
 }
 
+/// True for the attributes that particles have whatever users put on them.
+pub(super) fn is_own(name: &str) -> bool {
+    OWN.contains(&name) || Beside::NAMES.iter().any(|own| own.to_bytes() == name.as_bytes())
+}
+
 /// Copies of the point attributes that are not the solver's.
-fn followers(view: &GeometryView) -> Followers {
-    let users = view.attributes().filter(|a| a.on() == On::POINTS && !OWN.contains(&a.name()));
+fn users(view: &GeometryView) -> Vec<Follower> {
+    let users = view.attributes().filter(|a| a.on() == On::POINTS && !is_own(a.name()));
     let copy = |a: meniscus_abi::guest::AttributeView| {
         let name = CString::new(a.name()).ok()?;
         let shape = AttributeShape {
@@ -284,7 +339,7 @@ fn followers(view: &GeometryView) -> Followers {
         let bytes = (0..a.len()).flat_map(|i| value(i).iter().copied()).collect();
         Some(Follower { shape, bytes })
     };
-    Followers(users.filter_map(copy).collect())
+    users.filter_map(copy).collect()
 }
 
 pub(super) fn lacks(call: &Call, port: u32, attribute: &str) -> Failure {

@@ -1,11 +1,12 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
 use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
+use super::flip_totals::{Totals, potential_energy};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
 use crate::exchange::{
-    ColliderPorts, Exchange, Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_domain,
-    write_table,
+    Beside, ColliderPorts, Exchange, Field, Held, InletPorts, StatePorts, SubstepPorts, shared_density,
+    write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -27,7 +28,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 26] = [
+static PORTS: [Port; 27] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -39,7 +40,7 @@ static PORTS: [Port; 26] = [
         .on(Stage::PREDICT, BOTH)
         .on(Stage::SOLVE, BOTH)
         .on(Stage::CORRECT, READ),
-    ports::vel(OBJECT)
+    ports::vel_drift(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
         .on(Stage::PREDICT, BOTH)
@@ -77,6 +78,7 @@ static PORTS: [Port; 26] = [
     ports::spray(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::air_particles(OBJECT).on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
     collider_ports::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    ports::vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -114,6 +116,7 @@ const SOLVE: Ports = Ports {
 };
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
 const AIR_PARTICLES: u32 = 24;
+const VEL: u32 = 26;
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: [15, 25], motion: 16 };
 
 /// The descriptor.
@@ -162,7 +165,7 @@ impl Instance for FlipSolver {
         let Some(voxel) = call.table(STATE.liquid, 0).and_then(|t| t.first::<f64>("voxel_size")) else {
             return Ok(None);
         };
-        let velocity = view.points::<f32, 3>("v").unwrap_or_default();
+        let velocity = view.points::<f32, 3>("v_drift").unwrap_or_default();
         self.exchange.begin(call)?;
         let speed = f64::from(self.exchange.install(|| greatest_speed(&velocity)));
         let dt = flip::longest_step(speed, voxel, call_cfl(call.cfl()), STANDARD_GRAVITY);
@@ -197,7 +200,8 @@ impl FlipSolver {
             (selection, shared_density(&liquid.particles))
         });
         followers.follow(&selection);
-        self.exchange.write_liquid(call, STATE, &held, density, Vec::new())?;
+        let now = vec![Field::faces(VEL, &held.liquid.velocity)];
+        self.exchange.write_liquid(call, STATE, &held, density, now)?;
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         self.exchange.kept().keep_particles(held.liquid.particles);
         Ok(Outcome::Done)
@@ -220,7 +224,12 @@ impl FlipSolver {
         let (memory, step) = (&mut self.memory, step_of(call));
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let Held { liquid, followers, .. } = &mut held;
+        let kicks = followers.take(Beside::Kick);
         let predicted = self.exchange.install(|| {
+            followers.put(Beside::Now, liquid.particles.velocity.clone());
+            if let Some(kicks) = &kicks {
+                kick(&mut liquid.particles, kicks);
+            }
             if params.viscosity {
                 check_viscosity(&liquid.particles)?;
             }
@@ -230,6 +239,14 @@ impl FlipSolver {
         });
         let (moved, density) = predicted?;
         followers.follow(&moved);
+        let per_particle = held.particle_separation.powi(3);
+        let energy = self.exchange.install(|| {
+            let shares = Shares::of(&held.liquid, held.per_voxel());
+            potential_energy(&held.liquid.particles, kicks.as_deref(), &step, &shares, per_particle)
+        });
+        if let Some(energy) = energy {
+            call.measure("potential_energy", &[energy]);
+        }
         self.tell_where_particles_move(call);
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
@@ -266,25 +283,33 @@ impl FlipSolver {
         self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         let params = flip_params(call, held.particle_separation);
-        let Held { liquid, particle_separation, .. } = &mut held;
-        let before = liquid.particles.len();
+        let Held { liquid, particle_separation, followers } = &mut held;
+        let unkicked = followers.take(Beside::Now).unwrap_or_default();
+        let (before, step, ends_frame) = (liquid.particles.len(), step_of(call), call.ends_frame());
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let per_particle = particle_separation.powi(3);
         let corrected = self.exchange.install(|| {
-            let selection = flip::correct_on(liquid, &params, mover).map_err(on_device)?;
+            let (selection, gained) =
+                flip::correct_on(liquid, &unkicked, &params, mover).map_err(on_device)?;
+            let now = step.synchronised(&liquid.particles.velocity, &gained);
+            let vel = ends_frame.then(|| flip::velocity_now(liquid, now.clone(), &params));
             let unmoved = selection.is_identity(before);
-            Ok((selection, unmoved, shared_density(&liquid.particles)))
+            Ok((selection, unmoved, shared_density(&liquid.particles), now, vel))
         });
-        let (selection, unmoved, density) = corrected?;
+        let (selection, unmoved, density, now, vel) = corrected?;
         let totals = self.exchange.install(|| {
             let shares = Shares::of(&held.liquid, held.per_voxel());
-            Totals::of(&held.liquid.particles, &shares, per_particle)
+            Totals::of(&held.liquid.particles, &now, &shares, per_particle)
         });
+        if let Some(vel) = &vel {
+            self.exchange.write_faces(call, VEL, vel, &held.liquid.transform)?;
+        }
         self.tell_where_particles_move(call);
         if unmoved {
-            self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles)?;
+            self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles, &now)?;
         } else {
             held.followers.follow(&selection);
+            held.followers.put(Beside::Now, now);
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }
         self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
@@ -333,40 +358,6 @@ impl FlipSolver {
     }
 }
 
-/// A liquid's totals, for stats.jsonl.
-struct Totals {
-    /// kg
-    mass: f64,
-    /// kg m/s
-    momentum: DVec3,
-    /// J
-    kinetic_energy: f64,
-}
-
-impl Totals {
-    /// Of particles that have a volume of so many m³ for each that they stand for.
-    fn of(particles: &Particles, shares: &Shares, volume: f64) -> Self {
-        /// Particles that one task sums up.
-        const SUMMED: usize = 8192;
-        let of_some = |(chunk, (velocity, density)): (usize, (&[Vec3], &[f32]))| {
-            let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
-            for (p, (&v, &density)) in (chunk * SUMMED..).zip(velocity.iter().zip(density)) {
-                let (m, v) = (f64::from(density * shares.share(p)) * volume, v.as_dvec3());
-                mass += m;
-                momentum += m * v;
-                energy += 0.5 * m * v.length_squared();
-            }
-            (mass, momentum, energy)
-        };
-        let Particles { velocity, density, .. } = particles;
-        let parts = velocity.par_chunks(SUMMED).zip(density.par_chunks(SUMMED));
-        let sums: Vec<_> = parts.enumerate().map(of_some).collect();
-        let add = |a: (f64, DVec3, f64), b: (f64, DVec3, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-        let (mass, momentum, kinetic_energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
-        Self { mass, momentum, kinetic_energy }
-    }
-}
-
 /// A viscosity that users put on a particle and that is none gets a sentence.
 fn check_viscosity(particles: &Particles) -> Result<(), Failure> {
     let Some(p) = material::find_impossible_viscosity(particles) else { return Ok(()) };
@@ -385,6 +376,11 @@ fn least(densities: impl Iterator<Item = f32>) -> f64 {
 /// Voxels per substep that a step may cross; a host that gives none gets one.
 fn on_device(error: DeviceError) -> Failure {
     Failure::new(Status::FAILED, error.to_string())
+}
+
+/// Forces act on the particles' velocities: `kicks`, m/s.
+fn kick(particles: &mut Particles, kicks: &[Vec3]) {
+    particles.velocity.par_iter_mut().zip(kicks).with_min_len(4096).for_each(|(v, dv)| *v += *dv);
 }
 
 /// The intervals of the substep.

@@ -5,7 +5,9 @@ use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port,
 
 const PARTICLES: u32 = 0;
 const PORTS: &[Port] = &[Port::geometry(Owner::OBJECT, c"particles")
-    .help(c"The particles; their velocity `v` changes by acceleration times ctx->dt_kick.")
+    .help(
+        c"The particles; `dv`, what forces add to their velocity, grows by acceleration times ctx->dt_kick.",
+    )
     .required()
     .on(Stage::PREDICT, Access::READ_WRITE)];
 
@@ -29,10 +31,10 @@ pub struct Gravity;
 impl Instance for Gravity {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let dv = call.vector(FORCE).map(|g| (g * call.dt_kick()) as f32);
-        let velocity = AttributeShape::on_points(c"v", Element::F32, 3, Meaning::VECTOR);
-        let mut velocity = call.edit_attribute(PARTICLES, 0, &velocity)?;
-        if !velocity.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {
-            return Err(Failure::host(PARTICLES, "the attribute `v` is not three f32"));
+        let kick = AttributeShape::on_points(c"dv", Element::F32, 3, Meaning::VECTOR);
+        let mut kick = call.edit_attribute(PARTICLES, 0, &kick)?;
+        if !kick.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {
+            return Err(Failure::host(PARTICLES, "the attribute `dv` is not three f32"));
         }
         Ok(Outcome::Done)
     }

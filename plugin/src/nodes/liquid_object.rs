@@ -1,7 +1,7 @@
 //! A liquid: the particles that fill a mesh, and the fields they make.
 
 use super::{frames, liquid_ports as ports, material};
-use crate::exchange::{Exchange, Followers, Held, StatePorts, shared_density};
+use crate::exchange::{Beside, Exchange, Field, Followers, Held, StatePorts, shared_density};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, Status};
@@ -12,19 +12,21 @@ use meniscus_core::grid::Transform;
 use meniscus_core::solid::{DomainLimits, Solids};
 
 const WRITE: Access = Access::WRITE;
-static PORTS: [Port; 5] = [
+static PORTS: [Port; 6] = [
     ports::particles(Owner::OBJECT).on(Stage::INIT, WRITE),
     ports::surface(Owner::OBJECT).on(Stage::INIT, WRITE),
-    ports::vel(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::vel_drift(Owner::OBJECT).on(Stage::INIT, WRITE),
     ports::liquid(Owner::OBJECT).on(Stage::INIT, WRITE),
     Port::geometry(Owner::INPUT, c"fill")
         .help(
             c"Closed meshes whose inside is filled with liquid; none: the liquid starts empty, for sources.",
         )
         .on(Stage::INIT, Access::READ),
+    ports::vel(Owner::OBJECT).on(Stage::INIT, WRITE),
 ];
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
 const FILL: u32 = 4;
+const VEL: u32 = 5;
 
 const PARTICLE_SEPARATION: usize = 0;
 const GRID_SCALE: usize = 1;
@@ -147,9 +149,16 @@ impl Instance for LiquidObject {
         let memory = &mut SolidMemory::default();
         let order = self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, memory));
         followers.follow(&order);
+        followers.put(Beside::Now, liquid.particles.velocity.clone());
         let held = Held { liquid, followers, particle_separation: separation };
         let density = self.exchange.install(|| shared_density(&held.liquid.particles));
-        self.exchange.write_liquid(call, STATE, &held, density, Vec::new())?;
+        self.exchange.write_liquid(
+            call,
+            STATE,
+            &held,
+            density,
+            vec![Field::faces(VEL, &held.liquid.velocity)],
+        )?;
         Ok(Outcome::Done)
     }
 

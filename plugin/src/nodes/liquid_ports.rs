@@ -5,7 +5,7 @@ use meniscus_abi::{Element, Owner, Port, Sampling};
 /// The particles.
 pub const fn particles(owner: Owner) -> Port {
     Port::geometry(owner, c"particles")
-        .help(c"Particles: P, v, affine part C0 C1 C2 (1/s), id, density, viscosity, and whatever users put on them.")
+        .help(c"Particles: P, v (m/s, as it is now), dv (m/s, to be made by forces: what they add to the velocity over ctx->dt_kick), v_drift (m/s, which moves them in the next substep), its affine part C0 C1 C2 (1/s), id, density, viscosity, and whatever users put on them.")
 }
 
 /// The level set.
@@ -15,11 +15,19 @@ pub const fn surface(owner: Owner) -> Port {
         .help(c"Signed distance to the liquid's surface, negative inside.")
 }
 
-/// The face velocity.
+/// The face velocity, half a substep ahead.
+pub const fn vel_drift(owner: Owner) -> Port {
+    Port::grid(owner, c"vel_drift", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity of the liquid on faces, free of divergence: what moves it in the next substep, and belongs to its middle.")
+}
+
+/// The face velocity at the end of a frame.
 pub const fn vel(owner: Owner) -> Port {
     Port::grid(owner, c"vel", Sampling::FACE, Element::F32)
         .unit(c"m/s")
-        .help(c"Velocity of the liquid on faces.")
+        .help(c"Velocity of the liquid on faces at the end of a frame, where the surface is.")
+        .substep()
 }
 
 /// Counters and books.

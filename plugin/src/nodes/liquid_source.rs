@@ -15,7 +15,7 @@ use meniscus_core::fluid::thinning::Thinned;
 pub(super) const PORTS: [Port; 5] = [
     ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     ports::surface(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
-    ports::vel(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
+    ports::vel_drift(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
     ports::liquid(Owner::OBJECT)
         .required()
         .on(Stage::INIT, Access::READ)

@@ -4,6 +4,7 @@ mod collider_ports;
 mod constraint_bubbles;
 mod flip_params;
 mod flip_solver;
+mod flip_totals;
 mod frames;
 mod gravity;
 mod liquid_object;

@@ -30,7 +30,7 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
     const BOTH: Access = Access::READ_WRITE;
     [
         ports::surface(owner).required().on(Stage::SOLVE, BOTH),
-        ports::vel(owner).required().on(Stage::SOLVE, BOTH),
+        ports::vel_drift(owner).required().on(Stage::SOLVE, BOTH),
         ports::open(owner).required().on(Stage::SOLVE, READ),
         ports::vel_solid(owner).required().on(Stage::SOLVE, READ),
         ports::density(owner).on(Stage::SOLVE, READ),

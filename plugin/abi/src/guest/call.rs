@@ -136,6 +136,11 @@ impl<'a> Call<'a> {
         self.context().frame_left
     }
 
+    /// The substep ends its frame.
+    pub fn ends_frame(&self) -> bool {
+        self.dt() >= self.frame_left() * (1.0 - 1e-9)
+    }
+
     /// Voxels a substep may cross.
     pub fn cfl(&self) -> f64 {
         self.context().cfl

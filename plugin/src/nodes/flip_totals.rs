@@ -1,0 +1,66 @@
+//! What a liquid's particles sum up to, for stats.jsonl.
+
+use glam::{DVec3, Vec3};
+use meniscus_core::fluid::Particles;
+use meniscus_core::fluid::step::Step;
+use meniscus_core::fluid::thinning::Shares;
+use rayon::prelude::*;
+
+/// Particles that one task sums up.
+const SUMMED: usize = 8192;
+
+/// A liquid's totals, for stats.jsonl.
+pub(super) struct Totals {
+    /// kg
+    pub(super) mass: f64,
+    /// kg m/s
+    pub(super) momentum: DVec3,
+    /// J
+    pub(super) kinetic_energy: f64,
+}
+
+impl Totals {
+    /// Of particles at these velocities (m/s) that have a volume of so many m³ for each that they stand for.
+    pub(super) fn of(particles: &Particles, velocity: &[Vec3], shares: &Shares, volume: f64) -> Self {
+        let of_some = |(chunk, (velocity, density)): (usize, (&[Vec3], &[f32]))| {
+            let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
+            for (p, (&v, &density)) in (chunk * SUMMED..).zip(velocity.iter().zip(density)) {
+                let (m, v) = (f64::from(density * shares.share(p)) * volume, v.as_dvec3());
+                mass += m;
+                momentum += m * v;
+                energy += 0.5 * m * v.length_squared();
+            }
+            (mass, momentum, energy)
+        };
+        let parts = velocity.par_chunks(SUMMED).zip(particles.density.par_chunks(SUMMED));
+        let sums: Vec<_> = parts.enumerate().map(of_some).collect();
+        let add = |a: (f64, DVec3, f64), b: (f64, DVec3, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        let (mass, momentum, kinetic_energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
+        Self { mass, momentum, kinetic_energy }
+    }
+}
+
+/// Potential energy, J, of particles in the field that `kicks`, m/s, say forces made in this substep: −Σ m a · x, counted
+/// from the world's origin. `None` where they are not the same for all particles: other forces have no such energy.
+pub(super) fn potential_energy(
+    particles: &Particles,
+    kicks: Option<&[Vec3]>,
+    step: &Step,
+    shares: &Shares,
+    volume: f64,
+) -> Option<f64> {
+    let kick = *kicks?.first()?;
+    if !kicks?.par_iter().with_min_len(4096).all(|&other| other == kick) {
+        return None;
+    }
+    let acceleration = kick.as_dvec3() / step.kick;
+    let parts = particles.position.par_chunks(SUMMED).zip(particles.density.par_chunks(SUMMED));
+    let of_some = |(chunk, (position, density)): (usize, (&[Vec3], &[f32]))| {
+        (chunk * SUMMED..).zip(position.iter().zip(density)).fold(0.0, |sum, (p, (x, &density))| {
+            let m = f64::from(density * shares.share(p)) * volume;
+            sum - m * acceleration.dot(particles.origin + x.as_dvec3())
+        })
+    };
+    let sums: Vec<f64> = parts.enumerate().map(of_some).collect();
+    Some(sums.into_iter().sum())
+}

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_promise_is_kept_unless_it_has_become_far_too_long() {
-        let l = limits(1, 8);
+        let l = limits(1, 32);
         let first = pace(&Clock::at_frame(1), 0.3, &l);
         let clock =
             Clock { substep: 1, elapsed: first.dt, promise: Some(first.dt_next), ..Clock::at_frame(1) };

@@ -1,7 +1,8 @@
 use super::*;
 use crate::coupling::identity::BubbleMemory;
 use crate::coupling::{Density, LiquidFields, constraint_bubbles, free_surface};
-use crate::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt};
+use crate::fluid::device::Processor;
+use crate::fluid::flip::{FlipParams, Liquid, correct_on, predict, start, suggest_dt};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::step::Step;
@@ -23,6 +24,8 @@ pub(super) struct Scene {
     pub(super) params: FlipParams,
     memory: SolidMemory,
     solver: MultigridSolver,
+    /// Velocities of the particles where they are, m/s.
+    pub(super) now: Vec<Vec3>,
     /// Viscosity acts before the only projection, not between two.
     pub(super) viscous_first: bool,
     /// Trapped air keeps its volume.
@@ -53,6 +56,7 @@ impl Scene {
             params: FlipParams { viscosity: false, ..FlipParams::for_voxel(H as f32) },
             memory: SolidMemory::default(),
             solver: MultigridSolver::default(),
+            now: Vec::new(),
             viscous_first: false,
             keeps_air: false,
             air: None,
@@ -68,11 +72,13 @@ impl Scene {
 
     pub(super) fn step(&mut self, step: &Step, gravity: f64) {
         let dt = step.kick;
+        let mut unkicked = self.liquid.particles.velocity.clone();
         for v in &mut self.liquid.particles.velocity {
             v.y -= (gravity * dt) as f32;
         }
         let solids = Solids { colliders: &self.colliders, domain: &self.domain };
-        predict(&mut self.liquid, &solids, &solids, step, &self.params, &mut self.memory);
+        let moved = predict(&mut self.liquid, &solids, &solids, step, &self.params, &mut self.memory);
+        unkicked = moved.apply(&unkicked, Vec3::ZERO);
         let fields = LiquidFields {
             transform: self.liquid.transform,
             domain: self.domain,
@@ -131,7 +137,8 @@ impl Scene {
                 between_projections(&fields, &viscous, vel, dt, &mut project, go_on).unwrap();
             }
         }
-        correct(&mut self.liquid, &self.params);
+        let Ok((_, gained)) = correct_on(&mut self.liquid, &unkicked, &self.params, &mut Processor);
+        self.now = step.synchronised(&self.liquid.particles.velocity, &gained);
     }
 
     pub(super) fn rms_speed(&self) -> f64 {

@@ -3,6 +3,7 @@
 mod advection;
 mod air_particles;
 mod device;
+mod energy;
 mod extrapolation;
 mod flip;
 mod sources;

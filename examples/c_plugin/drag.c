@@ -9,7 +9,6 @@
 #include "meniscus.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { DRAG_PARAM, WIND_PARAM };
 
@@ -41,26 +40,17 @@ static mns_status_t create(mns_context_t *ctx, uint32_t node, mns_instance_t **i
 
 static void destroy(mns_instance_t *instance) { (void)instance; }
 
-static const mns_attribute_t *point_attribute(const mns_geometry_t *geometry, const char *name) {
-    for (uint32_t i = 0; geometry && i < geometry->attribute_count; ++i) {
-        /* A host of another minor version may know more of an attribute: its own size is the step. */
-        const mns_attribute_t *a = (const mns_attribute_t *)(const void *)((const char *)geometry->attributes + i * geometry->attributes->size);
-        if (a->on == MNS_ON_POINTS && !strcmp(a->name, name)) return a;
-    }
-    return NULL;
-}
-
 static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     (void)instance;
-    const mns_attribute_t *velocity = point_attribute(ctx->geometry(ctx, 0, 0), "v");
-    if (!velocity) return ctx->fail(ctx, MNS_BAD_ARGUMENT, 0, "the particles have no velocity `v`");
-    mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "dv", .element = MNS_F32,
+    mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "v", .element = MNS_F32,
                              .components = 3, .meaning = MNS_VECTOR};
+    const mns_attribute_t *velocity = ctx->edit_attribute(ctx, 0, 0, &shape); /* read, not changed */
+    shape.name = "dv";
     const mns_attribute_t *change = ctx->edit_attribute(ctx, 0, 0, &shape);
-    if (!change) return MNS_FAILED; /* the host has said why */
+    if (!velocity || !change) return MNS_FAILED; /* the host has said why */
     const double keep = exp(-ctx->params[DRAG_PARAM].number[0] * ctx->dt_kick);
     for (uint64_t i = 0; i < velocity->count; ++i) {
-        const float *v = (const float *)(const void *)((const char *)velocity->values + i * velocity->stride);
+        const float *v = (const float *)(void *)((char *)velocity->writable + i * velocity->stride);
         float *dv = (float *)(void *)((char *)change->writable + i * change->stride);
         for (int c = 0; c < 3; ++c) {
             const double wind = ctx->params[WIND_PARAM].number[c];

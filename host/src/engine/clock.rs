@@ -45,11 +45,28 @@ pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
     let wished = left / f64::from(parts(left, wish, limits, clock.substep));
     let promised = clock.promise.filter(|&dt| dt <= left * (1.0 + 1e-9));
     let dt = promised.filter(|&dt| wished.is_nan() || dt <= SLACK * wished).unwrap_or(wished);
+    ahead(clock, dt, wish, limits)
+}
+
+/// The next substep, whatever was promised, of at most `wish` seconds.
+pub(super) fn cut(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
+    let left = limits.frame - clock.elapsed;
+    ahead(clock, left / f64::from(parts(left, wish, limits, clock.substep)), wish, limits)
+}
+
+/// A substep of `dt` seconds, and what is promised after it.
+///
+/// Velocities belong to the middle of the substep that was promised. Where this one is shorter, the next one ends no
+/// sooner than that would have: forces then have at least half a substep to act.
+fn ahead(clock: &Clock, dt: f64, wish: f64, limits: &Limits) -> Pace {
+    let left = limits.frame - clock.elapsed;
     let last = dt >= left * (1.0 - 1e-9);
     let dt = if last { left } else { dt };
     let (left, done) = if last { (limits.frame, 0) } else { (left - dt, clock.substep + 1) };
-    let dt_next = left / f64::from(parts(left, wish.min(GROWTH * dt), limits, done));
-    Pace { dt, dt_next, last }
+    let parts = parts(left, wish.min(GROWTH * dt), limits, done);
+    let broken = clock.promise.map_or(0.0, |promised| promised - dt);
+    let most = if broken > 0.0 { (left / broken).max(1.0) as u32 } else { u32::MAX };
+    Pace { dt, dt_next: left / f64::from(parts.min(most)), last }
 }
 
 /// The shorter substep after one was rejected, or `None` when the limits allow none.
@@ -125,6 +142,25 @@ mod tests {
         let all: Vec<f64> = frames.concat();
         assert!(all.windows(2).all(|d| d[1] <= 2.0 * d[0] * (1.0 + 1e-9)), "{all:?}");
         assert_eq!(*all.last().unwrap(), 1.0);
+    }
+
+    #[test]
+    fn forces_always_have_time_to_act_and_act_for_all_time() {
+        let l = limits(1, 40);
+        let mut clock = Clock::at_frame(1);
+        let (mut lead, mut time, mut kicks, mut seed) = (0.0, 0.0, 0.0, 7u64);
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let wish = 2f64.powf(-((seed >> 40) as f64 / (1u64 << 24) as f64) * 5.0);
+            let p = if seed >> 63 == 0 { pace(&clock, wish, &l) } else { cut(&clock, wish, &l) };
+            let kick = p.dt + 0.5 * p.dt_next - lead;
+            assert!(kick > 0.49 * p.dt, "{kick} in {p:?} after {clock:?}");
+            (time, kicks, lead) = (time + p.dt, kicks + kick, 0.5 * p.dt_next);
+            clock.promise = Some(p.dt_next);
+            (clock.substep, clock.elapsed) =
+                if p.last { (0, 0.0) } else { (clock.substep + 1, clock.elapsed + p.dt) };
+        }
+        assert!((kicks - time - lead).abs() < 1e-9 * time);
     }
 
     #[test]

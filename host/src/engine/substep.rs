@@ -1,7 +1,7 @@
 //! One substep, one frame.
 
 use super::call::Timing;
-use super::clock::{Limits, Pace, pace, shorter};
+use super::clock::{Limits, Pace, cut, pace, shorter};
 use super::plan::Call;
 use super::simulation::{Ran, Simulation, Stop};
 use super::state::{Clock, Holder};
@@ -143,8 +143,7 @@ impl Simulation<'_> {
             );
             return Err(Problem::node(node, message).into());
         };
-        self.state.clock.promise = None;
-        Ok(pace(&self.state.clock, dt, limits))
+        Ok(cut(&self.state.clock, dt, limits))
     }
 }
 

@@ -343,7 +343,9 @@ impl FlipSolver {
             return wanted;
         }
         let density = least(liquid.particles.density.iter().copied());
-        let most = tension::greatest(density, liquid.transform.voxel_size(), call.dt_kick());
+        // The first kick of all is longer, but happens once.
+        let length = 0.5 * (call.dt() + call.dt_next());
+        let most = tension::greatest(density, liquid.transform.voxel_size(), length);
         if wanted <= most {
             return wanted;
         }
@@ -351,7 +353,7 @@ impl FlipSolver {
             let more = (wanted / most).sqrt();
             call.log(Level::WARNING, &format!(
                 "surface_tension: a substep of {:.2e} s bears {most:.3} N/m, not {wanted}; raise substeps.max {more:.1} times",
-                call.dt_kick()
+                length
             ));
         }
         most

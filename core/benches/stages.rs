@@ -135,9 +135,10 @@ fn exchange(group: &mut Group, splash: &Splash, cells: &Cells) {
     group.bench_function("level set", |b| {
         let open = liquid.solid.volume.on(&cells.topology);
         let how = SurfaceParams::default();
-        b.iter(|| surface(&liquid.particles, cells, None, &liquid.transform, Some(&open), &how))
+        b.iter(|| surface(&liquid.particles, cells, None, &liquid.transform, Some(&open), None, &how))
     });
-    let phi = surface(&liquid.particles, cells, None, &liquid.transform, None, &SurfaceParams::default());
+    let phi =
+        surface(&liquid.particles, cells, None, &liquid.transform, None, None, &SurfaceParams::default());
     per_cell(group, phi.topology.len(), 2 * VALUE);
     group.bench_function("redistance", |b| b.iter(|| redistance(&phi, h, splash.params.band)));
 }

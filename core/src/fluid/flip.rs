@@ -392,7 +392,8 @@ fn place_solids_and_surface(
     let Liquid { particles, air, transform, solid, .. } = liquid;
     let open = solid.volume.seen_on(&cells.topology);
     let of_air = params.air_particles.then(|| cells::sort(air, transform, &cells.topology).0);
-    let phi = surface(particles, cells, of_air.as_ref(), transform, Some(&open), &params.surface(h));
+    let walls = (params.tension > 0.0).then_some(solids);
+    let phi = surface(particles, cells, of_air.as_ref(), transform, Some(&open), walls, &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
     if let Some(own) = &of_air {
         let on_cells = liquid.surface.on(&cells.topology);

@@ -21,6 +21,7 @@ mod fraction;
 mod halo;
 pub mod inlet;
 pub mod material;
+mod mirror;
 pub mod particles;
 mod random;
 pub mod reseeding;

@@ -10,11 +10,13 @@
 use super::cells::Cells;
 use super::fraction::{self, Fraction};
 use super::halo;
+use super::mirror::mirror;
 use super::particles::Particles;
 use super::restoration::restore;
 use crate::grid::layers::carry_on;
 use crate::grid::morphology::VoxelMask;
 use crate::grid::{Grid, Transform, leaf};
+use crate::solid::Solids;
 use rayon::prelude::*;
 
 /// How the level set is made.
@@ -66,13 +68,14 @@ fn middle(f: f32) -> f32 {
 /// The liquid's level set, m, on the leaves of `cells`; negative inside.
 ///
 /// `open` is the fraction of each cell's volume that no solid fills, on the same leaves; `air` are the cells of the
-/// air's particles, where it is sampled.
+/// air's particles, where it is sampled; `walls` are the solids in which it is its mirror image, where it has tension.
 pub fn surface(
     particles: &Particles,
     cells: &Cells,
     air: Option<&Cells>,
     transform: &Transform,
     open: Option<&Grid<f32>>,
+    walls: Option<&Solids>,
     params: &SurfaceParams,
 ) -> Grid<f32> {
     let fraction = fraction::of_liquid(particles, cells, air, transform, open, params.per_voxel);
@@ -81,7 +84,7 @@ pub fn surface(
     leaves.with_min_len(8).for_each(|(distance, fraction)| {
         distance.iter_mut().zip(fraction).for_each(|(d, &f)| *d = distance_of(f));
     });
-    continue_into_solids(&mut distance, &fraction, params.into_solids);
+    continue_into_solids(&mut distance, &fraction, transform, walls, params.into_solids);
     fair(&mut distance);
     restore(&mut distance, &fraction, SUPPORT);
     let h = transform.voxel_size() as f32;
@@ -126,9 +129,18 @@ fn diffused(field: &Grid<f32>, amount: f32) -> Grid<f32> {
     out
 }
 
-/// Gives cells deep in solids, layer by layer, the mean of the known cells around them.
-fn continue_into_solids(distance: &mut Grid<f32>, fraction: &Fraction, layers: usize) {
-    let known = VoxelMask::of_values(distance.topology.clone(), &fraction.known, |known| known);
+/// Gives cells deep in solids their mirror image in `walls` or, layer by layer, the mean of the known cells around them.
+fn continue_into_solids(
+    distance: &mut Grid<f32>,
+    fraction: &Fraction,
+    transform: &Transform,
+    walls: Option<&Solids>,
+    layers: usize,
+) {
+    let mut known = VoxelMask::of_values(distance.topology.clone(), &fraction.known, |known| known);
+    if let Some(solids) = walls {
+        mirror(distance, &mut known, transform, solids, layers as f64 * transform.voxel_size());
+    }
     carry_on(distance, known, layers);
 }
 

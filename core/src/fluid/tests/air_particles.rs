@@ -160,7 +160,7 @@ fn a_particle_of_air_opens_a_gap_and_no_liquid() {
         let mut passive = air_particles::passive(DVec3::ZERO, vec![middle], vec![0]);
         let own = cells::sort(&mut passive, &transform(), &cells.topology).0;
         let of_air = air.then_some(&own);
-        surface(liquid, &cells, of_air, &transform(), None, &params)
+        surface(liquid, &cells, of_air, &transform(), None, None, &params)
     };
     // One that strays into cells that are full of liquid.
     assert_eq!(opened(&mut liquid, true).values, opened(&mut liquid, false).values);

@@ -27,8 +27,15 @@ fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, f64) {
     let measured = |particles: &mut Particles| {
         let cells = sorted(particles);
         let fields = Rasteriser::default().rasterise(&[], domain, &cells.topology, &transform()).clone();
-        let phi =
-            surface(particles, &cells, None, &transform(), Some(&fields.volume), &SurfaceParams::default());
+        let phi = surface(
+            particles,
+            &cells,
+            None,
+            &transform(),
+            Some(&fields.volume),
+            None,
+            &SurfaceParams::default(),
+        );
         let phi: Grid<f32> = levelset::redistance(&phi, H as f32, 3.0);
         (
             levelset::volume(

@@ -13,7 +13,7 @@ pub(super) fn seeded(lo: DVec3, hi: DVec3, inside: impl Fn(DVec3) -> bool + Sync
     let seeding = Seeding::for_voxel(H as f32);
     seeding.fill(&mut particles, &transform(), (lo, hi), inside, |_| Vec3::ZERO, WATER, &mut 0);
     let cells = sorted(&mut particles);
-    let phi = surface(&particles, &cells, None, &transform(), None, &SurfaceParams::default());
+    let phi = surface(&particles, &cells, None, &transform(), None, None, &SurfaceParams::default());
     (particles, phi)
 }
 
@@ -66,7 +66,7 @@ fn measured(half: DVec3, c: DVec3, seed: u64, inside: impl Fn(DVec3) -> bool + S
     let bounds = (c - half, c + half);
     seeding.fill(&mut particles, &transform(), bounds, |x| inside(x - c), |_| Vec3::ZERO, WATER, &mut 0);
     let cells = sorted(&mut particles);
-    let phi = surface(&particles, &cells, None, &transform(), None, &SurfaceParams::default());
+    let phi = surface(&particles, &cells, None, &transform(), None, None, &SurfaceParams::default());
     let phi = levelset::redistance(&phi, H as f32, 3.0);
     let volume = levelset::volume(&levelset::fractions_inside(&phi, H as f32), None, H);
     (volume / H.powi(3), particles.len() as f64 / 8.0)

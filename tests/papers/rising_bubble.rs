@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The cube has become a cap and a ring and broken into pieces, some of which have met again; none has come up yet.
-const FRAMES: u32 = 16;
+const FRAMES: u32 = 20;
 /// The twin's bubble is gone.
 const TWIN_FRAMES: u32 = 8;
 
@@ -29,10 +29,10 @@ fn sum(record: &Value, what: &str) -> f64 {
     bubbles(record).iter().map(|b| number(b, what)).sum()
 }
 
-/// Ids of the bubbles of more than a hundredth of the air.
+/// Ids of the bubbles of more than a five-hundredth of the air.
 fn large(record: &Value) -> BTreeSet<i64> {
     let all = sum(record, "/rest_volume");
-    let large = bubbles(record).iter().filter(|b| number(b, "/rest_volume") > 0.01 * all);
+    let large = bubbles(record).iter().filter(|b| number(b, "/rest_volume") > 0.002 * all);
     large.map(|b| number(b, "/id") as i64).collect()
 }
 

@@ -11,12 +11,17 @@ const PASSES: usize = 3;
 const BAND: usize = 2;
 
 /// Mean curvature κ = ∇·(∇φ/|∇φ|), 1/m, of the surface of a signed distance `phi` (m), at the cells near it on the leaves of
-/// `phi`; positive for a drop. 0 where the surface is far.
+/// `phi`; positive for a drop. 0 where the surface is far. A cell has that of the place on the smoothed surface which is
+/// nearest to it.
 ///
 /// Bumps of the size of a voxel, which particles leave and no grid resolves, would outweigh every real curvature. So φ
 /// is smoothed first by S = 2G − G², G three passes of a binomial filter: a wave of ten voxels keeps 93 % of its
 /// curvature, one of three voxels 3 %. A band of distances that ends at five voxels costs 0.2 % of a sphere's curvature; at
 /// eight it is not felt. What is sharper than a drop of one voxel counts as such a drop.
+///
+/// The place matters as much as the smoothing. The level sets around a column of radius R have other curvatures than it, 1/r
+/// at r: to read them where the unsmoothed surface lies would give its short waves the −η/R² of a column that swells
+/// by η, but not the k²η that smoothing takes away, and they would grow as columns break up [Rayleigh 1878].
 pub fn curvature(phi: &Grid<f32>, h: f32) -> Grid<f32> {
     let near = interface(phi).leaves_within(BAND + 2 * PASSES);
     let phi_near = phi.on(&Arc::new(near));
@@ -35,7 +40,7 @@ pub fn curvature(phi: &Grid<f32>, h: f32) -> Grid<f32> {
             for (n, out) in out.iter_mut().enumerate() {
                 let at = halo::index(1, leaf::local(n));
                 if block[at].abs() <= BAND as f32 * h {
-                    *out = at_cell(block, at, h) / h;
+                    *out = on_surface(block, at, h) / h;
                 }
             }
         },
@@ -43,13 +48,18 @@ pub fn curvature(phi: &Grid<f32>, h: f32) -> Grid<f32> {
     out
 }
 
-/// ∇·(∇φ/|∇φ|) at a cell of a block with one voxel around it, per voxel, from central differences
-/// [Osher and Fedkiw 2003, Eq. 1.8].
-fn at_cell(block: &[f32], at: usize, h: f32) -> f32 {
+/// Mean curvature, per voxel, where the surface is nearest to a cell of a block with one voxel around it.
+///
+/// At the cell mean and Gaussian curvature, κ and K, follow from central differences [Osher and Fedkiw 2003, Eq. 1.8;
+/// Goldman 2005, Eq. 4.1]. Surfaces at a distance d from each other have principal curvatures k and k/(1 + dk), so that κ
+/// on the surface is (κ − 2dK)/(1 − dκ + d²K).
+fn on_surface(block: &[f32], at: usize, h: f32) -> f32 {
     /// Curvature of a drop of one voxel's radius, per voxel.
     const SHARPEST: f32 = 2.0;
     /// Least slope of a distance from which a normal is read: ridges between two surfaces have none.
     const LEAST_SLOPE: f32 = 0.1;
+    /// Least ratio of the areas of two level sets: beyond it they have met the focus of the surface.
+    const LEAST_APART: f32 = 0.25;
     let [x, y, z] = halo::strides(1);
     let slope = |s: usize| 0.5 * (block[at + s] - block[at - s]);
     let second = |s: usize| block[at + s] - 2.0 * block[at] + block[at - s];
@@ -61,10 +71,20 @@ fn at_cell(block: &[f32], at: usize, h: f32) -> f32 {
     if length2 <= (LEAST_SLOPE * h).powi(2) {
         return 0.0;
     }
-    let sum =
-        (py * py + pz * pz) * second(x) + (pz * pz + px * px) * second(y) + (px * px + py * py) * second(z)
-            - 2.0 * (px * py * mixed(x, y) + py * pz * mixed(y, z) + pz * px * mixed(z, x));
-    (sum / (length2 * length2.sqrt())).clamp(-SHARPEST, SHARPEST)
+    let (xx, yy, zz) = (second(x), second(y), second(z));
+    let (xy, yz, zx) = (mixed(x, y), mixed(y, z), mixed(z, x));
+    let sum = (py * py + pz * pz) * xx + (pz * pz + px * px) * yy + (px * px + py * py) * zz
+        - 2.0 * (px * py * xy + py * pz * yz + pz * px * zx);
+    let cofactors = px * px * (yy * zz - yz * yz)
+        + py * py * (zz * xx - zx * zx)
+        + pz * pz * (xx * yy - xy * xy)
+        + 2.0
+            * (px * py * (yz * zx - xy * zz) + py * pz * (zx * xy - yz * xx) + pz * px * (xy * yz - zx * yy));
+    let length = length2.sqrt();
+    let (mean, gauss) = (sum / (length2 * length), cofactors / (length2 * length2));
+    let d = block[at] / length;
+    let apart = (1.0 - d * mean + d * d * gauss).max(LEAST_APART);
+    ((mean - 2.0 * d * gauss) / apart).clamp(-SHARPEST, SHARPEST)
 }
 
 /// One smoothing of a field: [`PASSES`] of (1 2 1)/4 along each axis.

@@ -82,29 +82,23 @@ mod tests {
         let origins = (-2..2).flat_map(|x| (-1..1).map(move |y| Coord::new(8 * x, 8 * y, 0)));
         let topology = Arc::new(Topology::covering(origins));
         // Walls at cells' faces, at their centres, and between.
-        for wall in [0.35, 0.4, 0.37] {
+        for wall in [0.4, 0.35, 0.37] {
             let mut domain = DomainLimits::unbounded();
             (domain.max.x, domain.sides[1]) = (wall, Side::Closed);
             let solids = Solids { colliders: &[], domain: &domain };
-            let wave = |x: f64, y: f64| y - 0.2 * (2.0 * (x - wall)).cos();
-            let phi = |c: Coord| wave(h * f64::from(c.x), h * f64::from(c.y)) as f32;
-            let mut field = Grid::from_fn(topology.clone(), 1.0, |c| match h * f64::from(c.x) < wall {
-                true => phi(c),
-                false => 0.0,
-            });
-            let slots = |l: usize| (0..leaf::SIZE).map(move |n| l * leaf::SIZE + n);
-            let mut known = VoxelMask::from_offsets(topology.clone(), |l| {
-                let inside = |s: &usize| h * f64::from(topology.coord(*s).x) < wall;
-                slots(l).filter(inside).map(|s| s % leaf::SIZE).collect::<Vec<_>>().into_iter()
-            });
+            let at = |c: Coord| transform.to_world(c.as_dvec3());
+            let phi = |c: Coord| (at(c).y - 0.2 * (2.0 * (at(c).x - wall)).cos()) as f32;
+            let inside = |c: Coord| at(c).x < wall;
+            let mut field = Grid::from_fn(topology.clone(), 1.0, |c| if inside(c) { phi(c) } else { 0.0 });
+            let mut known = VoxelMask::from_fn(topology.clone(), |slot| inside(topology.coord(slot)));
             mirror(&mut field, &mut known, &transform, &solids, 0.45);
             let mut beyond = 0;
             for slot in 0..field.values.len() {
                 let c = topology.coord(slot);
-                if known.has(slot) && h * f64::from(c.x) > wall {
+                if known.has(slot) && !inside(c) {
                     beyond += 1;
-                    // Linear interpolation of the wave costs at most h²/8 of its curvature.
-                    assert!((field.values[slot] - phi(c)).abs() < 2e-3, "{c}: {}", field.values[slot]);
+                    // Interpolation costs at most h²/8 of its curvature, and more beside the wall.
+                    assert!((field.values[slot] - phi(c)).abs() < 2e-3, "{wall} {c}: {}", field.values[slot]);
                 }
             }
             assert!(beyond >= 3 * 16 * 8, "{beyond}");

@@ -3,13 +3,17 @@
 # make check   what CI runs: format, lints, documentation, tests
 # make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due
 # make scenes  every example at half of its paper's resolution (nightly)
+# make attack  damaged files of every kind, ATTACK_SECONDS long, from ATTACK_SEED or a seed that is drawn and printed
 # make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
 
 DEMO_OUT ?= demo.out
 SCENES_OUT ?= scenes.out
 FUZZ_SECONDS ?= 180
+ATTACK_SECONDS ?= 600
+ATTACK_SEED ?=
+ATTACK_TARGET ?=
 
-.PHONY: demo test check ptx scenes fuzz packages
+.PHONY: demo test check ptx scenes attack fuzz packages
 
 packages:
 	@.ci/packages
@@ -37,6 +41,10 @@ scenes: packages
 	for graph in examples/*/*.meniscus.json examples/*/*/*.meniscus.json; do \
 	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
 	done
+
+attack: packages
+	MENISCUS_ATTACK_SECONDS=$(ATTACK_SECONDS) MENISCUS_ATTACK_SEED=$(ATTACK_SEED) MENISCUS_ATTACK_TARGET=$(ATTACK_TARGET) \
+	  cargo test --release --quiet -p meniscus-tests --test attack -- --ignored --nocapture
 
 fuzz: packages
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked

@@ -1,8 +1,11 @@
-//! Files that are whole or not there.
+//! Files that are whole or not there, and files that are files.
 
 use std::fs::File;
-use std::io::{Error, ErrorKind, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+
+/// What names of files that are being written end with.
+const TEMPORARY: &str = ".tmp";
 
 /// Writes a file under a temporary name beside it, forces it to disk and renames it. On an error the temporary
 /// file is removed and what was there before stays.
@@ -15,25 +18,88 @@ pub fn write_piecewise(
     path: &Path,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let temporary = temporary_name(path);
-    let written = File::create(&temporary)
-        .and_then(|mut f| write(&mut f).and_then(|()| f.sync_all()))
-        .and_then(|()| std::fs::rename(&temporary, path));
+    let (temporary, mut file) = temporary_beside(path).map_err(|e| explained(e, path))?;
+    let written =
+        write(&mut file).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|e| {
-        // The first error is the one worth telling; a leftover temporary file is overwritten next time.
+        // The first error is the one worth telling; what is left over goes when the next cook begins.
         let _ = std::fs::remove_file(&temporary);
         explained(e, path)
     })
 }
 
-/// A name in the same folder, so that renaming stays on one file system.
-pub fn temporary_name(path: &Path) -> PathBuf {
+/// A new file in the same folder, so that renaming stays on one file system. Its name is nobody else's.
+fn temporary_beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.tmp"))
+    for attempt in 0u32.. {
+        let temporary = path.with_file_name(format!(".{name}.{}-{attempt}{TEMPORARY}", std::process::id()));
+        match File::create_new(&temporary) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
+            made => return made.map(|file| (temporary, file)),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Removes what writers that were killed left in a folder. Only for a folder that nobody else writes into.
+pub fn clear_temporaries(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| is_temporary(p)) {
+        // One too many does no harm.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// True for names that [`write_atomically`] gives to a file until it is whole: `.<name>.<process>-<number>.tmp`.
+fn is_temporary(path: &Path) -> bool {
+    let number = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    let middle = || path.file_name()?.to_str()?.strip_prefix('.')?.strip_suffix(TEMPORARY)?.rsplit_once('.');
+    middle().and_then(|(_, id)| id.split_once('-')).is_some_and(|(a, b)| number(a) && number(b))
+}
+
+/// The bytes of a file of at most `most` bytes. Folders, devices, pipes and sockets are refused: reading them may
+/// never end.
+pub fn read_file(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_file(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(Error::other(format!("it has more than {most} bytes, the most that is read")));
+    }
+    Ok(bytes)
+}
+
+/// Opens a file to read it; refuses what is none.
+pub fn open_file(path: &Path) -> std::io::Result<File> {
+    // Before it is opened: to open a pipe waits for someone who writes.
+    refuse_others(&std::fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    refuse_others(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// An error that says what the thing is, if it is no file.
+fn refuse_others(meta: &std::fs::Metadata) -> std::io::Result<()> {
+    if meta.is_file() {
+        return Ok(());
+    }
+    #[cfg(unix)]
+    let what = {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = meta.file_type();
+        match () {
+            () if kind.is_dir() => "a folder",
+            () if kind.is_fifo() => "a pipe",
+            () if kind.is_socket() => "a socket",
+            () => "a device",
+        }
+    };
+    #[cfg(not(unix))]
+    let what = "something else";
+    Err(Error::new(ErrorKind::InvalidInput, format!("this is no file but {what}")))
 }
 
 /// The error with what to do about it.
-fn explained(e: Error, path: &Path) -> Error {
+pub fn explained(e: Error, path: &Path) -> Error {
     let folder = path.parent().unwrap_or(path).display();
     match e.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::new(
@@ -66,5 +132,45 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         assert!(write_atomically(&dir.path().join("no/b.txt"), b"x").is_err());
+    }
+
+    #[test]
+    fn two_writers_of_one_file_do_not_meet() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.txt");
+        write_piecewise(&path, |outer| {
+            outer.write_all(b"out")?;
+            write_atomically(&path, b"inner")?;
+            outer.write_all(b"er")
+        })
+        .unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"outer");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_what_was_cut_off_is_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = [".a.0001.vdb.17-0.tmp", ".a.tmp", "a.1-2.tmp", ".hidden", ".x.1-b.tmp"];
+        names.iter().for_each(|n| std::fs::write(dir.path().join(n), b"x").unwrap());
+        clear_temporaries(dir.path());
+        let left = |n: &&&str| dir.path().join(n).exists();
+        assert_eq!(names.iter().filter(left).collect::<Vec<_>>(), names[1..].iter().collect::<Vec<_>>());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let said = |path: &Path| read_file(path, 9).unwrap_err().to_string();
+        assert!(said(Path::new("/dev/zero")).contains("no file but a device"));
+        assert!(said(dir.path()).contains("no file but a folder"));
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(said(&pipe).contains("no file but a pipe"));
+        let ten = dir.path().join("ten");
+        std::fs::write(&ten, b"0123456789").unwrap();
+        assert!(said(&ten).contains("more than 9 bytes"));
+        assert_eq!(read_file(&ten, 10).unwrap(), b"0123456789");
     }
 }

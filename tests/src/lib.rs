@@ -2,6 +2,7 @@
 
 pub mod c;
 pub mod points;
+pub mod random;
 pub mod shot;
 pub mod surface;
 

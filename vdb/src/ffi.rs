@@ -125,7 +125,7 @@ unsafe extern "C" {
     pub fn mv_buffer_data(buffer: *const MvBuffer) -> *const u8;
     pub fn mv_buffer_size(buffer: *const MvBuffer) -> usize;
     pub fn mv_buffer_free(buffer: *mut MvBuffer);
-    pub fn mv_open(path: *const c_char, values: c_int, out: *mut *mut MvFile, error: *mut MvError) -> c_int;
+    pub fn mv_open(path: *const c_char, out: *mut *mut MvFile, error: *mut MvError) -> c_int;
     pub fn mv_close(file: *mut MvFile);
     pub fn mv_grid_count(file: *const MvFile) -> usize;
     pub fn mv_grid_info(file: *mut MvFile, grid: usize, out: *mut MvInfo, error: *mut MvError) -> c_int;

@@ -3,16 +3,19 @@
 //! Leaves are 8×8×8 voxels in OpenVDB's own order, `n = (x&7)<<6 | (y&7)<<3 | (z&7)`, so that a leaf pool goes
 //! into a file by plain copies. Files are byte-identical for equal grids ([`write()`]).
 
+mod content;
 mod error;
 mod ffi;
 mod grid;
+mod outline;
 mod read;
 mod render;
 mod write;
 
 pub use error::Error;
 pub use grid::{Class, GridOut, LEAF_SIZE, MASK_WORDS, Meta, Tile, Values};
-pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open, open_metadata};
+pub use outline::{Outline, outline};
+pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open};
 pub use render::{Camera, Material, Picture, Surface, render};
 pub use write::{to_bytes, write};
 

@@ -3,7 +3,7 @@
 use crate::error::checked;
 use crate::ffi::{self, MvFile, MvInfo, MvStats, MvTile};
 use crate::grid::{LEAF_SIZE, MASK_WORDS};
-use crate::{Class, Error, Tile};
+use crate::{Class, Error, Tile, outline};
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ pub struct Info {
     pub transform: [f64; 16],
     /// Value outside leaves and tiles (first entry for scalars).
     pub background: [f64; 3],
-    /// Active voxels, those of active tiles included (0 when only metadata was read).
+    /// Active voxels, those of active tiles included.
     pub active_voxels: u64,
     /// Leaves.
     pub leaves: u64,
@@ -158,29 +158,16 @@ impl Drop for File {
     }
 }
 
-/// Reads a file with all its values.
+/// Reads a file with all its values. A file of this crate is read if it is byte for byte as it was written; of a file
+/// of another program the lengths are checked that its head tells. What is damaged further in OpenVDB may not survive:
+/// whoever reads files that may be anybody's does it in a process of their own.
 pub fn open(path: &Path) -> Result<File, Error> {
-    open_file(path, true)
-}
-
-/// Reads only names, metadata and transforms: fast however large the file is.
-pub fn open_metadata(path: &Path) -> Result<File, Error> {
-    open_file(path, false)
-}
-
-fn open_file(path: &Path, values: bool) -> Result<File, Error> {
-    // The system's own sentence (missing, not permitted, a folder) is clearer than OpenVDB's.
-    let io = |source| Error::Io { path: path.to_path_buf(), doing: "read", source };
-    let meta = std::fs::metadata(path).map_err(io)?;
-    if meta.is_dir() {
-        return Err(io(std::io::ErrorKind::IsADirectory.into()));
-    }
-    std::fs::File::open(path).map_err(io)?;
+    outline(path)?;
     let c_path = CString::new(path.as_os_str().as_encoded_bytes())
         .map_err(|_| Error::Input(format!("{} contains a zero byte", path.display())))?;
     let mut raw = std::ptr::null_mut();
     // SAFETY: `c_path` outlives the call and `raw` is written only on success.
-    checked(|error| unsafe { ffi::mv_open(c_path.as_ptr(), i32::from(values), &mut raw, error) })
+    checked(|error| unsafe { ffi::mv_open(c_path.as_ptr(), &mut raw, error) })
         .map_err(|reason| Error::Damaged { path: path.to_path_buf(), reason })?;
     Ok(File { raw, path: path.to_path_buf() })
 }
@@ -268,7 +255,7 @@ impl File {
         })
     }
 
-    /// Leaves and tiles of grid number `grid`; needs [`open`].
+    /// Leaves and tiles of grid number `grid`.
     pub fn leaves(&self, grid: usize) -> Result<Leaves, Error> {
         let info = self.info(grid)?;
         let n = info.leaves as usize;
@@ -303,7 +290,7 @@ impl File {
         Ok(Leaves { origins, masks, data, tiles: tiles.collect() })
     }
 
-    /// Checks grid number `grid`; needs [`open`].
+    /// Checks grid number `grid`.
     pub fn stats(&self, grid: usize) -> Result<Stats, Error> {
         let info = self.info(grid)?;
         let mut raw = MvStats::default();

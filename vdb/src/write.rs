@@ -1,16 +1,12 @@
 //! Writing `.vdb` files: same grids, same bytes.
 
+use crate::content::{ID_AT, ID_LEN, identifier, is_identifier};
 use crate::error::checked;
 use crate::ffi;
 use crate::grid::MetaTable;
 use crate::{Error, GridOut, Meta};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Where OpenVDB's file header holds its identifier: magic (8 bytes), three version numbers (4 each), one flag.
-const UUID_AT: usize = 21;
-/// Length of the identifier as text.
-const UUID_LEN: usize = 36;
 
 /// The bytes of a `.vdb` file (Blosc, active values only). OpenVDB's random identifier is replaced by a hash
 /// of the content, so equal grids give equal bytes.
@@ -72,26 +68,14 @@ fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Replaces the random identifier by the BLAKE3 hash of everything else, as a version 8 UUID (RFC 9562).
+/// Replaces the random identifier by a hash of everything else.
 fn identify_by_content(bytes: &mut [u8]) -> Result<(), Error> {
-    let field = bytes.get_mut(UUID_AT..UUID_AT + UUID_LEN).filter(|f| {
-        f.iter().enumerate().all(|(i, &b)| match i {
-            8 | 13 | 18 | 23 => b == b'-',
-            _ => b.is_ascii_hexdigit(),
-        })
-    });
-    let Some(field) = field else {
+    let Some(field) = bytes.get_mut(ID_AT..ID_AT + ID_LEN).filter(|f| is_identifier(f)) else {
         return Err(Error::OpenVdb("this OpenVDB writes a file header of another form".into()));
     };
     field.fill(b'0');
-    let hash = blake3::hash(bytes);
-    let mut id = [0u8; 16];
-    id.copy_from_slice(&hash.as_bytes()[..16]);
-    id[6] = id[6] & 0x0f | 0x80;
-    id[8] = id[8] & 0x3f | 0x80;
-    let hex: String = id.iter().map(|b| format!("{b:02x}")).collect();
-    let text = format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-    bytes[UUID_AT..UUID_AT + UUID_LEN].copy_from_slice(text.as_bytes());
+    let id = identifier(&blake3::hash(bytes));
+    bytes[ID_AT..ID_AT + ID_LEN].copy_from_slice(id.as_bytes());
     Ok(())
 }
 

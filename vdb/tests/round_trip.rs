@@ -208,14 +208,35 @@ fn a_nan_is_written_and_found() {
 }
 
 #[test]
-fn metadata_alone_reads_without_values() {
+fn an_outline_is_read_without_values() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("meta.vdb");
     let (origins, values) = sphere(20.0);
     save(&path, &[level_set(&origins, &values)]);
-    let info = openvdb_sys::open_metadata(&path).unwrap().info(0).unwrap();
-    assert_eq!(info.leaves, 0);
-    assert!(info.meta("file_voxel_count").is_some());
+    let outline = openvdb_sys::outline(&path).unwrap();
+    assert!(outline.ours);
+    assert_eq!(outline.grids, ["surface"]);
+    assert_eq!(outline.number("fps"), Some(24.0));
+}
+
+/// Of 500 damaged files every one is refused with a sentence, before OpenVDB sees it.
+#[test]
+fn no_damage_to_our_own_files_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.vdb");
+    let (origins, values) = sphere(10.0);
+    let whole = openvdb_sys::to_bytes(&[level_set(&origins, &values)], &[]).unwrap();
+    for i in 0..500usize {
+        let mut bytes = whole.clone();
+        let at = i * 7919 % whole.len();
+        match i % 3 {
+            0 => bytes[at] ^= 1 << (i % 8),
+            1 => bytes.truncate(at),
+            _ => drop(bytes.splice(at..at, u32::MAX.to_le_bytes())),
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(sentence(&path).contains("not a complete VDB file"), "mutant {i} at {at}");
+    }
 }
 
 fn sentence(path: &Path) -> String {

@@ -78,6 +78,9 @@ pub(super) struct CookArgs {
     /// Goes on from the latest checkpoint in the output folder
     #[arg(long)]
     pub(super) resume: bool,
+    /// Removes files of an earlier cook that this one will not write; only those that its cook.json lists
+    #[arg(long, conflicts_with = "resume")]
+    pub(super) replace: bool,
     /// Frames between checkpoints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) checkpoint_every: u32,
@@ -121,6 +124,9 @@ pub(super) struct DemoArgs {
     /// Last frame to cook; two seconds by default, the bottle is empty after about five
     #[arg(long, value_name = "FRAME", default_value_t = 48)]
     pub(super) last: i32,
+    /// Removes files of an earlier cook that this one will not write; only those that its cook.json lists
+    #[arg(long)]
+    pub(super) replace: bool,
 }
 
 /// `A-B` or `A`; either may be negative.

@@ -5,9 +5,13 @@ use super::progress::Progress;
 use super::signals::Signals;
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell, units};
 use crate::engine::{CookError, CookOptions, Ended, Record, cook};
+use crate::files::read_file;
 use crate::graph::{Graph, Network, Override, Problems};
 use crate::loader::Plugins;
 use std::path::{Path, PathBuf};
+
+/// Most bytes of a graph that is read.
+const LARGEST_GRAPH: u64 = 1 << 30;
 
 /// A graph file read and checked.
 pub(super) struct Loaded {
@@ -20,7 +24,8 @@ pub(super) struct Loaded {
 /// Reads a graph file with its overrides and checks it against the node types; the error names the file.
 pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
     let shown = args.graph.display();
-    let text = std::fs::read(&args.graph).map_err(|e| format!("cannot read the graph {shown}: {e}"))?;
+    let text =
+        read_file(&args.graph, LARGEST_GRAPH).map_err(|e| format!("cannot read the graph {shown}: {e}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{shown}: a graph is UTF-8 text, this is not"))?;
     let wrong = |p: Problems| p.0.iter().map(|p| format!("{shown}: {p}")).collect::<Vec<_>>().join("\n");
     let mut overrides = Vec::new();
@@ -80,6 +85,7 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         folder: &folder_of(&args.graph.graph),
         frames: args.frames,
         resume: args.resume,
+        replace: args.replace,
         checkpoint_every: args.checkpoint_every,
         threads: args.threads.unwrap_or_else(processors),
         device: args.device.into(),

@@ -63,6 +63,7 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArg
         device: Device::Auto,
         threads: args.threads,
         resume: false,
+        replace: args.replace,
         checkpoint_every: 24,
         openjd: false,
         quiet: false,

@@ -37,6 +37,7 @@ pub fn run() -> ExitCode {
         }
     };
     crate::engine::crash::watch();
+    signals::survive_file_limits();
     let code = match args.command {
         args::Command::Cook(a) => cook::run(&a),
         args::Command::Check(a) => check::run(&a),

@@ -12,6 +12,16 @@ pub(super) struct Signals {
     pub(super) cancel: Arc<AtomicBool>,
 }
 
+/// From now on a write beyond the largest file that is allowed (`ulimit -f`) fails as one to a full disk does, instead
+/// of ending the process.
+pub(super) fn survive_file_limits() {
+    #[cfg(unix)]
+    {
+        // Where no handler can be set, a limit ends the process as before.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    }
+}
+
 impl Signals {
     /// Listens from now on: the first signal stops after the substep, the second breaks it off, the third ends
     /// the process.

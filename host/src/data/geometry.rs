@@ -231,7 +231,7 @@ impl Geometry {
             return Some(format!("a primitive names point {v}, but there are {} points", self.points));
         }
         self.attributes.iter().find_map(|a| {
-            let expected = self.count(a.owner) * a.components;
+            let expected = self.count(a.owner).saturating_mul(a.components);
             (a.values.len() != expected).then(|| {
                 format!("attribute `{}` holds {} values, expected {expected}", a.name, a.values.len())
             })

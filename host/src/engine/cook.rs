@@ -1,7 +1,10 @@
 //! Cooking a shot: frames, outputs, statistics, checkpoints.
 
 use super::call::Device;
-use super::checkpoint::{self, Checkpoint, Saver};
+use super::checkpoint::{self, Checkpoint, Keeper, Origin};
+use super::frames::{Finished, Frames, Written};
+use super::listed::{self, Listed};
+use super::lock::Lock;
 use super::outputs::Outputs;
 use super::record::{Record, StatsFile};
 use super::simulation::{Simulation, Stop};
@@ -22,6 +25,8 @@ pub struct CookOptions<'a> {
     pub frames: Option<(i32, i32)>,
     /// Goes on from the latest checkpoint in `out`.
     pub resume: bool,
+    /// Removes what an earlier cook listed in `cook.json` and this one will not write.
+    pub replace: bool,
     /// Frames between checkpoints.
     pub checkpoint_every: u32,
     /// Thread budget.
@@ -92,7 +97,7 @@ pub fn cook(
     onlooker: &dyn Onlooker,
 ) -> Result<Ended, CookError> {
     let watcher: &dyn super::Watcher = onlooker;
-    let simulation = Simulation::new(
+    let mut simulation = Simulation::new(
         network,
         plugins,
         options.folder,
@@ -109,21 +114,30 @@ pub fn cook(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
     }
-    let saver = Saver::new(options.out.join(CHECKPOINTS));
-    let mut cook = Cook { simulation, outputs: Outputs::default(), saver, options, onlooker, first, last };
+    let lock = Lock::take(options.out)?;
+    let keeper = Keeper::new(options.out.join(CHECKPOINTS));
+    let origin = Origin::new(network, plugins, options.folder);
+    let outputs = Outputs::new(&mut simulation, options, (first, last))?;
+    let frames = Frames::new(outputs, keeper.clone());
+    let mut cook = Cook { simulation, frames, keeper, origin, options, onlooker, first, last };
     let ended = cook.run();
-    // A checkpoint that cannot be written went wrong before anything else did.
-    cook.saver.wait()?;
+    // A frame that cannot be written went wrong before anything else did.
+    cook.frame_written(Frames::wait)?;
+    drop(lock);
     ended
 }
 
 /// Folder of the checkpoints within a cook's.
 const CHECKPOINTS: &str = "checkpoints";
+/// Files that are named where some are left of an earlier cook.
+const NAMED: usize = 3;
 
 struct Cook<'a> {
     simulation: Simulation<'a>,
-    outputs: Outputs,
-    saver: Saver,
+    frames: Frames,
+    keeper: Keeper,
+    /// What the state is made from, as far as was known at the start.
+    origin: Origin,
     options: &'a CookOptions<'a>,
     onlooker: &'a dyn Onlooker,
     first: i32,
@@ -131,31 +145,36 @@ struct Cook<'a> {
 }
 
 impl Cook<'_> {
-    fn checkpoints(&self) -> PathBuf {
-        self.options.out.join(CHECKPOINTS)
-    }
-
     fn run(&mut self) -> Result<Ended, CookError> {
-        let network = self.simulation.network;
         let resumed = self.options.resume && self.restore()?;
+        let before = listed::read(self.options.out);
+        let listed = self.frames.outputs()?.listed((self.first, self.last));
+        let leftovers = if resumed { Vec::new() } else { self.leftovers(&before, &listed)? };
         // The objects first, and what forces and solvers say to them: what an earlier cook left stays until this one has
         // something to put in its place.
         if !resumed && self.step(|s| s.initialise().map(Some))?.is_none() {
             return self.interrupted();
         }
-        self.open_folders()?;
+        crate::files::clear_temporaries(self.options.out);
+        self.frames.outputs()?.make_folders()?;
         let clock = self.simulation.state().clock;
         let mut stats = if resumed {
             StatsFile::resume(self.options.out, clock.frame, clock.substep)?
         } else {
-            self.clear_checkpoints()?;
+            self.keeper.clear()?;
+            remove(&leftovers)?;
             StatsFile::create(self.options.out)?
         };
-        self.options.record.write(self.options.out)?;
+        let listed = if resumed { listed::united(before, &listed) } else { listed };
+        self.options.record.write(self.options.out, &listed)?;
         self.onlooker.begins(clock.frame, self.last);
         if !resumed {
             self.frame_done()?;
         }
+        self.frames_to_the_last(&mut stats)
+    }
+
+    fn frames_to_the_last(&mut self, stats: &mut StatsFile) -> Result<Ended, CookError> {
         while self.simulation.state().clock.frame < self.last || self.simulation.state().clock.substep > 0 {
             if self.options.stop.load(Ordering::Relaxed) {
                 return self.interrupted();
@@ -164,26 +183,42 @@ impl Cook<'_> {
                 return self.interrupted();
             };
             stats.append(&line)?;
-            self.saver.look()?;
-            let fps = network.settings.fps;
+            self.frame_written(Frames::poll)?;
+            let fps = self.simulation.network.settings.fps;
             let fraction = if frame_ended { 1.0 } else { self.simulation.state().clock.elapsed * fps };
             self.onlooker.substep(&line, fraction);
             if frame_ended {
                 self.frame_done()?;
             }
         }
-        self.outputs.finish()?;
+        self.frame_written(Frames::wait)?;
+        self.frames.outputs()?.finish()?;
         Ok(Ended::Done)
     }
 
-    fn open_folders(&mut self) -> Result<(), CookError> {
-        let out = self.options.out;
-        std::fs::create_dir_all(out).map_err(|e| {
-            let shown = out.display();
-            CookError::Failed(format!("cannot make the folder {shown}: {e}; choose another with --out"))
-        })?;
-        self.outputs = Outputs::new(&mut self.simulation, self.options, (self.first, self.last))?;
-        Ok(())
+    /// Files of an earlier cook that are to be removed, if anyone said so. Frames of two cooks in one folder look like
+    /// one shot.
+    fn leftovers(&self, before: &[Listed], now: &[Listed]) -> Result<Vec<PathBuf>, CookError> {
+        let found = listed::leftovers(self.options.out, before, now);
+        let removed: &[PathBuf] = if self.options.replace { &[] } else { &found.listed };
+        let left: Vec<&PathBuf> = removed.iter().chain(&found.unlisted).collect();
+        if left.is_empty() {
+            return Ok(found.listed);
+        }
+        let names: Vec<String> = left.iter().take(NAMED).map(|p| p.display().to_string()).collect();
+        let more =
+            if left.len() > NAMED { format!(" and {} more", left.len() - NAMED) } else { String::new() };
+        let files = if left.len() == 1 { "a file".into() } else { format!("{} files", left.len()) };
+        let what = if removed.is_empty() {
+            "no cook.json lists them: remove them yourself"
+        } else {
+            "--replace removes what its cook.json lists, --resume goes on"
+        };
+        Err(CookError::Failed(format!(
+            "the output folder holds {files} of an earlier cook that this one will not write ({}{more}); {what}, \
+             or choose another folder with --out",
+            names.join(", ")
+        )))
     }
 
     /// Runs a part of the simulation; `None` when it was cancelled.
@@ -198,18 +233,37 @@ impl Cook<'_> {
         }
     }
 
+    /// Hands a frame to those who write it, once the one before is on disk.
     fn frame_done(&mut self) -> Result<(), CookError> {
+        self.frame_written(Frames::wait)?;
         let frame = self.simulation.state().clock.frame;
-        let mut files = Vec::new();
-        if frame >= self.first {
-            files = self.outputs.write(&mut self.simulation)?;
-        }
+        let outputs = self.frames.outputs()?;
+        let view = if frame >= self.first { Some(outputs.look(&mut self.simulation)?) } else { None };
         let since = frame - self.simulation.network.settings.frames.0;
-        if frame == self.last || since % self.options.checkpoint_every.max(1) as i32 == 0 {
-            self.saver.save(Checkpoint::new(self.simulation.network, self.simulation.state()))?;
+        let is_due = frame == self.last || since % self.options.checkpoint_every.max(1) as i32 == 0;
+        let checkpoint = is_due.then(|| self.checkpoint());
+        self.frame_written(|f| f.begin(Finished { frame, view, checkpoint }))
+    }
+
+    /// Tells the onlooker of a frame that has come to be on disk.
+    fn frame_written(
+        &mut self,
+        look: impl FnOnce(&mut Frames) -> Result<Option<Written>, CookError>,
+    ) -> Result<(), CookError> {
+        if let Some(written) = look(&mut self.frames)? {
+            self.onlooker.frame(written.frame, &written.files);
         }
-        self.onlooker.frame(frame, &files);
         Ok(())
+    }
+
+    /// The state as it is now and what it is made from.
+    fn checkpoint(&self) -> Checkpoint {
+        let network = self.simulation.network;
+        let mut origin = self.origin.clone();
+        for (node, file, hash) in self.simulation.evaluator.files_read() {
+            origin.read(&network.nodes[node].name, file, hash);
+        }
+        Checkpoint::new(origin, network, self.simulation.state())
     }
 
     fn interrupted(&mut self) -> Result<Ended, CookError> {
@@ -218,14 +272,15 @@ impl Cook<'_> {
                 "stopped before anything was made; there is nothing to resume".into(),
             ));
         }
-        let checkpoint = Checkpoint::new(self.simulation.network, self.simulation.state());
-        Ok(Ended::Interrupted(self.saver.save_now(&checkpoint)?))
+        // A checkpoint counts on the files of the frames before it.
+        self.frame_written(Frames::wait)?;
+        Ok(Ended::Interrupted(self.frames.save_now(&self.checkpoint())?))
     }
 
     /// Goes on from the latest checkpoint; false when there is none.
     fn restore(&mut self) -> Result<bool, CookError> {
-        let Some(path) = checkpoint::latest(&self.checkpoints()) else {
-            let folder = self.checkpoints();
+        let folder = self.options.out.join(CHECKPOINTS);
+        let Some(path) = checkpoint::latest(&folder) else {
             self.onlooker.log(
                 "resume",
                 super::Level::Warning,
@@ -236,19 +291,33 @@ impl Cook<'_> {
         let saved = Checkpoint::read(&path).map_err(|e| {
             CookError::Failed(format!("{e}; remove it to go on from the one before, or cook from the start"))
         })?;
-        if let Some(misfit) = saved.misfit(self.simulation.network) {
-            return Err(CookError::Failed(format!("cannot resume from {}: {misfit}", path.display())));
+        let cannot = |why: String| CookError::Failed(format!("cannot resume from {}: {why}", path.display()));
+        if let Some(misfit) = saved.origin.misfit(&self.origin, self.options.folder) {
+            return Err(cannot(misfit));
         }
-        self.simulation.restore(saved.state);
+        self.tell_of_new_outputs(&saved);
+        for (node, files) in &saved.origin.files {
+            files.iter().for_each(|(file, hash)| self.origin.read(node, file, hash));
+        }
+        let state = saved
+            .state_for(self.simulation.network)
+            .map_err(|e| cannot(format!("{e}; cook from the start")))?;
+        self.simulation.restore(state);
         Ok(true)
     }
 
-    /// A cook from the start makes the checkpoints of an earlier one worthless.
-    fn clear_checkpoints(&self) -> Result<(), CookError> {
-        for old in checkpoint::all(&self.checkpoints()) {
-            std::fs::remove_file(&old)
-                .map_err(|e| CookError::Failed(format!("cannot remove {}: {e}", old.display())))?;
+    /// The frames before are not cooked again for an output that was not there then.
+    fn tell_of_new_outputs(&self, saved: &Checkpoint) {
+        let wrote = |name: &str| saved.origin.nodes.get(name).is_some_and(|n| !n.bypass);
+        for (name, _) in self.origin.nodes.iter().filter(|(name, n)| n.output && !n.bypass && !wrote(name)) {
+            let from = saved.state.clock.frame + i32::from(saved.state.clock.substep == 0);
+            let note = format!("it is new: its files begin at frame {from}");
+            self.onlooker.log(name, super::Level::Warning, &note);
         }
-        Ok(())
     }
+}
+
+fn remove(files: &[PathBuf]) -> Result<(), CookError> {
+    let cannot = |p: &PathBuf, e| CookError::Failed(format!("cannot remove {}: {e}", p.display()));
+    files.iter().try_for_each(|p| std::fs::remove_file(p).map_err(|e| cannot(p, e)))
 }

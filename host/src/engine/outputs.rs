@@ -2,10 +2,13 @@
 
 use super::cook::{CookError, CookOptions};
 use super::extent::extents;
+use super::listed::Listed;
+use super::plan_check::offer;
 use super::simulation::Simulation;
+use crate::data::Scene;
 use crate::graph::Problem;
-use crate::node::NodeKind;
-use crate::output::{self, Output, Shot};
+use crate::node::{NodeKind, Params};
+use crate::output::{self, Offer, Output, Shot};
 use std::path::PathBuf;
 
 /// The output nodes at work.
@@ -18,11 +21,21 @@ struct Node {
     index: usize,
     name: String,
     folder: PathBuf,
-    writer: Box<dyn Output>,
+    writer: Box<dyn Output + Send>,
+    offer: Offer,
+    /// Names of its files, `$F4` for the frame.
+    files: Vec<String>,
+}
+
+/// What the output nodes are to write of one frame. The scenes share their arrays with the simulation.
+pub(super) struct View {
+    pub(super) number: i32,
+    fps: f64,
+    nodes: Vec<(Scene, Params)>,
 }
 
 impl Outputs {
-    /// Makes the output nodes and their folders; `frames` are those to be written.
+    /// Makes the output nodes; `frames` are those to be written.
     pub(super) fn new(
         simulation: &mut Simulation,
         options: &CookOptions,
@@ -43,32 +56,63 @@ impl Outputs {
             let writer = output::create(&node.node_type.id, shot).ok_or_else(|| {
                 Problem::node(&node.name, format!("`{}` writes nothing here", node.node_type.id))
             })?;
+            let offer = offer(network, &simulation.plan, i).unwrap_or_default();
+            let files =
+                writer.files(&node.name, &node.params_at(f64::from(network.settings.frames.0)), &offer);
             let folder = options.out.join(&node.name);
-            std::fs::create_dir_all(&folder).map_err(|e| {
-                Problem::node(&node.name, format!("cannot make the folder {}: {e}", folder.display()))
-            })?;
-            nodes.push(Node { index: i, name: node.name.clone(), folder, writer });
+            nodes.push(Node { index: i, name: node.name.clone(), folder, writer, offer, files });
         }
         Ok(Self { nodes })
     }
 
-    /// Writes the frame where the clock stands.
-    pub(super) fn write(&mut self, simulation: &mut Simulation) -> Result<Vec<PathBuf>, CookError> {
-        let mut files = Vec::new();
+    /// Every file that may be written for these frames.
+    pub(super) fn listed(&self, frames: (i32, i32)) -> Vec<Listed> {
+        let of_node = |n: &Node| {
+            n.files.iter().map(|f| Listed::new(&format!("{}/{f}", n.name), frames)).collect::<Vec<_>>()
+        };
+        self.nodes.iter().flat_map(of_node).collect()
+    }
+
+    /// Makes the folders, and clears them of what writers that were killed left.
+    pub(super) fn make_folders(&self) -> Result<(), CookError> {
+        for node in &self.nodes {
+            std::fs::create_dir_all(&node.folder).map_err(|e| {
+                let shown = node.folder.display();
+                Problem::node(&node.name, format!("cannot make the folder {shown}: {e}"))
+            })?;
+            crate::files::clear_temporaries(&node.folder);
+        }
+        Ok(())
+    }
+
+    /// What is to be written of the frame where the clock stands.
+    pub(super) fn look(&self, simulation: &mut Simulation) -> Result<View, CookError> {
         let network = simulation.network;
-        for node in &mut self.nodes {
-            let scene = simulation.scene(node.index)?;
-            let number = simulation.state().clock.frame;
+        let number = simulation.state().clock.frame;
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
             let params = network.nodes[node.index].params_at(f64::from(number));
+            nodes.push((simulation.scene(node.index)?, params));
+        }
+        Ok(View { number, fps: network.settings.fps, nodes })
+    }
+
+    /// Writes a frame.
+    pub(super) fn write(&mut self, view: &View) -> Result<Vec<PathBuf>, CookError> {
+        let mut files = Vec::new();
+        for (node, (scene, params)) in self.nodes.iter_mut().zip(&view.nodes) {
             let frame = output::Frame {
-                number,
-                fps: network.settings.fps,
+                number: view.number,
+                fps: view.fps,
                 node: &node.name,
-                scene: &scene,
-                params: &params,
+                scene,
+                offer: &node.offer,
+                params,
                 folder: &node.folder,
             };
-            files.extend(node.writer.write(&frame).map_err(|e| e.of(&node.name))?);
+            let written = node.writer.write(&frame).map_err(|e| e.of(&node.name))?;
+            node.replace_frame(view.number, &written)?;
+            files.extend(written);
         }
         Ok(files)
     }
@@ -77,6 +121,21 @@ impl Outputs {
     pub(super) fn finish(&mut self) -> Result<(), CookError> {
         for node in &mut self.nodes {
             node.writer.finish(&node.folder, &node.name).map_err(|e| e.of(&node.name))?;
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    /// What an earlier cook wrote of this frame, and this one did not, would not fit the rest.
+    fn replace_frame(&self, number: i32, written: &[PathBuf]) -> Result<(), CookError> {
+        let of_frame = self.files.iter().filter(|f| f.contains(output::FRAME));
+        for path in of_frame.map(|f| self.folder.join(output::file_name(f, number))) {
+            if !written.contains(&path) && path.is_file() {
+                std::fs::remove_file(&path).map_err(|e| {
+                    Problem::node(&self.name, format!("cannot remove {}: {e}", path.display()))
+                })?;
+            }
         }
         Ok(())
     }

@@ -6,23 +6,20 @@ use super::scene::{GEOMETRY_PORT, upstream};
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};
 use crate::node::{Carries, Merge, NodeKind, PortOwner, PortSpec, Stage};
-use crate::output::{self, Offer};
+use crate::output::{self, Offer, Offered};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks every port of every call of the plan.
 pub fn check(network: &Network, plan: &Plan) -> Result<(), Problems> {
-    let mut checker =
-        Checker { network, plan, written: BTreeSet::new(), meant: BTreeMap::new(), found: BTreeSet::new() };
-    for &object in &plan.objects {
-        if contract(&network.nodes[object]).implements(Stage::Init) {
-            checker.visit(&Call { node: object, stage: Stage::Init, object: Some(object), step: 0 });
-        }
-    }
-    let meetings = plan.objects.iter().flat_map(|&o| plan.meetings(network, o));
-    meetings.chain(plan.calls.iter().cloned()).for_each(|c| checker.visit(&c));
+    let checker = Checker::through(network, plan);
     let asked = checker.check_outputs();
     let problem = |(node, message): (usize, String)| Problem::node(&network.nodes[node].name, message);
     Problems(checker.found.into_iter().map(problem).chain(asked).collect()).unless_any(())
+}
+
+/// What the objects upstream of a node have now or will have; `None` where there are none.
+pub(super) fn offer(network: &Network, plan: &Plan, node: usize) -> Option<Offer> {
+    Checker::through(network, plan).offer(node)
 }
 
 struct Checker<'a> {
@@ -33,7 +30,26 @@ struct Checker<'a> {
     found: BTreeSet<(usize, String)>,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
+    /// Every call of the plan, visited in order.
+    fn through(network: &'a Network, plan: &'a Plan) -> Self {
+        let mut checker = Checker {
+            network,
+            plan,
+            written: BTreeSet::new(),
+            meant: BTreeMap::new(),
+            found: BTreeSet::new(),
+        };
+        for &object in &plan.objects {
+            if contract(&network.nodes[object]).implements(Stage::Init) {
+                checker.visit(&Call { node: object, stage: Stage::Init, object: Some(object), step: 0 });
+            }
+        }
+        let meetings = plan.objects.iter().flat_map(|&o| plan.meetings(network, o));
+        meetings.chain(plan.calls.iter().cloned()).for_each(|c| checker.visit(&c));
+        checker
+    }
+
     /// What output nodes ask for and nobody writes.
     fn check_outputs(&self) -> Vec<Problem> {
         let first = f64::from(self.network.settings.frames.0);
@@ -46,22 +62,23 @@ impl Checker<'_> {
         self.network.nodes.iter().enumerate().filter_map(refused).collect()
     }
 
-    /// What the objects upstream of a node have now or will have; `None` where there are none.
     fn offer(&self, node: usize) -> Option<Offer> {
         let upstream = upstream(self.network, node);
-        let of_kind = |kind: &str| {
+        let of_kind = |object: usize, kind: &str| -> Vec<String> {
             let there = |slot: &&Slot| {
-                let is_upstream = |h: Holder| matches!(h, Holder::Object(o) if upstream.contains(&o));
-                is_upstream(slot.holder) && self.meant.get(slot).is_some_and(|m| m.1 == kind)
+                slot.holder == Holder::Object(object) && self.meant.get(slot).is_some_and(|m| m.1 == kind)
             };
-            self.written.iter().filter(there).map(|slot| slot.port.clone()).collect::<BTreeSet<String>>()
+            self.written.iter().filter(there).map(|slot| slot.port.clone()).collect()
         };
-        let (grids, mut geometry) = (of_kind("grid"), of_kind("geometry"));
-        if upstream.iter().any(|&i| self.network.nodes[i].node_type.kind == NodeKind::Geometry) {
-            geometry.insert(GEOMETRY_PORT.into());
-        }
-        let offer = Offer { grids: grids.into_iter().collect(), geometry: geometry.into_iter().collect() };
-        (!upstream.is_empty()).then_some(offer)
+        let offered = |&i: &usize| {
+            let bound = &self.network.nodes[i];
+            let geometry = match bound.node_type.kind {
+                NodeKind::Geometry => vec![GEOMETRY_PORT.into()],
+                _ => of_kind(i, "geometry"),
+            };
+            Offered { object: bound.name.clone(), grids: of_kind(i, "grid"), geometry }
+        };
+        (!upstream.is_empty()).then(|| Offer { objects: upstream.iter().map(offered).collect() })
     }
 
     fn visit(&mut self, call: &Call) {

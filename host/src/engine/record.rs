@@ -1,13 +1,14 @@
 //! `cook.json` and `stats.jsonl`.
 
+use super::listed::Listed;
 use super::stats::SubstepStats;
-use crate::files::write_atomically;
+use crate::files::{explained, read_file, write_atomically};
 use crate::graph::Network;
 use crate::loader::Plugins;
 use serde_json::{Map, Value as Json, json};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What was cooked and with what: enough to do it again.
 #[derive(Clone, Debug)]
@@ -51,8 +52,11 @@ impl Record {
         }))
     }
 
-    pub(super) fn write(&self, out: &Path) -> std::io::Result<()> {
-        let mut text = serde_json::to_string_pretty(&self.0)?;
+    /// Writes the record with the list of files that were written or will be.
+    pub(super) fn write(&self, out: &Path, written: &[Listed]) -> std::io::Result<()> {
+        let mut json = self.0.clone();
+        json["written"] = written.iter().map(Listed::to_json).collect();
+        let mut text = serde_json::to_string_pretty(&json)?;
         text.push('\n');
         write_atomically(&out.join("cook.json"), text.as_bytes()).map_err(|e| named("cook.json", &e))
     }
@@ -66,7 +70,10 @@ fn named(file: &str, e: &std::io::Error) -> std::io::Error {
 }
 
 /// The growing `stats.jsonl`.
-pub(super) struct StatsFile(File);
+pub(super) struct StatsFile {
+    path: PathBuf,
+    file: File,
+}
 
 impl StatsFile {
     pub(super) fn create(out: &Path) -> std::io::Result<Self> {
@@ -77,7 +84,8 @@ impl StatsFile {
     /// Keeps the lines of what was done when the clock stood at (frame, substep); later ones are cooked again.
     pub(super) fn resume(out: &Path, frame: i32, substep: u32) -> std::io::Result<Self> {
         let path = out.join(STATS);
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let text = read_file(&path, u64::MAX).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
         let done = |line: &&str| {
             let Ok(json) = serde_json::from_str::<Json>(line) else { return false };
             let (Some(f), Some(s)) = (json["frame"].as_i64(), json["substep"].as_u64()) else { return false };
@@ -90,13 +98,15 @@ impl StatsFile {
     }
 
     fn open(out: &Path) -> std::io::Result<Self> {
-        OpenOptions::new().append(true).open(out.join(STATS)).map(Self).map_err(|e| named(STATS, &e))
+        let path = out.join(STATS);
+        let file = OpenOptions::new().append(true).open(&path).map_err(|e| named(STATS, &e))?;
+        Ok(Self { path, file })
     }
 
     pub(super) fn append(&mut self, stats: &SubstepStats) -> std::io::Result<()> {
         let mut line = serde_json::to_string(stats)?;
         line.push('\n');
-        self.0.write_all(line.as_bytes()).map_err(|e| named(STATS, &e))
+        self.file.write_all(line.as_bytes()).map_err(|e| named(STATS, &explained(e, &self.path)))
     }
 }
 
@@ -111,7 +121,7 @@ mod tests {
         for (frame, substep) in [(2, 0), (2, 1), (3, 0), (3, 1)] {
             file.append(&SubstepStats { frame, substep, ..SubstepStats::default() }).unwrap();
         }
-        file.0.write_all(b"{\"frame\": 4, \"subst").unwrap();
+        file.file.write_all(b"{\"frame\": 4, \"subst").unwrap();
         let lines = |frame, substep| {
             drop(StatsFile::resume(dir.path(), frame, substep).unwrap());
             std::fs::read_to_string(dir.path().join("stats.jsonl")).unwrap().lines().count()

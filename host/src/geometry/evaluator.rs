@@ -7,6 +7,7 @@ use super::{file, merge, primitives, revolve, transform};
 use crate::data::Geometry;
 use crate::graph::{Bound, Network, Problem};
 use crate::node::{NodeKind, Params, Value};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ struct Memory {
 pub struct Evaluator {
     folder: PathBuf,
     fps: f64,
-    files: file::Reader,
+    /// A reader for every node that reads files.
+    files: BTreeMap<usize, file::Reader>,
     memory: Vec<Memory>,
 }
 
@@ -37,7 +39,14 @@ impl Evaluator {
     /// An evaluator; files are looked for relative to `folder`.
     pub fn new(network: &Network, folder: &Path) -> Self {
         let memory = network.nodes.iter().map(|_| Memory::default()).collect();
-        Self { folder: folder.into(), fps: network.settings.fps, files: file::Reader::default(), memory }
+        Self { folder: folder.into(), fps: network.settings.fps, files: BTreeMap::new(), memory }
+    }
+
+    /// The files read so far: node, name as the graph gives it, hash of the bytes.
+    pub fn files_read(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        self.files.iter().flat_map(|(&node, reader)| {
+            reader.hashes().iter().map(move |(file, hash)| (node, file.as_str(), hash.as_str()))
+        })
     }
 
     /// The geometry of a node at a frame number (fractions lie between frames), moving as it did during the
@@ -98,13 +107,14 @@ impl Evaluator {
         if let Some(kept) = self.kept(at, &params, &sources) {
             return Ok(Shape::still(kept));
         }
-        let geometry = self.make(node, &params, &sources, frame)?;
+        let geometry = self.make(at, node, &params, &sources, frame)?;
         check(node, &geometry)?;
         Ok(Shape::still(self.keep(at, params, sources, geometry)))
     }
 
     fn make(
         &mut self,
+        at: usize,
         node: &Bound,
         params: &Params,
         inputs: &[Arc<Geometry>],
@@ -118,7 +128,8 @@ impl Evaluator {
             "meniscus.tube" => Arc::new(revolve::tube(params).map_err(problem)?),
             "meniscus.file" => {
                 let pattern = params.text("file");
-                self.files.read(&self.folder, pattern, frame, self.fps).map_err(|e| problem(("file", e)))?
+                let reader = self.files.entry(at).or_default();
+                reader.read(&self.folder, pattern, frame, self.fps).map_err(|e| problem(("file", e)))?
             }
             "meniscus.merge" => {
                 let inputs: Vec<&Geometry> = inputs.iter().map(AsRef::as_ref).collect();

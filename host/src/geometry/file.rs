@@ -3,7 +3,7 @@
 use super::{obj, ply};
 use crate::data::{Array, Geometry, Owner};
 use crate::node::{NodeKind, NodeType, ParamSpec};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +39,11 @@ pub fn frame_path(pattern: &str, frame: i64) -> String {
 
 /// Reads a mesh file by its extension.
 pub fn read_mesh(path: &Path) -> Result<Geometry, String> {
+    read_and_hash(path).map(|(geometry, _)| geometry)
+}
+
+/// A mesh file and the hash of its bytes.
+fn read_and_hash(path: &Path) -> Result<(Geometry, String), String> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let format = match extension.as_str() {
         "obj" => MeshFormat::Obj,
@@ -46,15 +51,9 @@ pub fn read_mesh(path: &Path) -> Result<Geometry, String> {
         _ => return Err(format!("{}: expected an .obj or .ply file", path.display())),
     };
     let because = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-    let meta = std::fs::metadata(path).map_err(|e| because(&e))?;
-    if !meta.is_file() {
-        return Err(because(&"this is no file"));
-    }
-    if meta.len() > MAX_BYTES {
-        return Err(because(&format!("{} bytes are more than a mesh may have, {MAX_BYTES}", meta.len())));
-    }
-    let bytes = std::fs::read(path).map_err(|e| because(&e))?;
-    parse_mesh(&bytes, format).map_err(|e| because(&e))
+    let bytes = crate::files::read_file(path, MAX_BYTES).map_err(|e| because(&e))?;
+    let geometry = parse_mesh(&bytes, format).map_err(|e| because(&e))?;
+    Ok((geometry, blake3::hash(&bytes).to_hex().to_string()))
 }
 
 /// Formats of meshes.
@@ -78,6 +77,8 @@ pub fn parse_mesh(bytes: &[u8], format: MeshFormat) -> Result<Geometry, String> 
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     kept: VecDeque<(PathBuf, Arc<Geometry>)>,
+    /// Hash of every file read, by its name as the graph gives it.
+    hashes: BTreeMap<String, String>,
 }
 
 impl Reader {
@@ -93,20 +94,28 @@ impl Reader {
             return Err("expected the name of an .obj or .ply file, found nothing".into());
         }
         let low = frame.floor();
-        let a = self.load(folder.join(frame_path(pattern, low as i64)))?;
+        let a = self.load(folder, frame_path(pattern, low as i64))?;
         let t = frame - low;
         if t == 0.0 || !pattern.contains("$F") {
             return Ok(a);
         }
-        let b = self.load(folder.join(frame_path(pattern, low as i64 + 1)))?;
+        let b = self.load(folder, frame_path(pattern, low as i64 + 1))?;
         Ok(Arc::new(between(&a, &b, t, fps)))
     }
 
-    fn load(&mut self, path: PathBuf) -> Result<Arc<Geometry>, String> {
+    /// Hash of every file read so far, by its name as the graph gives it.
+    pub(super) fn hashes(&self) -> &BTreeMap<String, String> {
+        &self.hashes
+    }
+
+    fn load(&mut self, folder: &Path, name: String) -> Result<Arc<Geometry>, String> {
+        let path = folder.join(&name);
         if let Some((_, g)) = self.kept.iter().find(|k| k.0 == path) {
             return Ok(g.clone());
         }
-        let g = Arc::new(read_mesh(&path)?);
+        let (g, hash) = read_and_hash(&path)?;
+        let g = Arc::new(g);
+        self.hashes.entry(name).or_insert(hash);
         self.kept.push_back((path, g.clone()));
         if self.kept.len() > KEPT {
             self.kept.pop_front();

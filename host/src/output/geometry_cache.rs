@@ -1,8 +1,7 @@
 //! `geometry_cache`: particles, bubbles and meshes, one `.geo` file a frame (Houdini's JSON).
 
 use super::pattern::Pattern;
-use super::{Frame, Offer, Output, OutputError, geo_json, save};
-use crate::data::Geometry;
+use super::{FRAME, Frame, Offer, Output, OutputError, geo_json, save};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use std::path::PathBuf;
 
@@ -37,37 +36,50 @@ impl Output for GeometryCache {
         let names = frame.params.texts("geometry");
         let mut written = Vec::new();
         for (i, name) in names.iter().enumerate() {
-            let stem = if i == 0 { frame.node.to_owned() } else { format!("{}_{name}", frame.node) };
-            written.extend(write_named(frame, name, &stem)?);
+            written.extend(write_named(frame, name, i)?);
         }
         Ok(written)
     }
+
+    fn files(&self, node: &str, params: &Params, offer: &Offer) -> Vec<String> {
+        let mut files = Vec::new();
+        for (i, name) in params.texts("geometry").iter().enumerate() {
+            let objects = offer.objects.iter().filter(|o| o.geometry.contains(name));
+            files.extend(objects.map(|o| format!("{}.{FRAME}.geo", stem(node, i, name, &o.object, offer))));
+        }
+        files
+    }
+}
+
+/// Name of the files of an object's geometry: the first in the list has the node's name, the others their own behind it;
+/// where several objects ever have such geometry, the object's name stands behind that.
+fn stem(node: &str, at: usize, name: &str, object: &str, offer: &Offer) -> String {
+    let stem = if at == 0 { node.to_owned() } else { format!("{node}_{name}") };
+    let shared = offer.is_shared(|o| o.geometry.iter().any(|g| g == name));
+    if shared { format!("{stem}_{object}") } else { stem }
 }
 
 /// Refuses names that no object will ever have geometry of, but for what is asked for unless somebody says otherwise.
 pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
     let names = params.texts("geometry");
-    let known = |name: &&String| offer.geometry.contains(name);
+    let offered = offer.geometry();
+    let known = |name: &&String| offered.contains(&name.as_str());
     let unknown = names.iter().find(|name| !known(name) && !DEFAULT.contains(&name.as_str()));
-    let refuse = |name: &String| {
-        Err(OutputError::param("geometry", Offer::unknown("geometry", name, &offer.geometry)))
-    };
+    let refuse =
+        |name: &String| Err(OutputError::param("geometry", Offer::unknown("geometry", name, &offered)));
     match unknown.or(names.first().filter(|_| !names.iter().any(|n| known(&n)))) {
         Some(name) => refuse(name),
         None => Ok(()),
     }
 }
 
-/// One file for every object that has this geometry; with several, the object's name is added to the stem.
-fn write_named(frame: &Frame, name: &str, stem: &str) -> Result<Vec<PathBuf>, OutputError> {
-    let found: Vec<(&str, &Geometry)> =
-        frame.scene.objects.iter().filter_map(|o| Some((o.name.as_str(), o.geometry(name)?))).collect();
+/// One file for every object that has this geometry now.
+fn write_named(frame: &Frame, name: &str, at: usize) -> Result<Vec<PathBuf>, OutputError> {
+    let found = frame.scene.objects.iter().filter_map(|o| Some((o.name.as_str(), o.geometry(name)?)));
     let pattern = Pattern::new(frame.params.text("attributes"));
-    let alone = found.len() == 1;
     let mut written = Vec::new();
     for (object, geometry) in found {
-        let stem = if alone { stem.to_owned() } else { format!("{stem}_{object}") };
-        let path = frame.file(&stem, "geo");
+        let path = frame.file(&stem(frame.node, at, name, object, frame.offer), "geo");
         let header = geo_json::Header { fps: frame.fps, frame: frame.number };
         let keep = |attribute: &str| attribute == "P" || pattern.matches(attribute);
         let bytes = geo_json::to_bytes(geometry, &header, keep).map_err(|reason| {
@@ -81,8 +93,10 @@ fn write_named(frame: &Frame, name: &str, stem: &str) -> Result<Vec<PathBuf>, Ou
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_scene::{defaults, scene};
+    use super::super::Offered;
+    use super::super::test_scene::{defaults, offer, scene};
     use super::*;
+    use crate::data::Geometry;
     use crate::node::Value;
     use serde_json::Value as Json;
 
@@ -107,6 +121,7 @@ mod tests {
             fps: 24.0,
             node: "points",
             scene: &scene,
+            offer: &offer(&scene),
             params: &params,
             folder: folder.path(),
         };
@@ -157,7 +172,8 @@ mod tests {
         assert!(geo_json::to_bytes(&g, &header, |_| true).is_err());
 
         let mut params = defaults(&node_type());
-        let offer = Offer { geometry: vec!["particles".into()], ..Offer::default() };
+        let offered = Offered { geometry: vec!["particles".into()], ..Offered::default() };
+        let offer = Offer { objects: vec![offered] };
         assert_eq!(check(&params, &offer), Ok(()), "no bubbles, no harm");
         assert!(check(&params, &Offer::default()).is_err());
         params.values.insert("geometry".into(), Value::Texts(vec!["particles".into(), "partcles".into()]));

@@ -44,6 +44,8 @@ pub struct Frame<'a> {
     pub node: &'a str,
     /// The objects upstream of the node.
     pub scene: &'a Scene,
+    /// What any of them has at any time; names of files and grids follow from it, so that they stay.
+    pub offer: &'a Offer,
     /// The node's parameters at this frame.
     pub params: &'a Params,
     /// Folder of this node's files, already made: `<out>/<node>`.
@@ -59,8 +61,25 @@ impl Frame<'_> {
 
 /// Path of a frame's file: the number last, at least four digits.
 fn file_of(folder: &Path, stem: &str, number: i32, extension: &str) -> PathBuf {
+    folder.join(file_name(&format!("{stem}.{FRAME}.{extension}"), number))
+}
+
+/// Stands for the frame's number in names of files.
+pub const FRAME: &str = "$F4";
+
+/// A frame's file by the name that has [`FRAME`] in it.
+pub fn file_name(pattern: &str, number: i32) -> String {
     let sign = if number < 0 { "-" } else { "" };
-    folder.join(format!("{stem}.{sign}{:04}.{extension}", number.unsigned_abs()))
+    pattern.replacen(FRAME, &format!("{sign}{:04}", number.unsigned_abs()), 1)
+}
+
+/// The frame that a file of such a name belongs to.
+pub fn frame_of(pattern: &str, name: &str) -> Option<i32> {
+    let (before, after) = pattern.split_once(FRAME)?;
+    let number = name.strip_prefix(before)?.strip_suffix(after)?;
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    number.parse().ok().filter(|_| plain)
 }
 
 /// Why a file could not be written: one sentence, without the node's name.
@@ -97,6 +116,9 @@ pub trait Output {
     /// Writes the files of one frame (temporary name, then rename) and says which.
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError>;
 
+    /// Names of all files that a node of that name may ever write, [`FRAME`] for the frame's number.
+    fn files(&self, node: &str, params: &Params, offer: &Offer) -> Vec<String>;
+
     /// Called once when the last frame is written, by this cook or by the one that is resumed.
     fn finish(&mut self, _folder: &Path, _node: &str) -> Result<Vec<PathBuf>, OutputError> {
         Ok(Vec::new())
@@ -104,9 +126,18 @@ pub trait Output {
 }
 
 /// What the objects upstream of an output node have now or will have: every name that a node which runs says it
-/// writes, sorted.
+/// writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Offer {
+    /// The objects, in graph order.
+    pub objects: Vec<Offered>,
+}
+
+/// What one object has now or will have; names are sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Offered {
+    /// The object's name.
+    pub object: String,
     /// Grids.
     pub grids: Vec<String>,
     /// Particles, bubbles, meshes.
@@ -114,11 +145,30 @@ pub struct Offer {
 }
 
 impl Offer {
+    /// Every grid that any object has, sorted.
+    fn grids(&self) -> Vec<&str> {
+        names(self.objects.iter().flat_map(|o| &o.grids))
+    }
+
+    /// All geometry that any object has, sorted.
+    fn geometry(&self) -> Vec<&str> {
+        names(self.objects.iter().flat_map(|o| &o.geometry))
+    }
+
+    /// True when two objects have such data at some time, so that its name alone does not say whose it is.
+    fn is_shared(&self, has: impl Fn(&Offered) -> bool) -> bool {
+        self.objects.iter().filter(|o| has(o)).count() > 1
+    }
+
     /// The sentence for a name that none of `known` is.
-    fn unknown(what: &str, name: &str, known: &[String]) -> String {
+    fn unknown(what: &str, name: &str, known: &[&str]) -> String {
         let known = if known.is_empty() { "none at all".into() } else { known.join(", ") };
         format!("no object upstream has {what} `{name}`; there are {known}")
     }
+}
+
+fn names<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    all.map(String::as_str).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 /// Refuses an output node that asks for what nobody upstream ever has.
@@ -136,7 +186,7 @@ pub fn types() -> Vec<NodeType> {
 }
 
 /// An output node of that type, or `None` when there is no such type.
-pub fn create(type_id: &str, shot: Shot) -> Option<Box<dyn Output>> {
+pub fn create(type_id: &str, shot: Shot) -> Option<Box<dyn Output + Send>> {
     match bare(type_id) {
         "vdb_cache" => Some(Box::new(vdb_cache::VdbCache)),
         "geometry_cache" => Some(Box::new(geometry_cache::GeometryCache)),
@@ -158,4 +208,21 @@ fn creator() -> String {
 fn save(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     crate::files::write_atomically(path, bytes)
         .map_err(|e| OutputError::new(format!("cannot write {}: {e}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_frames_are_read_as_they_are_written() {
+        for n in [1, -12, 12345, 0] {
+            assert_eq!(frame_of("a.b.$F4.vdb", &file_name("a.b.$F4.vdb", n)), Some(n));
+        }
+        assert_eq!(file_name("a.$F4.vdb", -12), "a.-0012.vdb");
+        for other in ["a.vdb", "a.x.vdb", "a.+001.vdb", "a.1.vdb.tmp", "b.0001.vdb", "a.-.vdb"] {
+            assert_eq!(frame_of("a.$F4.vdb", other), None, "{other}");
+        }
+        assert_eq!(frame_of("a_sheet.png", "a_sheet.png"), None);
+    }
 }

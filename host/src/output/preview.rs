@@ -4,7 +4,7 @@ use super::framing::{Bounds, View, frame as frame_camera};
 use super::pattern::Pattern;
 use super::picture::Picture;
 use super::vdb_grid::{Converted, Velocity, convert};
-use super::{Frame, Output, OutputError, Shot, sheet};
+use super::{FRAME, Frame, Offer, Output, OutputError, Shot, sheet};
 use crate::data::{Grid, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
 use glam::DVec3;
@@ -143,6 +143,11 @@ impl Output for Preview {
         Ok(vec![path])
     }
 
+    fn files(&self, node: &str, _params: &Params, _offer: &Offer) -> Vec<String> {
+        // A sheet is also there when the shot was cooked with one before.
+        vec![format!("{node}.{FRAME}.png"), sheet::name(node)]
+    }
+
     fn finish(&mut self, folder: &Path, node: &str) -> Result<Vec<PathBuf>, OutputError> {
         let count = self.shot.params.integer("sheet").clamp(0, 400) as usize;
         Ok(sheet::contact_sheet(folder, node, self.shot.frames, count)?.into_iter().collect())
@@ -250,7 +255,7 @@ fn camera(params: &Params, bounds: &Bounds, aspect: f64) -> Result<Camera, Outpu
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_scene::{RADIUS, ball, defaults, grid, scene};
+    use super::super::test_scene::{RADIUS, ball, defaults, grid, offer, scene};
     use super::*;
     use crate::data::{Data, Geometry, Lifetime, Sampling, Scene};
 
@@ -283,7 +288,15 @@ mod tests {
 
     fn shoot(scene: &Scene, params: &Params) -> Result<Picture, OutputError> {
         let folder = tempfile::tempdir().unwrap();
-        let frame = Frame { number: 3, fps: 24.0, node: "look", scene, params, folder: folder.path() };
+        let frame = Frame {
+            number: 3,
+            fps: 24.0,
+            node: "look",
+            scene,
+            offer: &offer(scene),
+            params,
+            folder: folder.path(),
+        };
         let files = preview(params).write(&frame)?;
         assert_eq!(files, [folder.path().join("look.0003.png")]);
         Picture::read(&files[0])
@@ -357,6 +370,7 @@ mod tests {
                 fps: 24.0,
                 node: "look",
                 scene: &scene,
+                offer: &offer(&scene),
                 params: &params,
                 folder: folder.path(),
             };

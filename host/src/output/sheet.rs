@@ -70,6 +70,11 @@ fn written(folder: &Path, node: &str, frames: (i32, i32)) -> Vec<i32> {
     (frames.0..=frames.1).filter(|&n| file_of(folder, node, n, "png").is_file()).collect()
 }
 
+/// Name of a node's sheet.
+pub fn name(node: &str) -> String {
+    format!("{node}_sheet.png")
+}
+
 /// Writes `<node>_sheet.png`: pictures of the shot evenly spread over its frames, read back from the folder, so
 /// that a resumed cook ends with the same sheet. Without pictures there is none.
 pub fn contact_sheet(
@@ -84,7 +89,7 @@ pub fn contact_sheet(
         cells.push(Cell { picture, caption: format!("frame {n}") });
     }
     let Some(first) = cells.first() else { return Ok(None) };
-    let path = folder.join(format!("{node}_sheet.png"));
+    let path = folder.join(name(node));
     compose(&cells, columns_for(cells.len(), &first.picture)).write(&path)?;
     Ok(Some(path))
 }

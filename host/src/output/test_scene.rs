@@ -1,5 +1,6 @@
 //! A small scene for the tests of the outputs: a ball of liquid that rotates, with particles.
 
+use super::{Offer, Offered};
 use crate::data::{Array, Data, Element, Geometry, Grid, Lifetime, Object, Owner, Sampling, Scene};
 use crate::node::{NodeType, Params};
 use std::sync::Arc;
@@ -68,6 +69,19 @@ pub fn scene() -> Scene {
     particles.set(Owner::Point, "C0", 3, Array::F32(vec![0.0; 9]));
     water.set("particles", Lifetime::State, Data::Geometry(particles));
     Scene { objects: vec![water] }
+}
+
+/// What the objects of a scene have, as if they always had.
+pub fn offer(scene: &Scene) -> Offer {
+    let of_kind = |object: &Object, kind: &str| -> Vec<String> {
+        object.ports.iter().filter(|(_, p)| p.data.kind() == kind).map(|(name, _)| name.clone()).collect()
+    };
+    let offered = |o: &Object| Offered {
+        object: o.name.clone(),
+        grids: of_kind(o, "grid"),
+        geometry: of_kind(o, "geometry"),
+    };
+    Offer { objects: scene.objects.iter().map(offered).collect() }
 }
 
 /// The defaults of a node type.

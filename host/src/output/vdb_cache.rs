@@ -1,7 +1,7 @@
 //! `vdb_cache`: grids of the simulated objects, one `.vdb` file a frame.
 
 use super::vdb_grid::{Converted, Velocity, convert};
-use super::{Frame, Offer, Output, OutputError, creator};
+use super::{FRAME, Frame, Offer, Output, OutputError, creator};
 use crate::data::Object;
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use openvdb_sys::{Class, GridOut, Meta};
@@ -44,33 +44,36 @@ impl Output for VdbCache {
         save(&path, &converted, frame)?;
         Ok(vec![path])
     }
+
+    fn files(&self, node: &str, _params: &Params, _offer: &Offer) -> Vec<String> {
+        vec![format!("{node}.{FRAME}.vdb")]
+    }
 }
 
 /// Refuses names that no object will ever have a grid of.
 pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
-    let unknown = params.texts("grids").iter().find(|name| !offer.grids.contains(name));
-    let refuse =
-        |name: &String| Err(OutputError::param("grids", Offer::unknown("a grid", name, &offer.grids)));
+    let known = offer.grids();
+    let unknown = params.texts("grids").iter().find(|name| !known.contains(&name.as_str()));
+    let refuse = |name: &String| Err(OutputError::param("grids", Offer::unknown("a grid", name, &known)));
     unknown.map_or(Ok(()), refuse)
 }
 
-/// Every object's grid of that name; those that are not made yet are left out. One keeps the name; several are called
-/// `<object>_<name>`.
+/// Every object's grid of that name; those that are not made yet are left out. Where one object ever has such a grid it
+/// keeps the name; where several have, they are called `<object>_<name>`, from the first frame to the last.
 fn grids_named(
     frame: &Frame,
     name: &str,
     velocity: Velocity,
 ) -> Result<Vec<(String, Converted)>, OutputError> {
-    let objects = &frame.scene.objects;
-    let found: Vec<_> = objects.iter().filter_map(|o| Some((o, o.grid(name)?))).collect();
-    let alone = found.len() == 1;
+    let shared = frame.offer.is_shared(|o| o.grids.iter().any(|g| g == name));
+    let found = frame.scene.objects.iter().filter_map(|o| Some((o, o.grid(name)?)));
     let convert_one = |(object, grid): (&Object, _)| {
         let converted = convert(name, grid, object.grid("surface"), velocity).map_err(|reason| {
             OutputError::new(format!("grid `{name}` of `{}` cannot be written: {reason}", object.name))
         })?;
-        Ok((if alone { name.to_owned() } else { format!("{}_{name}", object.name) }, converted))
+        Ok((if shared { format!("{}_{name}", object.name) } else { name.to_owned() }, converted))
     };
-    found.into_iter().map(convert_one).collect()
+    found.map(convert_one).collect()
 }
 
 fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(), OutputError> {
@@ -108,15 +111,25 @@ fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(),
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_scene::{H, RADIUS, defaults, scene, spin};
+    use super::super::Offered;
+    use super::super::test_scene::{H, RADIUS, defaults, offer, scene, spin};
     use super::*;
     use crate::data::Scene;
     use crate::node::Value;
     use openvdb_sys::Data as Values;
 
     fn cook(scene: &Scene, params: &Params) -> Result<(tempfile::TempDir, PathBuf), OutputError> {
+        cook_of(scene, &offer(scene), params)
+    }
+
+    fn cook_of(
+        scene: &Scene,
+        offer: &Offer,
+        params: &Params,
+    ) -> Result<(tempfile::TempDir, PathBuf), OutputError> {
         let folder = tempfile::tempdir().unwrap();
-        let frame = Frame { number: 1001, fps: 25.0, node: "cache", scene, params, folder: folder.path() };
+        let frame =
+            Frame { number: 1001, fps: 25.0, node: "cache", scene, offer, params, folder: folder.path() };
         let files = VdbCache.write(&frame)?;
         assert_eq!(files, [folder.path().join("cache.1001.vdb")]);
         Ok((folder, files[0].clone()))
@@ -175,8 +188,8 @@ mod tests {
     #[test]
     fn an_unknown_grid_is_named_and_one_to_come_is_left_out() {
         let mut params = defaults(&node_type());
-        let offer =
-            Offer { grids: ["pressure", "surface", "vel"].map(String::from).into(), ..Offer::default() };
+        let grids = ["pressure", "surface", "vel"].map(String::from).into();
+        let offer = Offer { objects: vec![Offered { grids, ..Offered::default() }] };
         params.values.insert("grids".into(), Value::Texts(vec!["surfce".into()]));
         let error = check(&params, &offer).unwrap_err();
         assert_eq!(error.param, Some("grids"));
@@ -196,9 +209,14 @@ mod tests {
         let mut other = scene.objects[0].clone();
         other.name = "oil".into();
         scene.objects.push(other);
-        let (_folder, path) = cook(&scene, &defaults(&node_type())).unwrap();
-        let names: Vec<String> =
-            openvdb_sys::open(&path).unwrap().grids().unwrap().into_iter().map(|g| g.name).collect();
-        assert_eq!(names, ["oil_surface", "oil_vel", "water_surface", "water_vel"]);
+        let names = |scene: &Scene, offer: &Offer| -> Vec<String> {
+            let (_folder, path) = cook_of(scene, offer, &defaults(&node_type())).unwrap();
+            openvdb_sys::open(&path).unwrap().grids().unwrap().into_iter().map(|g| g.name).collect()
+        };
+        let both = offer(&scene);
+        assert_eq!(names(&scene, &both), ["oil_surface", "oil_vel", "water_surface", "water_vel"]);
+        // One of them ends, or has not begun: the other's grids are called as before.
+        scene.objects.pop();
+        assert_eq!(names(&scene, &both), ["water_surface", "water_vel"]);
     }
 }

@@ -73,6 +73,7 @@ impl Bench {
             folder: self.folder.path(),
             frames: None,
             resume,
+            replace: false,
             checkpoint_every: 1,
             threads: 1,
             device: Device::Auto,

@@ -4,11 +4,9 @@
 #include "guard.h"
 
 #include <openvdb/io/File.h>
-#include <openvdb/io/GridDescriptor.h>
 #include <openvdb/openvdb.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <string>
 
@@ -26,36 +24,6 @@ std::vector<Entry> entries_of(const openvdb::MetaMap& map)
     }
     return list;
 }
-
-// OpenVDB reads past the end of a shortened file without noticing: compares every grid's end with the file's.
-class EndCheck : public openvdb::io::Archive
-{
-public:
-    void operator()(const char* path)
-    {
-        std::ifstream in(path, std::ios::binary | std::ios::ate);
-        const std::streamoff size = in.tellg();
-        in.seekg(0);
-        in.exceptions(std::ios::failbit | std::ios::badbit);
-        try {
-            readHeader(in);
-            setFormatVersion(in);
-            openvdb::MetaMap().readMeta(in);
-            const int32_t count = readGridCount(in);
-            for (int32_t g = 0; g < count && inputHasGridOffsets(); ++g) {
-                openvdb::io::GridDescriptor descriptor;
-                descriptor.read(in);
-                if (std::streamoff(descriptor.getEndPos()) > size) too_short();
-                descriptor.seekToEnd(in);
-            }
-        } catch (const std::ios_base::failure&) {
-            too_short();
-        }
-    }
-
-private:
-    [[noreturn]] static void too_short() { OPENVDB_THROW(openvdb::IoError, "it ends too early"); }
-};
 
 } // namespace
 
@@ -225,15 +193,14 @@ void fill_info(openvdb::GridBase& grid, mv_info& out)
 } // namespace
 } // namespace meniscus
 
-extern "C" int mv_open(const char* path, int values, mv_file** out, mv_error* error)
+extern "C" int mv_open(const char* path, mv_file** out, mv_error* error)
 {
     return meniscus::guarded(error, [&] {
         openvdb::initialize();
-        EndCheck()(path);
         openvdb::io::File archive(path);
         archive.open(/*delayLoad=*/false);
         auto file = std::make_unique<mv_file>();
-        const auto grids = values ? archive.getGrids() : archive.readAllGridMetadata();
+        const auto grids = archive.getGrids();
         for (const auto& grid : *grids) {
             file->grids.push_back(grid);
             file->names.push_back(grid->getName());

@@ -69,8 +69,8 @@ size_t mv_buffer_size(const mv_buffer* buffer);
 void mv_buffer_free(mv_buffer* buffer);
 
 typedef struct mv_file mv_file;
-/* Opens a file; with `values` 0 only names, metadata and transforms are read. */
-int mv_open(const char* path, int values, mv_file** out, mv_error* error);
+/* Reads a file. OpenVDB believes every length in it: damaged files may crash, hang or take all memory. */
+int mv_open(const char* path, mv_file** out, mv_error* error);
 void mv_close(mv_file* file);
 
 typedef struct mv_info {

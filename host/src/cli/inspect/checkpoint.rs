@@ -23,8 +23,13 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
             report.line(format!("  {port}: {}", describe(&held.data)));
         }
     }
-    let made_from: Vec<&str> = saved.made_from.iter().map(|(name, _)| name.as_str()).collect();
-    report.line(format!("made from: {}", made_from.join(", ")));
+    let origin = &saved.origin;
+    let list = |names: Vec<&String>| names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ");
+    report.line(format!("made from: {}", list(origin.nodes.keys().collect())));
+    let files: Vec<&String> = origin.files.values().flat_map(|f| f.keys()).collect();
+    if !files.is_empty() {
+        report.line(format!("files read: {}", list(files)));
+    }
     Ok(report)
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::units;
 use super::geo_read::{Attribute, GeoFile, read};
-use super::{Report, grouped, name_of, number};
+use super::{LARGEST, Report, grouped, name_of, number};
 use serde_json::Value as Json;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const FAR: f64 = 1e4;
 
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     let shown = path.display();
-    let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let bytes = crate::files::read_file(path, LARGEST).map_err(|e| format!("cannot read {shown}: {e}"))?;
     if bytes.starts_with(b"PGEOMETRY") {
         return Err(format!(
             "{shown} is in Houdini's classic form of .geo, which is no longer read; save it as JSON"

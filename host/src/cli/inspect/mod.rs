@@ -1,5 +1,6 @@
 //! `meniscus inspect`
 
+mod apart;
 mod checkpoint;
 mod folder;
 mod geo;
@@ -13,6 +14,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(super) fn run(args: &InspectArgs) -> u8 {
+    if apart::is_here(&args.path) {
+        return say(&apart::answer(vdb::inspect(&args.path)));
+    }
     match look(&args.path) {
         Ok(report) => say(&report.text()),
         Err(e) => fail(FAILED, &e),
@@ -55,6 +59,9 @@ impl Report {
     }
 }
 
+/// Most bytes of a file that is read as a whole.
+const LARGEST: u64 = 16 << 30;
+
 /// The report on a file or folder; the error is one sentence.
 fn look(path: &Path) -> Result<Report, String> {
     let shown = path.display();
@@ -62,8 +69,9 @@ fn look(path: &Path) -> Result<Report, String> {
     if meta.is_dir() {
         return folder::inspect(path);
     }
+    crate::files::open_file(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
     match path.extension().and_then(|e| e.to_str()) {
-        Some("vdb") => vdb::inspect(path),
+        Some("vdb") => vdb::inspect_apart(path),
         Some("geo") => geo::inspect(path),
         Some("mns") => checkpoint::inspect(path),
         Some("jsonl") => stats::inspect(path),

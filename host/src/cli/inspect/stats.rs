@@ -1,7 +1,7 @@
 //! What is in `stats.jsonl`.
 
 use super::super::units;
-use super::{Report, name_of, number};
+use super::{LARGEST, Report, name_of, number};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,7 +48,9 @@ impl Span {
 
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let cannot = |e: &dyn std::fmt::Display| format!("cannot read {shown}: {e}");
+    let bytes = crate::files::read_file(path, LARGEST).map_err(|e| cannot(&e))?;
+    let text = String::from_utf8(bytes).map_err(|e| cannot(&e))?;
     let mut sums = Sums::default();
     for (i, line) in text.lines().enumerate() {
         let json = match serde_json::from_str(line) {

@@ -53,6 +53,11 @@ pub(in crate::engine) fn commit(
     Ok(())
 }
 
+/// What is wrong with data from a file, if anything: its shape, or a value that is not finite.
+pub(in crate::engine) fn unsound(data: &Data) -> Option<String> {
+    defect(data).or_else(|| non_finite(data, None, false))
+}
+
 fn defect(data: &Data) -> Option<String> {
     match data {
         Data::Grid(g) => g.defect(),

@@ -13,7 +13,7 @@ mod instance;
 mod shape;
 mod view;
 
-pub(super) use commit::commit;
+pub(super) use commit::{commit, unsound};
 pub(super) use instance::Instance;
 
 use super::state::Slot;

@@ -7,21 +7,26 @@
 //! All numbers are little-endian. Files appear by renaming, so a checkpoint is whole or not there; one that was
 //! cut or changed afterwards is refused by its length and hash.
 
+mod keeper;
+mod origin;
 mod read;
-mod saver;
+mod sound;
 mod write;
 
-pub(super) use saver::Saver;
+pub(super) use keeper::Keeper;
+pub use origin::Origin;
 
-use super::state::State;
+use super::state::{Holder, State};
 use crate::graph::Network;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"MNSCHKPT";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const EXTENSION: &str = "mns";
 /// Bytes before the payload.
 const HEAD: usize = 52;
+/// Most bytes of a checkpoint that is read.
+const LARGEST: u64 = 1 << 40;
 
 /// Why a checkpoint could not be written or read: one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -33,16 +38,22 @@ pub struct CheckpointError(pub String);
 pub struct Checkpoint {
     /// The state.
     pub state: State,
-    /// A fingerprint of every node and of the settings that shape the result, by name.
-    pub made_from: Vec<(String, String)>,
+    /// What it was made from.
+    pub origin: Origin,
 }
 
 impl Checkpoint {
     /// A checkpoint of a network's state, without the scratch of its last substep.
-    pub fn new(network: &Network, state: &State) -> Self {
+    pub fn new(origin: Origin, network: &Network, state: &State) -> Self {
         let mut state = state.clone();
         state.drop_scratch();
-        Self { state, made_from: fingerprints(network) }
+        for (holder, object) in &mut state.holders {
+            let (Holder::Object(i) | Holder::Node(i)) = holder;
+            // By its name a node is found again in a graph that numbers its nodes differently.
+            object.name.clone_from(&network.nodes[*i].name);
+            object.kind.clone_from(&network.nodes[*i].node_type.id);
+        }
+        Self { state, origin }
     }
 
     /// Writes into `folder` under a name that tells frame and substep; temporary name, then rename.
@@ -57,7 +68,7 @@ impl Checkpoint {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let bad = |e: String| CheckpointError(format!("checkpoint {}: {e}", path.display()));
-        let bytes = std::fs::read(path).map_err(|e| bad(e.to_string()))?;
+        let bytes = crate::files::read_file(path, LARGEST).map_err(|e| bad(e.to_string()))?;
         Self::from_bytes(&bytes).map_err(bad)
     }
 
@@ -81,18 +92,25 @@ impl Checkpoint {
         read::payload(payload)
     }
 
-    /// What keeps a network from going on from here, if anything: one sentence.
-    pub fn misfit(&self, network: &Network) -> Option<String> {
-        let now = fingerprints(network);
-        let changed =
-            |(name, print): &(String, String)| !self.made_from.iter().any(|(n, p)| n == name && p == print);
-        let gone = |(name, _): &(String, String)| !now.iter().any(|(n, _)| n == name);
-        let differs =
-            |name: &str| format!("{name} is not as it was when the checkpoint was made; cook from the start");
-        match (now.iter().find(|f| changed(f)), self.made_from.iter().find(|f| gone(f))) {
-            (Some((name, _)), _) | (None, Some((name, _))) => Some(differs(name)),
-            _ => None,
+    /// The state as a network numbers its nodes, which may be others than when it was saved; the error is one sentence.
+    pub fn state_for(self, network: &Network) -> Result<State, String> {
+        let State { clock, holders } = self.state;
+        let number = |name: &str| network.nodes.iter().position(|n| n.name == name);
+        let mut state = State { clock, ..State::new(clock.frame) };
+        for (holder, object) in holders {
+            let name = &object.name;
+            let at =
+                number(name).ok_or_else(|| format!("it holds data of `{name}`, which the graph has not"))?;
+            let holder = match holder {
+                Holder::Object(_) => Holder::Object(at),
+                Holder::Node(_) => Holder::Node(at),
+            };
+            if state.holders.contains_key(&holder) {
+                return Err(format!("it holds data of `{name}` twice"));
+            }
+            state.holders.insert(holder, object);
         }
+        sound::check(&state, network).map_or(Ok(state), Err)
     }
 }
 
@@ -130,23 +148,6 @@ pub(super) fn all(folder: &Path) -> Vec<PathBuf> {
 /// The latest checkpoint of a folder.
 pub fn latest(folder: &Path) -> Option<PathBuf> {
     all(folder).into_iter().next()
-}
-
-/// What shapes the result, by name: settings, and every node that is not an output.
-fn fingerprints(network: &Network) -> Vec<(String, String)> {
-    let hash = |text: String| blake3::hash(text.as_bytes()).to_hex().to_string();
-    let s = &network.settings;
-    let mut prints =
-        vec![("the shot's timing".to_owned(), hash(format!("{:?} {} {:?}", s.fps, s.frames.0, s.substeps)))];
-    for node in &network.nodes {
-        let inputs: Vec<&str> = node.inputs.iter().map(|&i| network.nodes[i].name.as_str()).collect();
-        let t = &node.node_type;
-        if t.kind != crate::node::NodeKind::Output {
-            let text = format!("{} {} {:?} {} {:?}", t.id, t.version, inputs, node.bypass, node.params);
-            prints.push((format!("node `{}`", node.name), hash(text)));
-        }
-    }
-    prints
 }
 
 #[cfg(test)]

@@ -12,10 +12,8 @@ use std::sync::Arc;
 
 pub(super) fn payload(bytes: &[u8]) -> Result<Checkpoint, String> {
     let mut r = Reader(bytes);
-    let mut made_from = Vec::new();
-    for _ in 0..r.count(16)? {
-        made_from.push((r.text()?, r.text()?));
-    }
+    let origin =
+        serde_json::from_str(&r.text()?).map_err(|e| format!("what it was made from is unclear: {e}"))?;
     let clock = r.clock()?;
     let mut holders = BTreeMap::new();
     for _ in 0..r.count(9)? {
@@ -34,7 +32,7 @@ pub(super) fn payload(bytes: &[u8]) -> Result<Checkpoint, String> {
     if !r.0.is_empty() {
         return Err(format!("{} bytes follow its end", r.0.len()));
     }
-    Ok(Checkpoint { state: State { clock, holders }, made_from })
+    Ok(Checkpoint { state: State { clock, holders }, origin })
 }
 
 struct Reader<'a>(&'a [u8]);

@@ -14,7 +14,8 @@ pub(super) fn file(checkpoint: &Checkpoint, file: &mut File) -> std::io::Result<
     // Length and hash are known last; until then their place is empty.
     file.write_all(&[0; HEAD])?;
     let mut w = Writer { file, hasher: blake3::Hasher::new(), bytes: Vec::new(), length: 0, error: None };
-    w.payload(checkpoint);
+    let origin = serde_json::to_string(&checkpoint.origin)?;
+    w.payload(checkpoint, &origin);
     w.pass_on();
     let Writer { file, hasher, length, error, .. } = w;
     error.map_or(Ok(()), Err)?;
@@ -65,12 +66,8 @@ impl Writer<'_> {
         }
     }
 
-    fn payload(&mut self, checkpoint: &Checkpoint) {
-        self.count(checkpoint.made_from.len());
-        for (name, print) in &checkpoint.made_from {
-            self.text(name);
-            self.text(print);
-        }
+    fn payload(&mut self, checkpoint: &Checkpoint, origin: &str) {
+        self.text(origin);
         self.clock(&checkpoint.state.clock);
         self.count(checkpoint.state.holders.len());
         for (holder, object) in &checkpoint.state.holders {

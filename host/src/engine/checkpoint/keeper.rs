@@ -1,0 +1,84 @@
+//! The checkpoints of a folder: the newest are kept.
+
+use super::{Checkpoint, CheckpointError, all};
+use std::path::PathBuf;
+
+/// Checkpoints kept; older ones are removed once a newer one is on disk.
+const KEPT: usize = 2;
+
+/// A folder of checkpoints.
+#[derive(Clone, Debug)]
+pub struct Keeper {
+    folder: PathBuf,
+}
+
+impl Keeper {
+    /// The checkpoints in that folder.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        all(&self.folder).is_empty()
+    }
+
+    /// Writes a checkpoint; then those it makes superfluous go.
+    pub fn save(&self, checkpoint: &Checkpoint) -> Result<PathBuf, CheckpointError> {
+        let path = checkpoint.write(&self.folder)?;
+        for old in all(&self.folder).into_iter().filter(|p| *p != path).skip(KEPT - 1) {
+            // One too many does no harm.
+            let _ = std::fs::remove_file(old);
+        }
+        Ok(path)
+    }
+
+    /// A cook from the start makes the checkpoints of an earlier one worthless.
+    pub fn clear(&self) -> Result<(), CheckpointError> {
+        crate::files::clear_temporaries(&self.folder);
+        for old in all(&self.folder) {
+            std::fs::remove_file(&old)
+                .map_err(|e| CheckpointError(format!("cannot remove {}: {e}", old.display())))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Origin;
+    use super::*;
+    use crate::engine::state::State;
+
+    fn checkpoint(frame: i32) -> Checkpoint {
+        Checkpoint { state: State::new(frame), origin: Origin::default() }
+    }
+
+    #[test]
+    fn the_newest_checkpoints_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let keeper = Keeper::new(dir.path().into());
+        assert!(keeper.is_empty());
+        for frame in 1..=4 {
+            keeper.save(&checkpoint(frame)).unwrap();
+        }
+        let frames: Vec<_> =
+            all(dir.path()).iter().map(|p| Checkpoint::read(p).unwrap().state.clock.frame).collect();
+        assert_eq!(frames, [4, 3]);
+        keeper.clear().unwrap();
+        assert!(keeper.is_empty());
+    }
+
+    #[test]
+    fn a_checkpoint_that_cannot_be_written_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("checkpoints");
+        std::fs::write(&folder, b"in the way").unwrap();
+        let keeper = Keeper::new(folder.clone());
+        let error = keeper.save(&checkpoint(1)).unwrap_err().to_string();
+        assert!(error.starts_with("cannot write ") && error.contains("checkpoint.0001.mns"), "{error}");
+        std::fs::remove_file(&folder).unwrap();
+        keeper.save(&checkpoint(2)).unwrap();
+        assert_eq!(all(&folder).len(), 1);
+    }
+}

@@ -1,0 +1,152 @@
+//! The files a cook may write, as `cook.json` lists them: what a later cook may remove, and what it must not leave
+//! beside its own frames.
+
+use crate::output::{FRAME, file_name, frame_of};
+use serde_json::{Value as Json, json};
+use std::path::{Component, Path, PathBuf};
+
+/// Most bytes of a `cook.json` that is read.
+const LARGEST: u64 = 1 << 30;
+
+/// A file, or one for each of these frames.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Listed {
+    /// `<node>/<name>` below the cook's folder, `$F4` for the frame.
+    file: String,
+    frames: (i32, i32),
+}
+
+impl Listed {
+    pub(super) fn new(file: &str, frames: (i32, i32)) -> Self {
+        Self { file: file.into(), frames }
+    }
+
+    pub(super) fn to_json(&self) -> Json {
+        match self.file.contains(FRAME) {
+            true => json!({ "file": self.file, "frames": [self.frames.0, self.frames.1] }),
+            false => json!({ "file": self.file }),
+        }
+    }
+
+    /// `None` for what does not lie in a folder of a node: `cook.json` may be anybody's.
+    fn from_json(json: &Json) -> Option<Self> {
+        let file = json["file"].as_str()?;
+        let path = Path::new(file);
+        let plain =
+            path.components().all(|c| matches!(c, Component::Normal(_))) && path.components().count() == 2;
+        let end = |i: usize| json["frames"][i].as_i64().and_then(|n| i32::try_from(n).ok());
+        let frames = if file.contains(FRAME) { (end(0)?, end(1)?) } else { (0, 0) };
+        plain.then(|| Self::new(file, frames))
+    }
+
+    fn split(&self) -> (&str, &str) {
+        self.file.split_once('/').unwrap_or(("", &self.file))
+    }
+
+    /// True when it names that file of that node's folder; with `any_frame` also for frames it does not list.
+    fn names(&self, node: &str, name: &str, any_frame: bool) -> bool {
+        let (folder, pattern) = self.split();
+        folder == node
+            && match frame_of(pattern, name) {
+                Some(n) => {
+                    any_frame || (self.frames.0..=self.frames.1).contains(&n) && file_name(pattern, n) == name
+                }
+                None => !pattern.contains(FRAME) && pattern == name,
+            }
+    }
+}
+
+/// What `cook.json` of a folder lists; nothing when there is none.
+pub(super) fn read(out: &Path) -> Vec<Listed> {
+    let bytes = crate::files::read_file(&out.join("cook.json"), LARGEST).unwrap_or_default();
+    let json: Json = serde_json::from_slice(&bytes).unwrap_or_default();
+    json["written"].as_array().into_iter().flatten().filter_map(Listed::from_json).collect()
+}
+
+/// The lists of two cooks of one shot as one.
+pub(super) fn united(before: Vec<Listed>, now: &[Listed]) -> Vec<Listed> {
+    let mut all = now.to_vec();
+    for old in before {
+        match all.iter_mut().find(|l| l.file == old.file) {
+            Some(l) => l.frames = (l.frames.0.min(old.frames.0), l.frames.1.max(old.frames.1)),
+            None => all.push(old),
+        }
+    }
+    all
+}
+
+/// Files of an earlier cook that this one will not write.
+#[derive(Debug, Default)]
+pub(super) struct Leftovers {
+    /// Those that the earlier cook's `cook.json` lists.
+    pub(super) listed: Vec<PathBuf>,
+    /// Frames among this cook's own that no `cook.json` lists.
+    pub(super) unlisted: Vec<PathBuf>,
+}
+
+/// Looks through the folders that either list names.
+pub(super) fn leftovers(out: &Path, before: &[Listed], now: &[Listed]) -> Leftovers {
+    let mut folders: Vec<&str> = before.iter().chain(now).map(|l| l.split().0).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let mut found = Leftovers::default();
+    for folder in folders {
+        let Ok(entries) = std::fs::read_dir(out.join(folder)) else { continue };
+        let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+        paths.sort();
+        for path in paths.into_iter().filter(|p| p.is_file()) {
+            let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
+            let any = |lists: &[Listed], any_frame| lists.iter().any(|l| l.names(folder, name, any_frame));
+            if any(now, false) {
+                continue;
+            }
+            if any(before, false) {
+                found.listed.push(path);
+            } else if any(now, true) {
+                found.unlisted.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_what_the_earlier_cook_listed_and_the_new_one_does_not_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, b"x").unwrap();
+            path
+        };
+        let own = ["cache/cache.0002.vdb", "look/look_sheet.png", "cache/notes.txt", "cache/other.0009.vdb"];
+        own.iter().for_each(|n| drop(file(n)));
+        let left = [file("cache/cache.0003.vdb"), file("old/old_sheet.png"), file("old/old.-0003.png")];
+        let strange = file("cache/cache.0009.vdb");
+        let before = [
+            Listed::new("cache/cache.$F4.vdb", (1, 4)),
+            Listed::new("old/old_sheet.png", (0, 0)),
+            Listed::new("old/old.$F4.png", (-5, 4)),
+        ];
+        let now = [Listed::new("cache/cache.$F4.vdb", (1, 2)), Listed::new("look/look_sheet.png", (0, 0))];
+        let found = leftovers(dir.path(), &before, &now);
+        assert_eq!(found.listed, [left[0].clone(), left[2].clone(), left[1].clone()]);
+        assert_eq!(found.unlisted, [strange]);
+        assert!(leftovers(dir.path(), &[], &united(before.to_vec(), &now)).listed.is_empty());
+    }
+
+    #[test]
+    fn lists_go_through_json_and_never_leave_the_folder() {
+        for l in [Listed::new("a/a.$F4.vdb", (-3, 12)), Listed::new("a/a_sheet.png", (0, 0))] {
+            assert_eq!(Listed::from_json(&l.to_json()), Some(l));
+        }
+        for file in ["../a.vdb", "a/../../b", "/etc/passwd", "cook.json", "a/b/c.vdb", ""] {
+            assert_eq!(Listed::from_json(&json!({ "file": file })), None, "{file}");
+        }
+        assert_eq!(Listed::from_json(&json!({ "file": "a/a.$F4.vdb" })), None);
+    }
+}

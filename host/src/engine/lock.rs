@@ -1,0 +1,178 @@
+//! One cook a folder: a lock that the cooking process holds and that ends with it, however it ends.
+
+use super::cook::CookError;
+use serde_json::{Value as Json, json};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The locked file within a cook's folder; it says who cooks.
+const NAME: &str = "cook.lock";
+/// How often, and how long apart, a file is read whose holder is just about to say who it is.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// A folder that is written into by this process alone, while this lives.
+#[derive(Debug)]
+pub(super) struct Lock {
+    path: PathBuf,
+    /// Open as long as the lock is held: the system lets go of it when the process ends.
+    _file: Option<File>,
+    /// The folder, if it was made for the lock.
+    made: Option<PathBuf>,
+}
+
+impl Lock {
+    /// Locks a folder, which is made if need be; the error says who holds it.
+    pub(super) fn take(folder: &Path) -> Result<Self, CookError> {
+        let cannot = |e: std::io::Error| {
+            let shown = folder.display();
+            CookError::Failed(format!("cannot make the folder {shown}: {e}; choose another with --out"))
+        };
+        let made = (!folder.exists()).then(|| folder.to_path_buf());
+        std::fs::create_dir_all(folder).map_err(cannot)?;
+        let path = folder.join(NAME);
+        loop {
+            let mut open = OpenOptions::new();
+            let open = open.read(true).write(true).create(true).truncate(false);
+            let mut file = open.open(&path).map_err(|e| {
+                let e = crate::files::explained(e, &path);
+                CookError::Failed(format!("cannot write {}: {e}", path.display()))
+            })?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => return Err(taken(folder, &path)),
+                // A file system without locks: the folder is as safe as it was before there were any.
+                Err(TryLockError::Error(_)) => return Ok(Self { path, _file: None, made }),
+                Ok(()) => {}
+            }
+            // Whoever held it before removes the file at the end; a lock on a removed file keeps nobody out.
+            if is_at(&file, &path) {
+                // Who it is only matters to those who come later; the lock holds without.
+                let _ = file.set_len(0).and_then(|()| file.write_all(own().to_string().as_bytes()));
+                return Ok(Self { path, _file: Some(file), made });
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Still locked: nobody else can have it open and locked. What cannot be removed is locked anew next time.
+        let _ = std::fs::remove_file(&self.path);
+        if let Some(folder) = &self.made {
+            // Only if nothing was written.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+/// True when the open file is the one that stands at the path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |m: std::io::Result<std::fs::Metadata>| m.ok().map(|m| (m.dev(), m.ino()));
+    id(file.metadata()).is_some_and(|own| id(std::fs::metadata(path)) == Some(own))
+}
+
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+/// This process, as the lock tells it.
+fn own() -> Json {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let host = host.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    json!({ "host": host.trim(), "pid": std::process::id(), "since": moment(now) })
+}
+
+/// The sentence for a folder that someone else writes into.
+fn taken(folder: &Path, lock: &Path) -> CookError {
+    let who = || -> Option<String> {
+        let said: Json = serde_json::from_slice(&crate::files::read_file(lock, 1 << 12).ok()?).ok()?;
+        let text = |key: &str| {
+            said[key].as_str().map(|t| t.chars().filter(|c| !c.is_control()).take(80).collect::<String>())
+        };
+        Some(format!("process {} on {}, since {}", said["pid"].as_u64()?, text("host")?, text("since")?))
+    };
+    let mut found = who();
+    for _ in 0..LOOKS {
+        if found.is_some() {
+            break;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+        found = who();
+    }
+    let who = found.unwrap_or_else(|| "a process that does not say who it is".into());
+    let folder = folder.display();
+    CookError::Failed(format!(
+        "{folder} is being cooked into already, by {who}; wait for it, stop it, or choose another folder with --out"
+    ))
+}
+
+/// Seconds since 1970 as `2026-11-22 23:37:05 UTC`.
+fn moment(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March, so that the day that leap years have is the last: 146 097 days are 400 years.
+    let day = days + 719_468;
+    let (era, of_era) = (day / 146_097, day % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = (era * 400 + year + month / 10, if month < 10 { month + 3 } else { month - 9 });
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_399), "2000-02-28 23:59:59 UTC");
+        assert_eq!(moment(951_782_400), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(1_795_390_625), "2026-11-22 23:37:05 UTC");
+    }
+
+    #[test]
+    fn a_folder_is_locked_once_and_free_again_afterwards() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("out");
+        let lock = Lock::take(&folder).unwrap();
+        let refused = Lock::take(&folder).unwrap_err().to_string();
+        let pid = format!("process {} on ", std::process::id());
+        assert!(refused.contains("being cooked into already") && refused.contains(&pid), "{refused}");
+        drop(lock);
+        assert!(!folder.exists(), "an empty folder was left");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(NAME), b"left by one that was killed").unwrap();
+        drop(Lock::take(&folder).unwrap());
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert!(folder.exists(), "it was there before");
+    }
+
+    #[test]
+    fn of_many_that_ask_at_once_one_holds_the_lock_at_a_time() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let dir = tempfile::tempdir().unwrap();
+        let holders = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        if let Ok(lock) = Lock::take(dir.path()) {
+                            assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two hold it");
+                            holders.fetch_sub(1, Ordering::SeqCst);
+                            drop(lock);
+                        }
+                    }
+                });
+            }
+        });
+    }
+}

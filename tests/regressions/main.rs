@@ -5,4 +5,5 @@ mod bad_input;
 mod citations;
 mod device;
 mod first_frame;
+mod going_on;
 mod words;

@@ -3,6 +3,7 @@
 use super::{tell, units};
 use crate::engine::{Level, Measure, Onlooker, SubstepStats, Watcher};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -27,6 +28,8 @@ struct Seen {
     fraction: f64,
     first_volume: Option<f64>,
     line: String,
+    /// What was said last of frames that are not on disk yet.
+    lines: BTreeMap<i32, String>,
 }
 
 impl Progress {
@@ -92,6 +95,9 @@ impl Onlooker for Progress {
         let line = self.with(|s| {
             s.fraction = fraction;
             s.line = describe(stats, s);
+            if fraction >= 1.0 {
+                s.lines.insert(stats.frame, s.line.clone());
+            }
             s.line.clone()
         });
         if let Some(bar) = &self.bar {
@@ -102,7 +108,8 @@ impl Onlooker for Progress {
     }
 
     fn frame(&self, frame: i32, _files: &[PathBuf]) {
-        let (line, first, last) = self.with(|s| (s.line.clone(), s.first, s.last));
+        let (line, first, last) =
+            self.with(|s| (s.lines.remove(&frame).unwrap_or_default(), s.first, s.last));
         if self.openjd {
             let share = f64::from(frame - first) / f64::from((last - first).max(1));
             super::say(&format!(

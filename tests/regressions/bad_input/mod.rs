@@ -3,6 +3,7 @@
 
 mod checkpoints;
 mod disks;
+mod folders;
 mod graphs;
 mod meshes;
 mod plugins;

@@ -4,7 +4,7 @@ use crate::data::Lifetime;
 use crate::files::open_file;
 use crate::graph::{Bound, Network};
 use crate::loader::Plugins;
-use crate::node::{NodeKind, ParamKind, Stage, Value};
+use crate::node::{NodeKind, ParamKind, PortOwner, PortSpec, Stage, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -112,7 +112,8 @@ impl Origin {
             self.nodes.keys().map(String::as_str).filter(|n| !now.nodes.contains_key(*n)).collect();
         let changed = self.nodes.iter().find_map(|(name, was)| {
             let is = now.nodes.get(name)?;
-            self.change(was, is, &gone).map(|what| format!("node `{name}` is not as it was: {what}"))
+            self.change(was, is, &gone)
+                .map(|what| format!("node `{name}` is not as it was when the checkpoint was made: {what}"))
         });
         let added = |(name, is): &(&String, &Made)| {
             !self.nodes.contains_key(*name) && !is.output && !is.geometry && !is.bypass
@@ -203,8 +204,6 @@ fn first_change<'a>(
 
 fn made(node: &Bound, network: &Network) -> Made {
     let t = &node.node_type;
-    let writes = |p: &crate::node::PortSpec| Stage::ALL.iter().any(|s| p.access(*s).writes);
-    let mut ports = t.contract.iter().flat_map(|c| &c.ports);
     let param = |(name, value): (&String, &_)| {
         let text = crate::graph::to_json(value).to_string();
         let short = text.len() <= LONGEST;
@@ -216,8 +215,27 @@ fn made(node: &Bound, network: &Network) -> Made {
         bypass: node.bypass,
         output: t.kind == NodeKind::Output,
         geometry: t.kind == NodeKind::Geometry,
-        keeps_state: t.kind == NodeKind::Object || ports.any(|p| p.lifetime == Lifetime::State && writes(p)),
+        keeps_state: keeps_state(node, network),
         params: node.params.iter().map(param).collect(),
+    }
+}
+
+/// True for a node without which part of the state would be nobody's. A force changes what others keep, and keeps
+/// nothing of it.
+fn keeps_state(node: &Bound, network: &Network) -> bool {
+    let is_kept =
+        |p: &PortSpec| p.lifetime == Lifetime::State && Stage::ALL.iter().any(|s| p.access(*s).writes);
+    let ports = |n: &'_ Bound| n.node_type.contract.iter().flat_map(|c| c.ports.clone()).collect::<Vec<_>>();
+    let elsewhere = |p: &PortSpec| {
+        let others = network.nodes.iter().filter(|n| n.node_type.id != node.node_type.id);
+        others.flat_map(ports).any(|q| is_kept(&q) && q.name == p.name)
+    };
+    match node.node_type.kind {
+        NodeKind::Object => true,
+        NodeKind::Force => {
+            ports(node).iter().any(|p| is_kept(p) && (p.owner == PortOwner::Node || !elsewhere(p)))
+        }
+        _ => ports(node).iter().any(is_kept),
     }
 }
 

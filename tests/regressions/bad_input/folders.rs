@@ -1,0 +1,117 @@
+//! Output folders that are in use, or that hold another cook's frames.
+
+use super::{says, tank};
+use meniscus_tests::shot::{Shot, one_sentence};
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Geometry that is only written out: a cook of no time.
+fn brick(frames: (i32, i32)) -> Value {
+    json!({ "format": "meniscus.graph/1", "frames": [frames.0, frames.1], "nodes": [
+        { "name": "brick", "type": "box" },
+        { "name": "shape", "type": "geometry_cache", "inputs": ["brick"], "params": { "geometry": ["geometry"] } } ] })
+}
+
+fn names(shot: &Shot) -> Vec<String> {
+    let all = shot.written().into_iter().map(|(name, _)| name.to_string_lossy().into_owned());
+    all.filter(|n| n.starts_with("shape/")).collect()
+}
+
+#[test]
+fn two_cooks_into_one_folder_do_not_meet() {
+    let mut long = tank();
+    long["frames"] = json!([1, 100_000]);
+    let shot = Shot::new(&long);
+    let mut first = shot.command(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let begun = Instant::now();
+    while !shot.path("out/cache/cache.0002.vdb").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "the first cook never wrote");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let refusals: Vec<String> = [&[][..], &["--resume"], &["--replace"]]
+        .iter()
+        .map(|extra| one_sentence(&shot.command(extra).output().expect("meniscus starts")))
+        .collect();
+    // The lock ends with the process, however it ends.
+    first.kill().expect("the first cook is there");
+    first.wait().expect("it ends");
+    for sentence in refusals {
+        says(&sentence, &["being cooked into already", "process ", " on ", "since 20", " UTC", "--out"]);
+    }
+    shot.graph(tank().to_string().as_bytes());
+    shot.cook(&["--frames", "1-3", "--resume"]);
+    assert!(!shot.path("out/cook.lock").exists(), "a cook that ends gives the folder back");
+}
+
+#[test]
+fn frames_that_would_be_left_are_told_and_only_they_are_removed() {
+    let shot = Shot::new(&brick((1, 6)));
+    shot.cook(&[]);
+    let notes = shot.file("out/shape/notes.txt", b"mine");
+    shot.graph(brick((1, 4)).to_string().as_bytes());
+    says(&shot.refused(&[]), &["shape.0005.geo", "2 files", "--replace", "--out"]);
+    // Nobody lists this one, so nobody removes it.
+    let strange = shot.file("out/shape/shape.0009.geo", b"mine");
+    says(&shot.refused(&["--replace"]), &["shape.0009.geo", "remove them yourself"]);
+    std::fs::remove_file(strange).expect("it is there");
+    shot.cook(&["--replace"]);
+    let kept: Vec<String> = (1..=4).map(|n| format!("shape/shape.{n:04}.geo")).collect();
+    assert_eq!(names(&shot), [vec!["shape/notes.txt".to_owned()], kept].concat());
+    assert_eq!(std::fs::read(notes).expect("it is still there"), b"mine");
+    // The same frames again: nothing is left, nothing is asked.
+    shot.cook(&[]);
+}
+
+#[test]
+fn files_of_nodes_that_are_gone_are_told() {
+    let shot = Shot::new(&brick((1, 2)));
+    shot.cook(&[]);
+    let mut renamed = brick((1, 2));
+    renamed["nodes"][1]["name"] = json!("other");
+    shot.graph(renamed.to_string().as_bytes());
+    says(&shot.refused(&[]), &["shape/shape.0001.geo", "2 files"]);
+    shot.cook(&["--replace"]);
+    assert!(names(&shot).is_empty());
+}
+
+#[test]
+fn what_a_resumed_cook_wrote_before_stays_listed() {
+    let shot = Shot::new(&brick((1, 6)));
+    shot.cook(&["--frames", "1-2"]);
+    shot.cook(&["--frames", "4-6", "--resume"]);
+    shot.graph(brick((5, 6)).to_string().as_bytes());
+    says(&shot.refused(&[]), &["shape.0001.geo", "3 files"]);
+    shot.cook(&["--replace"]);
+    assert_eq!(names(&shot), ["shape/shape.0005.geo", "shape/shape.0006.geo"]);
+}
+
+#[test]
+fn what_was_cut_off_is_cleared() {
+    let shot = Shot::new(&brick((1, 1)));
+    for name in ["cook.json", "shape/shape.0001.geo", "checkpoints/checkpoint.0001.mns"] {
+        let (folder, file) = name.rsplit_once('/').unwrap_or((".", name));
+        shot.file(&format!("out/{folder}/.{file}.17-0.tmp"), b"cut");
+    }
+    shot.cook(&[]);
+    // `written` fails where a temporary file is left.
+    assert_eq!(names(&shot), ["shape/shape.0001.geo"]);
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let shot = Shot::new(&brick((1, 1)));
+    let pipe = shot.path("pipe.meniscus.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    for graph in [pipe.to_string_lossy().as_ref(), "/dev/zero", "/dev/null"] {
+        for command in ["cook", "check", "inspect"] {
+            let output = meniscus_tests::meniscus(&[command, graph]).output().expect("meniscus starts");
+            says(&one_sentence(&output), &["no file but a", graph]);
+        }
+    }
+    std::fs::rename(&pipe, shot.path("mesh.obj")).expect("it is there");
+    let mut graph = brick((1, 1));
+    graph["nodes"][0] = json!({ "name": "brick", "type": "file", "params": { "file": "mesh.obj" } });
+    shot.graph(graph.to_string().as_bytes());
+    says(&shot.refused(&[]), &["node `brick`", "no file but a pipe"]);
+}

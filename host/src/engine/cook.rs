@@ -156,6 +156,7 @@ impl Cook<'_> {
             return self.interrupted();
         }
         crate::files::clear_temporaries(self.options.out);
+        crate::files::clear_temporaries(&self.options.out.join(CHECKPOINTS));
         self.frames.outputs()?.make_folders()?;
         let clock = self.simulation.state().clock;
         let mut stats = if resumed {

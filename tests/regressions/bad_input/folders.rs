@@ -94,6 +94,8 @@ fn what_was_cut_off_is_cleared() {
         shot.file(&format!("out/{folder}/.{file}.17-0.tmp"), b"cut");
     }
     shot.cook(&[]);
+    shot.file("out/checkpoints/.checkpoint.0002.mns.17-0.tmp", b"cut");
+    shot.cook(&["--resume"]);
     // `written` fails where a temporary file is left.
     assert_eq!(names(&shot), ["shape/shape.0001.geo"]);
 }

@@ -35,7 +35,6 @@ impl Keeper {
 
     /// A cook from the start makes the checkpoints of an earlier one worthless.
     pub fn clear(&self) -> Result<(), CheckpointError> {
-        crate::files::clear_temporaries(&self.folder);
         for old in all(&self.folder) {
             std::fs::remove_file(&old)
                 .map_err(|e| CheckpointError(format!("cannot remove {}: {e}", old.display())))?;

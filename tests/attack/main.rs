@@ -31,43 +31,43 @@ fn few(target: Target, count: u64) {
 
 #[test]
 fn damaged_caches_are_told() {
-    few(Target::OwnCache, 100);
+    few(Target::OwnCache, 60);
 }
 
 #[test]
 fn damaged_caches_of_other_programs_harm_nobody() {
-    few(Target::TheirCache, 60);
+    few(Target::TheirCache, 40);
 }
 
 #[test]
 fn damaged_points_harm_nobody() {
-    few(Target::Points, 40);
+    few(Target::Points, 20);
 }
 
 #[test]
 fn damaged_graphs_harm_nobody() {
-    few(Target::Graph, 60);
+    few(Target::Graph, 40);
 }
 
 #[test]
 fn damaged_meshes_harm_nobody() {
-    few(Target::Obj, 30);
-    few(Target::Ply, 30);
+    few(Target::Obj, 15);
+    few(Target::Ply, 15);
 }
 
 #[test]
 fn damaged_checkpoints_are_told() {
-    few(Target::Checkpoint, 30);
+    few(Target::Checkpoint, 15);
 }
 
 #[test]
 fn absurd_checkpoints_harm_nobody() {
-    few(Target::FittingCheckpoint, 40);
+    few(Target::FittingCheckpoint, 25);
 }
 
 #[test]
 fn damaged_records_harm_nobody() {
-    few(Target::Records, 30);
+    few(Target::Records, 15);
 }
 
 /// `make attack`: MENISCUS_ATTACK_SECONDS long, from the seed MENISCUS_ATTACK_SEED or one that is drawn.

@@ -31,6 +31,12 @@ pub(super) fn check(state: &State, network: &Network) -> Option<String> {
                     object.name, object.kind
                 ));
             }
+            if !object.lead.is_finite() || object.lead.abs() > 1.0 / network.settings.fps {
+                return Some(format!(
+                    "the velocities of `{}` are {} s ahead of its positions",
+                    object.name, object.lead
+                ));
+            }
             object.ports.iter().find_map(|(name, port)| {
                 let wrong = declared(*holder, name, &port.data, network).or_else(|| defect(&port.data));
                 wrong.map(|what| format!("`{name}` of `{}` is damaged: {what}", object.name))

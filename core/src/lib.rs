@@ -8,6 +8,8 @@
 pub mod coupling;
 pub mod fluid;
 pub mod grid;
+pub mod interrupt;
 pub mod levelset;
+pub mod number;
 pub mod pressure;
 pub mod solid;

@@ -12,3 +12,4 @@ pub mod loader;
 mod memory;
 pub mod node;
 pub mod output;
+mod text;

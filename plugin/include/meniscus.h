@@ -36,7 +36,8 @@ typedef int32_t mns_status_t;
 enum {
     MNS_OK = 0,
     MNS_CANCELLED = 1,      /* progress() asked for it */
-    MNS_NOT_CONVERGED = 2,  /* what was written stands; the host warns */
+    MNS_NOT_CONVERGED = 2,  /* what was written stands; the host warns with the sentence of fail(), which should
+                               say what was reached */
     MNS_DT_REJECTED = 3,    /* reject_dt() was called: the host rewinds the substep and retries */
     MNS_FAILED = -1,        /* the simulation cannot go on */
     MNS_INTERNAL = -2,      /* a fault of the plugin; the instance may only be destroyed now */
@@ -165,7 +166,8 @@ typedef struct mns_port_t {
  * listed in the order in which they predict: solids before fluids. */
 typedef struct mns_role_t {
     uint32_t size;
-    uint32_t min_count, max_count; /* participants; max 0: any number */
+    uint32_t min_count, max_count; /* participants; max 0: any number. With a max, nor may they solve more objects
+                                      than that between them */
     uint32_t reserved;
     const char *name;   /* "liquid" */
     const char *medium; /* the participants' medium, NULL: any */
@@ -338,7 +340,7 @@ struct mns_context_t {
     const mns_value_t *params; /* in the order of the descriptor */
 
     /* [any] `done` of this stage, 0 to 1, or < 0 where nobody knows. 1: cancel, return MNS_CANCELLED soon.
-       At least once per iteration of a solver. */
+       At least once per iteration of a solver, and a few times a second in whatever else may take long. */
     int32_t (*progress)(mns_context_t *ctx, double done);
     /* [any] */
     void (*log)(mns_context_t *ctx, int32_t level, const char *sentence);
@@ -380,7 +382,9 @@ struct mns_context_t {
     /* [owner] This dt was too long; returns MNS_DT_REJECTED, which the stage then returns. */
     mns_status_t (*reject_dt)(mns_context_t *ctx, double suggestion);
     /* [owner] A host extension, or NULL. ("mns.device", 1): where the user wants solves to run, a const char *:
-       "auto" (a GPU where there is one), "cpu", or "cuda" (a GPU, or the call fails). */
+       "auto" (a GPU where there is one), "cpu", or "cuda" (a GPU, or the call fails). ("mns.trial", 1): not NULL
+       in init where the host only asks whether the shot could begin. Fail as ever; what takes long need not be
+       made, and what others made may be empty. */
     const void *(*extension)(mns_context_t *ctx, const char *id, uint32_t revision);
 };
 

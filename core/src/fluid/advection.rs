@@ -6,9 +6,13 @@ use super::flow::Flow;
 use super::inlet::Inlet;
 use super::particles::{Particles, Selection};
 use crate::grid::{FaceGrid, Transform};
+use crate::interrupt::Interrupt;
 use crate::solid::{Motion, Side, Solids};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+
+/// Particles between two questions whether to stop.
+const ASKING: usize = 64;
 
 /// What particles move through in a substep.
 #[derive(Clone, Copy)]
@@ -23,12 +27,14 @@ pub struct Way<'a> {
     pub born_from: i64,
     /// Where sources drive the liquid.
     pub inlet: Option<&'a Inlet>,
+    /// Whom to ask whether to stop on the way.
+    pub interrupt: Interrupt<'a>,
 }
 
 impl<'a> Way<'a> {
     /// Through a velocity as old as all particles, which no source drives.
     pub fn through(velocity: &'a FaceGrid<f32>, transform: Transform, dt: f64) -> Self {
-        Self { transform, velocity, dt, born_from: i64::MAX, inlet: None }
+        Self { transform, velocity, dt, born_from: i64::MAX, inlet: None, interrupt: Interrupt::NEVER }
     }
 }
 
@@ -53,8 +59,9 @@ impl Default for AdvectionParams {
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
 /// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Those that a source
 /// drives move with what its `inlet` gives, at its rim too. A particle that touches a solid loses the part of its velocity that goes into it.
+/// Asked to stop, it leaves the other particles where they are.
 pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &AdvectionParams) -> Selection {
-    let &Way { ref transform, velocity, dt, born_from, inlet } = way;
+    let &Way { ref transform, velocity, dt, born_from, inlet, interrupt } = way;
     let frame = particles.frame(transform);
     let origin = particles.origin;
     let h = transform.voxel_size();
@@ -74,6 +81,9 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
             for (n, (((x, v), &id), &moved)) in
                 positions.iter_mut().zip(velocities).zip(ids).zip(&*moved).enumerate()
             {
+                if n % ASKING == 0 && interrupt.asked() {
+                    break;
+                }
                 let start = frame.local(*x);
                 let moved = match inlet.and_then(|inlet| inlet.velocity_in(frame.cell(*x))) {
                     Some(given) => start + given * step,

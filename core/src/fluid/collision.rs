@@ -38,6 +38,8 @@ pub struct Sweep<'a> {
 /// How often a particle may be stopped by a solid on its way, and how often it is pushed out at its end.
 const SLIDES: usize = 4;
 const PUSHES: usize = 8;
+/// Most looks at the solids on a particle's way; one that is longer ends there.
+const MOST_LOOKS: f64 = 100_000.0;
 /// Sine of the angle up to which a step into a solid grazes it.
 const GRAZING: f64 = 0.5;
 
@@ -79,7 +81,7 @@ impl<'a> Sweep<'a> {
         if here + distance - rest.length() > 2.0 * self.separation && distance >= self.separation {
             return Landing { position: to, contact: None };
         }
-        let mut looks = (rest.length() / self.step).ceil() as usize + SLIDES;
+        let mut looks = (rest.length() / self.step).ceil().min(MOST_LOOKS) as usize + SLIDES;
         while rest != DVec3::ZERO && looks > 0 {
             looks -= 1;
             (rest, here) = self.step_along(&mut landing, rest, here);

@@ -7,6 +7,7 @@ use super::advection::{self, AdvectionParams, Way};
 use super::particles::{Particles, Selection};
 use super::transfer::{self, Transfer};
 use crate::grid::FaceGrid;
+use crate::interrupt::Interrupt;
 use crate::pressure::Device;
 use crate::solid::Solids;
 use copies::OnDevice;
@@ -17,6 +18,11 @@ use std::convert::Infallible;
 pub trait Mover {
     /// Why it could not.
     type Error;
+
+    /// An error where someone wants an end; to be asked between the parts of a substep.
+    fn go_on(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 
     /// As [`advection::advect`].
     fn advect(
@@ -78,6 +84,67 @@ impl Mover for Processor {
     ) -> Result<(), Infallible> {
         transfer::faces_to_particles(particles, transfer, velocity, before);
         Ok(())
+    }
+}
+
+/// A mover that asks, while it moves and between the parts of a substep, whether to stop.
+#[derive(Debug)]
+pub struct Interruptible<'a, M> {
+    /// What moves the particles.
+    pub mover: &'a mut M,
+    /// Whom it asks.
+    pub interrupt: Interrupt<'a>,
+}
+
+/// Why a part of a substep did not come to its end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped<E> {
+    /// Someone asked for it.
+    #[error("it was asked to stop")]
+    Interrupted,
+    /// It could not.
+    #[error("{0}")]
+    Failed(E),
+}
+
+impl<M: Mover> Mover for Interruptible<'_, M> {
+    type Error = Stopped<M::Error>;
+
+    fn go_on(&self) -> Result<(), Self::Error> {
+        self.interrupt.check().map_err(|_| Stopped::Interrupted)?;
+        self.mover.go_on().map_err(Stopped::Failed)
+    }
+
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Self::Error> {
+        let way = Way { interrupt: self.interrupt, ..*way };
+        let moved = self.mover.advect(particles, &way, solids, params).map_err(Stopped::Failed)?;
+        self.go_on().map(|()| moved)
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        transfer: &Transfer,
+    ) -> Result<FaceGrid<f32>, Self::Error> {
+        self.go_on()?;
+        self.mover.particles_to_faces(particles, transfer).map_err(Stopped::Failed)
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        transfer: &Transfer,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+    ) -> Result<(), Self::Error> {
+        self.go_on()?;
+        self.mover.faces_to_particles(particles, transfer, velocity, before).map_err(Stopped::Failed)
     }
 }
 

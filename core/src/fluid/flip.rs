@@ -30,6 +30,9 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// Most voxels a substep may be meant to cross: as far as velocity is extended around the liquid within a leaf's reach.
+pub const MOST_CFL: f64 = 5.0;
+
 /// How a liquid is simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlipParams {
@@ -96,7 +99,7 @@ impl FlipParams {
 
     /// Layers of faces by which velocity is extended around the liquid.
     pub fn layers(&self) -> usize {
-        self.cfl.ceil().clamp(1.0, 5.0) as usize + 2
+        self.cfl.ceil().clamp(1.0, MOST_CFL as f32) as usize + 2
     }
 
     /// Particles per voxel of a filled region.
@@ -244,14 +247,17 @@ pub fn predict_on<M: Mover>(
     mover.advect(&mut liquid.air, &way, solids, &params.advection)?;
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let sorted = sort_into_cells(liquid, params, &mut shares);
+    mover.go_on()?;
     // Where they came to overlap, they spread.
     let (cells, order) = spread_crowds(liquid, sorted, &mut shares, coming, params, memory);
     // Their momentum goes to the faces.
     take_velocity_from_particles(liquid, &cells, params, mover)?;
     // How much they stick to each other, the solve needs to know.
     liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
+    mover.go_on()?;
     // Where they are is where the liquid is.
     place_solids_and_surface(liquid, &cells, coming, params, memory);
+    mover.go_on()?;
     // What pulls there, the solve needs to know.
     liquid.tension =
         (params.tension > 0.0).then(|| tension::jump(&liquid.surface, params.tension, liquid.h()));
@@ -294,6 +300,7 @@ pub fn correct_on<M: Mover>(
     let gained: Vec<Vec3> = gained.collect();
     // Interior cells that run short of particles, or over, are put right.
     let reseeded = reseed_interior(liquid, &cells, params);
+    mover.go_on()?;
     // They will move into the air without being squeezed; what the air does there is no velocity of theirs.
     carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;

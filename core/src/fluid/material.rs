@@ -7,6 +7,9 @@ use crate::grid::{Grid, Transform, leaf};
 use glam::Vec3;
 use rayon::prelude::*;
 
+/// Lightest and heaviest liquid that can be counted with, kg/m³: products of densities must fit an f32.
+pub const DENSITIES: std::ops::RangeInclusive<f64> = 1e-3..=1e6;
+
 /// Density at cell centres, kg/m³; `None` when all particles share one density.
 pub fn density(particles: &Particles, cells: &Cells, transform: &Transform) -> Option<Grid<f32>> {
     if particles.is_empty() || particles.uniform_density().is_some() {

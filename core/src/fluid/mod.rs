@@ -36,6 +36,7 @@ pub mod swelling;
 pub mod tension;
 pub mod thinning;
 pub mod transfer;
+pub mod travel;
 pub mod viscosity;
 pub mod volume;
 

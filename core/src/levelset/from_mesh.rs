@@ -2,6 +2,7 @@
 
 use super::SignedDistance;
 use crate::grid::{Coord, Grid, Topology, Transform, leaf};
+use crate::interrupt::Interrupt;
 use crate::solid::{Feature, MeshError, Normals, TriMesh, closest_point};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
@@ -16,17 +17,36 @@ const THINNEST_BAND: f32 = 2.0;
 /// distances, signs by the angle-weighted pseudonormal [Baerentzen and Aanaes 2005]. Memory and time grow with
 /// the surface. A mesh without an inside is an error that says what is wrong with it and where.
 pub fn from_mesh(mesh: &TriMesh, transform: &Transform, band: f32) -> Result<SignedDistance, MeshError> {
-    let band = band.max(THINNEST_BAND);
+    from_mesh_unless(mesh, transform, band, Interrupt::NEVER)
+}
+
+/// What [`from_mesh`] would refuse, found out without making anything.
+pub fn can_be_made(mesh: &TriMesh, transform: &Transform, band: f32) -> Result<(), MeshError> {
     mesh.check()?;
-    affordable(mesh, transform, band)?;
+    affordable(mesh, transform, band.max(THINNEST_BAND))
+}
+
+/// [`from_mesh`], unless it is asked to stop: then the error is [`MeshError::Interrupted`].
+pub fn from_mesh_unless(
+    mesh: &TriMesh,
+    transform: &Transform,
+    band: f32,
+    interrupt: Interrupt,
+) -> Result<SignedDistance, MeshError> {
+    let band = band.max(THINNEST_BAND);
+    can_be_made(mesh, transform, band)?;
+    let go_on = || interrupt.check().map_err(|_| MeshError::Interrupted);
     let search = Search::new(mesh, transform, band);
     let normals = Normals::of(mesh);
-    let blocks = search.leaves();
+    let blocks = search.leaves(interrupt);
+    go_on()?;
     let width = search.width as f32;
     let mut leaves: Vec<(Coord, Vec<f32>)> = blocks
         .into_par_iter()
+        .filter(|_| !interrupt.asked())
         .filter_map(|(origin, triangles)| Some((origin, search.distances(origin, &triangles, &normals)?)))
         .collect();
+    go_on()?;
     leaves.sort_unstable_by_key(|(o, _)| o.to_array());
     let topology = Arc::new(Topology::new(leaves.iter().map(|(o, _)| *o).collect()));
     let mut grid = Grid::new(topology, width);
@@ -45,7 +65,7 @@ pub fn mesh_velocity(
     let mut out = Grid::new(band.topology.clone(), Vec3::ZERO);
     let voxels = band.background / transform.voxel_size() as f32;
     let search = Search::new(mesh, transform, voxels);
-    for (origin, triangles) in search.leaves() {
+    for (origin, triangles) in search.leaves(Interrupt::NEVER) {
         let Some(l) = out.topology.leaf_of(origin) else { continue };
         let values = &mut out.values[l * leaf::SIZE..][..leaf::SIZE];
         values.par_iter_mut().enumerate().for_each(|(n, v)| {
@@ -103,7 +123,7 @@ impl<'a> Search<'a> {
 
     /// The leaves the band may meet, sorted, each with the triangles that are near it: found by halving blocks
     /// of voxels, so that neither large triangles nor large empty spaces cost.
-    fn leaves(&self) -> Vec<(Coord, Vec<u32>)> {
+    fn leaves(&self, interrupt: Interrupt) -> Vec<(Coord, Vec<u32>)> {
         let none = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         let (low, high) = self.corners.iter().flatten().fold(none, |(low, high), &p| {
             let p = self.transform.to_index(p);
@@ -124,6 +144,7 @@ impl<'a> Search<'a> {
             size /= 2;
             blocks = blocks
                 .par_iter()
+                .filter(|_| !interrupt.asked())
                 .flat_map_iter(|(origin, triangles)| {
                     children(*origin, size)
                         .filter_map(move |o| Some((o, self.near_block(o, size, triangles)?)))

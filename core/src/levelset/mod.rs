@@ -10,7 +10,7 @@ mod tiles;
 mod volume;
 
 pub use curvature::curvature;
-pub use from_mesh::{from_mesh, mesh_velocity};
+pub use from_mesh::{can_be_made, from_mesh, from_mesh_unless, mesh_velocity};
 pub use redistance::{interface, redistance};
 pub use region::{Dense, Region};
 pub use signed_distance::{SdfSampler, SignedDistance};

@@ -1,6 +1,7 @@
 //! Triangle meshes as solids come in, and what must hold before one has an inside.
 
 use super::intersection::first_self_intersection;
+use crate::number::written;
 use glam::{DVec3, Vec3};
 use rustc_hash::FxHashMap;
 
@@ -95,11 +96,12 @@ pub enum MeshError {
     #[error("the mesh encloses no volume")]
     Flat,
     /// A voxel size that cannot be.
-    #[error("a voxel size of {0} m cannot be used")]
+    #[error("a voxel size of {} m cannot be used", written(*.0))]
     VoxelSize(f64),
     /// Too many voxels.
     #[error(
-        "voxels of {voxel} m are too fine for a mesh of {extent:.3} m: its surface would need {memory_gb:.0} GB"
+        "voxels of {} m are too fine for a mesh of {} m: its surface would need {} GB",
+        written(*voxel), written(*extent), written(memory_gb.ceil())
     )]
     TooFine {
         /// Voxel size, metres.
@@ -109,6 +111,9 @@ pub enum MeshError {
         /// Estimated memory of the band.
         memory_gb: f64,
     },
+    /// Someone asked for an end before it was made.
+    #[error("it was asked to stop")]
+    Interrupted,
 }
 
 /// A directed edge of a triangle.

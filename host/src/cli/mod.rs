@@ -13,7 +13,9 @@ mod signals;
 mod units;
 
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Done.
 const DONE: u8 = 0;
@@ -31,9 +33,11 @@ pub fn run() -> ExitCode {
         Ok(args) => args,
         Err(e) => {
             // Help and version go to standard output and are no failure.
-            let code = if e.use_stderr() { BAD_USAGE } else { DONE };
-            let _ = e.print();
-            return ExitCode::from(code);
+            if e.use_stderr() {
+                let _ = e.print();
+                return ExitCode::from(BAD_USAGE);
+            }
+            return ExitCode::from(printed(e.print()));
         }
     };
     crate::engine::crash::watch();
@@ -46,23 +50,38 @@ pub fn run() -> ExitCode {
         args::Command::Doctor => doctor::run(),
         args::Command::Demo(a) => demo::run(&a),
     };
-    ExitCode::from(code)
+    ExitCode::from(if code == DONE && LOST.load(Ordering::Relaxed) { FAILED } else { code })
 }
 
-/// Prints to standard output; a closed pipe is no failure.
+/// Something was said that standard output did not take.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output and gives the code; a closed pipe is no failure. What is lost fails the command, whatever
+/// else it does.
 fn say(text: &str) -> u8 {
-    use std::io::Write;
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    DONE
+    let mut out = std::io::stdout();
+    printed(out.write_all(crate::text::tame(text).as_bytes()))
+}
+
+/// The code of what was written to standard output.
+fn printed(written: std::io::Result<()>) -> u8 {
+    match written.and_then(|()| std::io::stdout().flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            if !LOST.swap(true, Ordering::Relaxed) {
+                tell(&format!("error: cannot write to standard output: {e}"));
+            }
+            FAILED
+        }
+        _ => DONE,
+    }
 }
 
 /// Prints a line to standard error; a closed pipe is no failure.
 fn tell(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", crate::text::tame(line));
 }
 
-/// Prints an error and gives its code.
+/// Prints an error, a sentence a line, and gives its code.
 fn fail(code: u8, error: &dyn std::fmt::Display) -> u8 {
     error.to_string().lines().for_each(|line| tell(&format!("error: {line}")));
     code

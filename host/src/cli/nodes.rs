@@ -4,6 +4,7 @@ use super::args::NodesArgs;
 use super::{BAD_USAGE, fail, say, tell};
 use crate::graph::nearest;
 use crate::loader::Plugins;
+use crate::text::{SENTENCE, number as plain, one_line};
 use crate::node::{NodeType, ParamKind, ParamSpec, PortOwner, Range, Stage};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -28,7 +29,7 @@ pub(super) fn run(args: &NodesArgs) -> u8 {
         None => {
             let near = nearest(name, types.all().iter().map(|t| t.short_name()));
             let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-            fail(BAD_USAGE, &format!("there is no node type `{name}`{hint}"))
+            fail(BAD_USAGE, &format!("there is no node type `{}`{hint}", one_line(name, 60)))
         }
     }
 }
@@ -49,7 +50,7 @@ fn list(types: &[Arc<NodeType>]) -> String {
             kind = Some(t.kind);
         }
         let from = if t.plugin.is_empty() { String::new() } else { format!("  [{}]", t.plugin) };
-        let first = t.help.split_inclusive(". ").next().unwrap_or("").trim();
+        let first = one_line(t.help.split_inclusive(". ").next().unwrap_or("").trim(), SENTENCE);
         let _ = writeln!(text, "  {:width$}  {first}{from}", t.short_name());
     }
     let _ = writeln!(text, "\n`meniscus nodes TYPE` shows one in full.");
@@ -59,7 +60,7 @@ fn list(types: &[Arc<NodeType>]) -> String {
 fn in_full(t: &NodeType) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}  version {}  ({}, {})", t.id, t.version, t.label, t.kind.name());
-    let _ = writeln!(text, "{}", t.help);
+    let _ = writeln!(text, "{}", one_line(&t.help, 4 * SENTENCE));
     if !t.houdini_name.is_empty() {
         let _ = writeln!(text, "In Houdini: {}", t.houdini_name);
     }
@@ -125,11 +126,6 @@ fn range(r: &Range) -> Option<String> {
     };
     let all: Vec<String> = [hard, soft].into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join(", "))
-}
-
-/// A number, by its exponent where it would have a row of zeros.
-fn plain(x: f64) -> String {
-    if x != 0.0 && !(1e-4..1e7).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
 }
 
 fn ports(text: &mut String, t: &NodeType) {

@@ -50,6 +50,8 @@ pub struct Simulation<'a> {
     folder: PathBuf,
     pub(super) threads: u32,
     device: Device,
+    /// Nothing is cooked: the question is whether the shot could begin.
+    pub(super) trial: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }
@@ -78,6 +80,7 @@ impl<'a> Simulation<'a> {
             folder: folder.into(),
             threads,
             device,
+            trial: false,
             cancel,
             watcher,
         };
@@ -156,6 +159,7 @@ impl<'a> Simulation<'a> {
             timing,
             threads: self.threads,
             device: self.device,
+            trial: self.trial,
             cancel: self.cancel,
             watcher: self.watcher,
         }

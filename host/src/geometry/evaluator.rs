@@ -7,6 +7,7 @@ use super::{file, merge, primitives, revolve, transform};
 use crate::data::Geometry;
 use crate::graph::{Bound, Network, Problem};
 use crate::node::{NodeKind, Params, Value};
+use crate::text::number;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ struct Memory {
     rest: Option<Arc<Geometry>>,
     /// A moment, those before and after it, and it with its motion from and to them.
     moved: Option<[Arc<Geometry>; 4]>,
+    /// Its shape at the frames looked at last, the newest one first.
+    shapes: [Option<(f64, Shape)>; 3],
 }
 
 /// Evaluates the geometry nodes of a network. It keeps what did not change, so stamps stay equal.
@@ -33,13 +36,22 @@ pub struct Evaluator {
     /// A reader for every node that reads files.
     files: BTreeMap<usize, file::Reader>,
     memory: Vec<Memory>,
+    /// Whether the geometry of each node changes over time.
+    moves: Vec<bool>,
 }
 
 impl Evaluator {
     /// An evaluator; files are looked for relative to `folder`.
     pub fn new(network: &Network, folder: &Path) -> Self {
         let memory = network.nodes.iter().map(|_| Memory::default()).collect();
-        Self { folder: folder.into(), fps: network.settings.fps, files: BTreeMap::new(), memory }
+        let mut moves: Vec<bool> = Vec::with_capacity(network.nodes.len());
+        for node in &network.nodes {
+            // Inputs stand before the node.
+            let moved = node.inputs.iter().any(|&i| moves.get(i) == Some(&true));
+            moves.push(moved || (!node.bypass && moves_by_itself(node)));
+        }
+        let files = BTreeMap::new();
+        Self { folder: folder.into(), fps: network.settings.fps, files, memory, moves }
     }
 
     /// The files read so far: node, name as the graph gives it, hash of the bytes.
@@ -60,7 +72,7 @@ impl Evaluator {
         dt: f64,
         ahead: f64,
     ) -> Result<Arc<Geometry>, Problem> {
-        if !moves(network, node) {
+        if !self.moves[node] {
             return Ok(self.shape(network, node, frame)?.geometry);
         }
         let after = match ahead > 0.0 {
@@ -89,12 +101,49 @@ impl Evaluator {
         Ok(out)
     }
 
-    fn shape(&mut self, network: &Network, at: usize, frame: f64) -> Result<Shape, Problem> {
-        let node = &network.nodes[at];
-        let mut inputs = Vec::with_capacity(node.inputs.len());
-        for &i in &node.inputs {
-            inputs.push(self.shape(network, i, frame)?);
+    /// A node's shape at a frame; those of the nodes upstream are made first, however long the chain is.
+    fn shape(&mut self, network: &Network, node: usize, frame: f64) -> Result<Shape, Problem> {
+        let mut waiting = vec![node];
+        while let Some(&at) = waiting.last() {
+            let missing: Vec<usize> = match self.known_shape(at, frame) {
+                Some(_) => Vec::new(),
+                None => {
+                    let inputs = network.nodes[at].inputs.iter();
+                    inputs.copied().filter(|&i| self.known_shape(i, frame).is_none()).collect()
+                }
+            };
+            if !missing.is_empty() {
+                waiting.extend(missing.into_iter().rev());
+                continue;
+            }
+            waiting.pop();
+            if self.known_shape(at, frame).is_none() {
+                let shape = self.shape_of(network, at, frame)?;
+                let moment = self.moment(at, frame);
+                let known = &mut self.memory[at].shapes;
+                known.rotate_right(1);
+                known[0] = Some((moment, shape));
+            }
         }
+        let known = self.known_shape(node, frame).cloned();
+        known.ok_or_else(|| Problem::node(&network.nodes[node].name, "gave no geometry"))
+    }
+
+    /// What stands still is the same at all frames.
+    fn moment(&self, at: usize, frame: f64) -> f64 {
+        if self.moves[at] { frame } else { 0.0 }
+    }
+
+    fn known_shape(&self, at: usize, frame: f64) -> Option<&Shape> {
+        let moment = self.moment(at, frame);
+        self.memory[at].shapes.iter().flatten().find(|(known, _)| *known == moment).map(|(_, shape)| shape)
+    }
+
+    /// A node's shape, made of those of its inputs.
+    fn shape_of(&mut self, network: &Network, at: usize, frame: f64) -> Result<Shape, Problem> {
+        let node = &network.nodes[at];
+        let inputs: Vec<Shape> =
+            node.inputs.iter().filter_map(|&i| self.known_shape(i, frame).cloned()).collect();
         if node.bypass {
             return Ok(inputs.into_iter().next().unwrap_or_else(|| Shape::still(self.empty(at))));
         }
@@ -214,11 +263,10 @@ fn swells(node: &Bound) -> bool {
     ["scale", "uniform_scale", "pivot"].iter().any(|p| node.params.get(*p).is_some_and(|v| v.is_animated()))
 }
 
-/// True when a node's geometry changes over time.
-fn moves(network: &Network, at: usize) -> bool {
-    let node = &network.nodes[at];
+/// True when a node's geometry changes over time whatever its inputs do.
+fn moves_by_itself(node: &Bound) -> bool {
     let sequence = matches!(node.params.get("file"), Some(crate::graph::Animated::Constant(Value::Text(t))) if t.contains("$F"));
-    (!node.bypass && (node.is_animated() || sequence)) || node.inputs.iter().any(|&i| moves(network, i))
+    node.is_animated() || sequence
 }
 
 /// Puts the moment into the path of a mesh sequence, so that two moments are told apart.
@@ -237,7 +285,7 @@ fn check(node: &Bound, g: &Geometry) -> Result<(), Problem> {
     match g.positions().iter().flatten().find(|c| !c.is_finite() || c.abs() > super::FAR) {
         Some(c) => Err(Problem::node(
             &node.name,
-            format!("a point lies at {c} m: positions must stay within {:e} m", super::FAR),
+            format!("a point lies at {} m: positions must stay within {:e} m", number((*c).into()), super::FAR),
         )),
         None => Ok(()),
     }

@@ -106,10 +106,13 @@ impl Network {
         let order = wire_order(&graph.nodes, &mut problems);
         let mut place = vec![usize::MAX; graph.nodes.len()];
         order.iter().enumerate().for_each(|(at, &i)| place[i] = at);
+        let mut named = BTreeMap::new();
+        for (i, node) in graph.nodes.iter().enumerate() {
+            named.entry(node.name.as_str()).or_insert(place[i]);
+        }
         let mut nodes = Vec::with_capacity(order.len());
         for node in order.iter().map(|&i| &graph.nodes[i]) {
-            let find = |name: &String| graph.nodes.iter().position(|n| n.name == *name).map(|i| place[i]);
-            let inputs = node.inputs.iter().filter_map(find).collect();
+            let inputs = node.inputs.iter().filter_map(|name| named.get(name.as_str()).copied()).collect();
             if let Some(node_type) = find_type(node, types, &mut problems) {
                 let params = bind_params(node, &node_type, &graph.settings, &mut problems);
                 nodes.push(Bound { name: node.name.clone(), node_type, inputs, bypass: node.bypass, params });

@@ -5,6 +5,7 @@ use super::expression::evaluate;
 use super::json::Json;
 use super::suggest::hint;
 use crate::node::{ParamKind, ParamSpec, Value};
+use crate::text::number as written;
 use std::collections::BTreeMap;
 
 type Variables = BTreeMap<String, f64>;
@@ -79,23 +80,31 @@ fn components(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<Ve
 fn number(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<f64, String> {
     let x = match json {
         Json::Number(x) => *x,
-        Json::Text(t) if t.contains('$') => evaluate(t, variables)?,
+        Json::Text(t) if is_expression(t) => evaluate(t, variables)?,
         _ => return Err(format!("expected {}, found {}", expected(spec), json.describe())),
     };
     if spec.kind == ParamKind::Integer && (x.fract() != 0.0 || x.abs() > 9.007_199_254_740_992e15) {
-        return Err(format!("expected a whole number, found {x}"));
+        return Err(format!("expected a whole number, found {}", written(x)));
     }
     let unit = if spec.unit.is_empty() { String::new() } else { format!(" {}", spec.unit) };
     match (spec.range.hard_min, spec.range.hard_max) {
         (Some(min), _) if x < min => {
+            let (x, min) = (written(x), written(min));
             Err(format!("{x}{unit} is below the smallest value allowed, {min}{unit}"))
         }
         (_, Some(max)) if x > max => {
+            let (x, max) = (written(x), written(max));
             Err(format!("{x}{unit} is above the largest value allowed, {max}{unit}"))
         }
-        _ if x.abs() > HUGE => Err(format!("{x:e}{unit} is too large to be meant")),
+        _ if x.abs() > HUGE => Err(format!("{}{unit} is too large to be meant", written(x))),
         _ => Ok(x),
     }
+}
+
+/// Whether a text is meant to be counted out: it names a variable, or it is made of what expressions are made of.
+fn is_expression(text: &str) -> bool {
+    let of_one = |c: char| c.is_ascii_digit() || "+-*/().eE ".contains(c);
+    text.contains('$') || (text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(of_one))
 }
 
 /// `{"keys": [[frame, value], …], "ease": "linear"}`
@@ -136,6 +145,7 @@ fn read_keys(spec: &ParamSpec, value: &Json, variables: &Variables) -> Result<Ve
             .filter(|f| f.abs() <= 1e7)
             .ok_or_else(|| place(format!("expected a frame number, found {}", frame.describe())))?;
         if keys.last().is_some_and(|k| k.0 >= frame) {
+            let frame = written(frame);
             return Err(place(format!("frame {frame} does not come after the key before it")));
         }
         keys.push((frame, components(spec, v, variables).map_err(place)?));

@@ -21,7 +21,7 @@ pub fn evaluate(text: &str, variables: &BTreeMap<String, f64>) -> Result<f64, St
         return Err(parser.unexpected("the end or one of + - * /"));
     }
     if !value.is_finite() {
-        return Err(format!("`{}` is not a finite number", super::json::shorten(text)));
+        return Err(format!("`{}` is too large to be a number", super::json::shorten(text)));
     }
     Ok(value)
 }
@@ -173,7 +173,7 @@ mod tests {
             ("(1", "expected `)`"),
             ("1 2", "found `2`"),
             ("1..2", "expected a number"),
-            ("1e300*1e300", "not a finite number"),
+            ("1e300*1e300", "too large to be a number"),
             ("2×3", "found `×`"),
         ] {
             let e = evaluate(text, &variables()).unwrap_err();

@@ -1,6 +1,7 @@
 //! JSON as a graph needs it: keys in order and never twice, numbers finite, depth bounded.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use crate::text::{number, one_line};
 use std::fmt;
 
 /// A JSON value.
@@ -31,7 +32,7 @@ impl Json {
         match self {
             Json::Null => "null".into(),
             Json::Bool(b) => b.to_string(),
-            Json::Number(x) => format!("the number {x}"),
+            Json::Number(x) => format!("the number {}", number(*x)),
             Json::Text(t) => format!("the text \"{}\"", shorten(t)),
             Json::List(l) => format!("a list of {}", l.len()),
             Json::Object(_) => "an object {…}".into(),
@@ -66,10 +67,7 @@ impl Json {
 
 /// At most 60 letters of a text, for messages.
 pub(super) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    one_line(text, 60)
 }
 
 impl<'de> Deserialize<'de> for Json {

@@ -1,6 +1,6 @@
 //! `--set KEY=VALUE` on the command line.
 
-use super::json::Json;
+use super::json::{Json, shorten};
 use super::problem::Problem;
 
 /// One override. The key is `quality`, `fps`, `frames`, `substeps.min|max|cfl`, a variable, `node.param` or
@@ -19,7 +19,7 @@ impl Override {
         let (key, value) = text
             .split_once('=')
             .filter(|(k, _)| !k.trim().is_empty())
-            .ok_or_else(|| Problem::graph(format!("--set expects node.param=value, found `{text}`")))?;
+            .ok_or_else(|| Problem::graph(format!("--set expects node.param=value, found `{}`", shorten(text))))?;
         let value = value.trim();
         let value = Json::parse(value).unwrap_or_else(|_| Json::Text(value.to_owned()));
         Ok(Self { key: key.trim().trim_start_matches('$').to_owned(), value })

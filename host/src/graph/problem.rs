@@ -1,6 +1,10 @@
 //! What is wrong with a graph, one sentence each.
 
+use crate::text::one_line;
 use std::fmt;
+
+/// Longest line of a problem, letters: a long path and a sentence around it.
+const LONGEST: usize = 5000;
 
 /// One thing wrong, with the node and the parameter it concerns.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,14 +36,16 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut text = String::new();
         if let Some(node) = &self.node {
-            write!(f, "node `{node}`")?;
+            text += &format!("node `{node}`");
             if let Some(param) = &self.param {
-                write!(f, ", parameter `{param}`")?;
+                text += &format!(", parameter `{param}`");
             }
-            write!(f, ": ")?;
+            text += ": ";
         }
-        write!(f, "{}", self.message)
+        // Names of files and what stands in them come from anywhere.
+        f.write_str(&one_line(&(text + &self.message), LONGEST))
     }
 }
 

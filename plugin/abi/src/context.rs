@@ -38,6 +38,9 @@ pub struct Solve {
 /// Host extension, revision 1: where the user wants solves to run, a string "auto", "cpu" or "cuda".
 pub const DEVICE_EXTENSION: &CStr = c"mns.device";
 
+/// Host extension, revision 1: there in `init` where the host only asks whether the shot could begin.
+pub const TRIAL_EXTENSION: &CStr = c"mns.trial";
+
 /// The call: what is being run, when, with what, and the host's functions (see the header for each).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,8 @@ use super::solids::{mesh_of, stamps_of};
 use meniscus_abi::guest::{AttributeShape, AttributeView, Call, Failure, GeometryView};
 use meniscus_abi::{Element, Level, On};
 use meniscus_core::fluid::Particles;
+use meniscus_core::fluid::material::DENSITIES;
+use meniscus_core::number::written;
 use meniscus_core::solid::{NearestPlace, NearestTriangle};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -86,7 +88,7 @@ impl Exchange {
                 }
             }
         }
-        let density = material(call, port, items, "density", |x| x > 0.0)?;
+        let density = material(call, port, items, "density", |x| DENSITIES.contains(&x))?;
         let viscosity = material(call, port, items, "viscosity", |x| x >= 0.0)?;
         if users.is_empty() && density.is_none() && viscosity.is_none() {
             return Ok(None);
@@ -224,7 +226,7 @@ fn material(
             wrong(format!("has a point attribute `{name}` that is not one number per point"))
         })?;
         if let Some((p, x)) = numbers.iter().enumerate().find(|(_, x)| !(x.is_finite() && fits(**x))) {
-            return Err(wrong(format!("has a {name} of {x} on point {p}, which no liquid has")));
+            return Err(wrong(format!("has a {name} of {} on point {p}, which no liquid has", written(*x))));
         }
         values.extend(numbers.iter().map(|&x| x as f32));
     }

@@ -5,6 +5,7 @@ use super::solids::{mesh_of, no_inside, stamps_of};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::grid::Transform;
+use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
 use std::sync::Arc;
 
@@ -49,6 +50,18 @@ impl Exchange {
         Ok(bounds)
     }
 
+    /// Refuses meshes at a port that [`Self::region`] would refuse, and makes nothing of the others.
+    pub fn check_region(&self, call: &Call, port: u32, h: f64) -> Result<(), Failure> {
+        let transform = Transform::uniform(h, DVec3::ZERO);
+        for n in 0..call.items(port) {
+            let Some(view) = call.geometry(port, n) else { continue };
+            let mesh = mesh_of(call, port, std::slice::from_ref(&view), "P")?;
+            self.install(|| levelset::can_be_made(&mesh, &transform, BAND))
+                .map_err(|e| no_inside(call, port, n, "particle_separation", &e))?;
+        }
+        Ok(())
+    }
+
     /// What the meshes at a port enclose, on a lattice of `h` metres; None where nothing is wired in.
     pub fn region(&mut self, call: &Call, port: u32, h: f64) -> Result<Option<Arc<Region>>, Failure> {
         let items: Vec<_> =
@@ -64,6 +77,8 @@ impl Exchange {
             return Ok(Some(region.clone()));
         }
         let transform = Transform::uniform(h, DVec3::ZERO);
+        let watch = call.progress().watch();
+        let stopped = || watch.stopped();
         let mut region =
             Region { parts: Vec::new(), transform, low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
         for (n, view) in &items {
@@ -73,7 +88,7 @@ impl Exchange {
                 region.high = region.high.max(p.as_dvec3());
             }
             let part = self
-                .install(|| levelset::from_mesh(&mesh, &transform, BAND))
+                .install(|| levelset::from_mesh_unless(&mesh, &transform, BAND, Interrupt::new(&stopped)))
                 .map_err(|e| no_inside(call, port, *n, "particle_separation", &e))?;
             region.parts.push(part);
         }

@@ -6,6 +6,7 @@ use glam::Vec3;
 use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
 use meniscus_abi::{Element, On, Sampling, Tile};
 use meniscus_core::grid::{Grid, Transform};
+use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
 use meniscus_core::solid::TriMesh;
 
@@ -113,6 +114,19 @@ impl Exchange {
         Ok(SolidShape::Free { mesh, next, stamps })
     }
 
+    /// Refuses a solid that [`Self::write_collision`] would refuse, and makes nothing of any other.
+    pub fn check_shape(
+        &self,
+        call: &Call,
+        mesh_port: u32,
+        shape: &SolidShape,
+        h: f64,
+    ) -> Result<(), Failure> {
+        let lattice = SolidShape::lattice(h);
+        self.install(|| levelset::can_be_made(shape.mesh(), &lattice, BAND))
+            .map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))
+    }
+
     /// Makes the signed distance of a solid and, where it deforms, its velocity per voxel: in this substep and in the next,
     /// at the ports of `velocities`.
     pub fn write_collision(
@@ -125,7 +139,10 @@ impl Exchange {
         h: f64,
     ) -> Result<(), Failure> {
         let lattice = SolidShape::lattice(h);
-        let made = self.install(|| levelset::from_mesh(shape.mesh(), &lattice, BAND));
+        let watch = call.progress().watch();
+        let stopped = || watch.stopped();
+        let interrupt = Interrupt::new(&stopped);
+        let made = self.install(|| levelset::from_mesh_unless(shape.mesh(), &lattice, BAND, interrupt));
         let made = made.map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))?;
         let placed = match shape {
             SolidShape::Rigid { placement, .. } => placement.after(&lattice.to_row_major()),

@@ -122,6 +122,7 @@ pub(super) fn no_inside(call: &Call, port: u32, item: u32, voxels: &str, error: 
         MeshError::VoxelSize(_) | MeshError::TooFine { .. } => {
             Failure::parameter(format!("{voxels}: {error}"))
         }
+        MeshError::Interrupted => Failure::cancelled(),
         _ => Failure::input(port, format!("`{}`: {error}", call.item_name(port, item))),
     }
 }

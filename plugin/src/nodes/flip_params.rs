@@ -4,11 +4,12 @@ use super::projection;
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{MenuItem, Param};
-use meniscus_core::fluid::flip::FlipParams;
+use meniscus_core::fluid::flip::{FlipParams, MOST_CFL};
 use meniscus_core::fluid::reseeding::Reseeding;
 use meniscus_core::fluid::transfer::VelocityTransfer;
 use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::fluid::volume::VolumeControl;
+use meniscus_core::number::written;
 use meniscus_core::solid::{DomainLimits, Side};
 
 const TRANSFERS: &[MenuItem] =
@@ -81,14 +82,16 @@ pub static PARAMS: [Param; 26] = [
         .houdini(c"reseed"),
     Param::int(c"min_particles", c"Min Particles per Voxel", 4)
         .folder(c"Reseeding")
-        .range(1.0, 16.0)
+        .range(1.0, 64.0)
         .hard_min()
+        .hard_max()
         .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band; 8 is what a liquid starts with.")
         .disable_when(c"{ reseed == 0 }"),
     Param::int(c"max_particles", c"Max Particles per Voxel", 12)
         .folder(c"Reseeding")
-        .range(4.0, 64.0)
+        .range(4.0, 256.0)
         .hard_min()
+        .hard_max()
         .help(c"Voxels with more particles are thinned to this many.")
         .disable_when(c"{ reseed == 0 }"),
     Param::toggle(c"volume_correction", c"Correct Volume", true)
@@ -148,8 +151,8 @@ pub static PARAMS: [Param; 26] = [
         .disable_when(c"{ reseed == 0 }"),
 ];
 
-/// How the core is to step the liquid.
-pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
+/// How the core is to step the liquid; limits that contradict each other get a sentence.
+pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, Failure> {
     /// ln 10: a decay by nine tenths.
     const NINE_TENTHS: f64 = std::f64::consts::LN_10;
     /// Layers from which on a cell and those around it are clear of the surface.
@@ -160,14 +163,17 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
         APIC => VelocityTransfer::Apic,
         _ => VelocityTransfer::Flip { flip: call.number(FLIP_RATIO) as f32 },
     };
-    params.cfl = call.cfl() as f32;
+    params.cfl = cfl(call)?;
     params.band = call.number(BAND) as f32;
     params.viscosity = call.on(VISCOSITY);
     params.tension = surface_tension(call);
     params.air_particles = call.on(AIR_PARTICLES);
     params.advection.separation = call.number(COLLISION_SEPARATION);
-    let fewest = call.int(FEWEST).max(1) as usize;
-    let most = (call.int(MOST).max(1) as usize).max(fewest);
+    let [fewest, most] = [FEWEST, MOST].map(|limit| call.int(limit).max(1) as usize);
+    if call.on(RESEED) && fewest > most {
+        let sentence = format!("min_particles, {fewest}, is more than max_particles, {most}");
+        return Err(Failure::parameter(sentence));
+    }
     let thinned_below = match call.number(PARTICLE_BAND) {
         0.0 => 0.0,
         layers => layers.max(LEAST_BAND) as f32 - 0.5,
@@ -182,7 +188,20 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> FlipParams {
         true => VolumeControl { gain, ..VolumeControl::default() },
         false => VolumeControl { gain: 0.0, spread: false },
     };
-    params
+    Ok(params)
+}
+
+/// Voxels a substep may cross.
+fn cfl(call: &Call) -> Result<f32, Failure> {
+    let cfl = call.cfl();
+    if cfl <= MOST_CFL {
+        return Ok(cfl as f32);
+    }
+    let [given, most] = [cfl, MOST_CFL].map(written);
+    let sentence = format!(
+        "the shot's substeps.cfl is {given}, and the velocity around the liquid reaches {most} voxels: {most} is the most"
+    );
+    Err(Failure::parameter(sentence))
 }
 
 /// Surface tension, N/m.
@@ -200,7 +219,8 @@ pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
     let (centre, size) =
         (DVec3::from_array(call.vector(LIMIT_CENTER)), DVec3::from_array(call.vector(LIMIT_SIZE)));
     if !(size.cmpgt(DVec3::ZERO).all() && size.is_finite() && centre.is_finite()) {
-        return Err(Failure::parameter(format!("limit_size: a box of {size} m at {centre} holds nothing")));
+        let [size, centre] = [size, centre].map(|v| v.to_array().map(written).join(", "));
+        return Err(Failure::parameter(format!("limit_size: a box of [{size}] m at [{centre}] holds nothing")));
     }
     let side = |n: usize| match call.int(FIRST_SIDE + n) {
         0 => Side::Closed,

@@ -12,13 +12,15 @@ use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
-use meniscus_core::fluid::device::{DeviceError, DeviceMover};
+use meniscus_core::fluid::device::{DeviceError, DeviceMover, Interruptible, Stopped};
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::step::Step;
 use meniscus_core::fluid::thinning::Shares;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
-use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension};
+use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension, travel};
+use meniscus_core::interrupt::Interrupt;
+use meniscus_core::number::{roughly, written};
 use meniscus_core::solid::Solids;
 use rayon::prelude::*;
 
@@ -189,7 +191,7 @@ impl FlipSolver {
     /// The liquid meets the solids: the first frame is the state from which the first substep starts.
     fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
-        let params = flip_params(call, held.particle_separation);
+        let params = flip_params(call, held.particle_separation)?;
         let domain = domain_limits(call)?;
         let [colliders, _] = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
@@ -209,7 +211,7 @@ impl FlipSolver {
 
     fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
-        let mut params = flip_params(call, held.particle_separation);
+        let mut params = flip_params(call, held.particle_separation)?;
         params.tension = self.bearable_tension(call, &held.liquid);
         self.exchange.read_ahead(call, &[STATE.vel]);
         held.liquid.velocity = self.exchange.required_faces(call, STATE.vel)?.0;
@@ -223,6 +225,9 @@ impl FlipSolver {
         }
         let (memory, step) = (&mut self.memory, step_of(call));
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
+        let watch = call.progress().watch();
+        let stopped = || watch.stopped();
+        let mover = &mut Interruptible { mover, interrupt: Interrupt::new(&stopped) };
         let Held { liquid, followers, .. } = &mut held;
         let kicks = followers.take(Beside::Kick);
         let predicted = self.exchange.install(|| {
@@ -233,8 +238,9 @@ impl FlipSolver {
             if params.viscosity {
                 check_viscosity(&liquid.particles)?;
             }
+            travel::check(liquid, step.drift).map_err(|far| Failure::input(STATE.particles, far.to_string()))?;
             let moved = flip::predict_on(liquid, &solids, &coming, &step, &params, memory, mover)
-                .map_err(on_device)?;
+                .map_err(broken_off)?;
             Ok((moved, shared_density(&liquid.particles)))
         });
         let (moved, density) = predicted?;
@@ -282,15 +288,18 @@ impl FlipSolver {
         self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
         self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
-        let params = flip_params(call, held.particle_separation);
+        let params = flip_params(call, held.particle_separation)?;
         let Held { liquid, particle_separation, followers } = &mut held;
         let unkicked = followers.take(Beside::Now).unwrap_or_default();
         let (before, step, ends_frame) = (liquid.particles.len(), step_of(call), call.ends_frame());
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
+        let watch = call.progress().watch();
+        let stopped = || watch.stopped();
+        let mover = &mut Interruptible { mover, interrupt: Interrupt::new(&stopped) };
         let per_particle = particle_separation.powi(3);
         let corrected = self.exchange.install(|| {
             let (selection, gained) =
-                flip::correct_on(liquid, &unkicked, &params, mover).map_err(on_device)?;
+                flip::correct_on(liquid, &unkicked, &params, mover).map_err(broken_off)?;
             let now = step.synchronised(&liquid.particles.velocity, &gained);
             let vel = ends_frame.then(|| flip::velocity_now(liquid, now.clone(), &params));
             let unmoved = selection.is_identity(before);
@@ -352,8 +361,11 @@ impl FlipSolver {
         if !std::mem::replace(&mut self.told, true) {
             let more = (wanted / most).sqrt();
             call.log(Level::WARNING, &format!(
-                "surface_tension: a substep of {:.2e} s bears {most:.3} N/m, not {wanted}; raise substeps.max {more:.1} times",
-                length
+                "surface_tension: a substep of {:.2e} s bears {} N/m, not {}; raise substeps.max {} times",
+                length,
+                roughly(most),
+                written(wanted),
+                roughly(more)
             ));
         }
         most
@@ -365,7 +377,8 @@ fn check_viscosity(particles: &Particles) -> Result<(), Failure> {
     let Some(p) = material::find_impossible_viscosity(particles) else { return Ok(()) };
     let (id, viscosity) = (particles.id[p], particles.viscosity[p]);
     let sentence = format!(
-        "`particles`: the particle with id {id} has a viscosity of {viscosity} Pa s, which must be from 0 to {MAX_VISCOSITY:e}"
+        "`particles`: the particle with id {id} has a viscosity of {} Pa s, which must be from 0 to {MAX_VISCOSITY:e}",
+        written(viscosity.into())
     );
     Err(Failure::input(STATE.particles, sentence))
 }
@@ -375,9 +388,12 @@ fn least(densities: impl Iterator<Item = f32>) -> f64 {
     f64::from(densities.fold(f32::INFINITY, f32::min))
 }
 
-/// Voxels per substep that a step may cross; a host that gives none gets one.
-fn on_device(error: DeviceError) -> Failure {
-    Failure::new(Status::FAILED, error.to_string())
+/// Why predict or correct did not come to its end.
+fn broken_off(why: Stopped<DeviceError>) -> Failure {
+    match why {
+        Stopped::Interrupted => Failure::cancelled(),
+        Stopped::Failed(error) => Failure::new(Status::FAILED, error.to_string()),
+    }
 }
 
 /// Forces act on the particles' velocities: `kicks`, m/s.
@@ -390,6 +406,7 @@ fn step_of(call: &Call) -> Step {
     Step { drift: call.dt(), kick: call.dt_kick(), next: call.dt_next() }
 }
 
+/// Voxels per substep that a step may cross; a host that gives none gets one.
 fn call_cfl(cfl: f64) -> f64 {
     if cfl > 0.0 { cfl } else { 1.0 }
 }

@@ -1,14 +1,15 @@
 //! A liquid: the particles that fill a mesh, and the fields they make.
 
-use super::{frames, liquid_ports as ports, material};
+use super::{frames, limits, liquid_ports as ports, material};
 use crate::exchange::{Beside, Exchange, Field, Followers, Held, StatePorts, shared_density};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, Status};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::grid::Transform;
+use meniscus_core::number::written;
 use meniscus_core::solid::{DomainLimits, Solids};
 
 const WRITE: Access = Access::WRITE;
@@ -93,16 +94,16 @@ pub struct LiquidObject {
     exchange: Exchange,
 }
 
-/// More particles than this in one liquid is taken for a slip of the decimal point.
-const MOST_PARTICLES: f64 = 2e9;
+/// Liquids of up to this many particles are made in a trial too: one that turns out to have none is found out.
+const TRIED_PARTICLES: f64 = 1e6;
 
 impl Instance for LiquidObject {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
         let separation = call.number(PARTICLE_SEPARATION);
         let h = separation * call.number(GRID_SCALE);
-        positive("particle_separation", separation)?;
-        positive("grid_scale", h)?;
+        limits::positive("particle_separation", separation)?;
+        limits::positive("grid_scale", h)?;
         let transform = Transform::uniform(h, DVec3::ZERO);
         let seeding = Seeding {
             separation: separation as f32,
@@ -110,36 +111,45 @@ impl Instance for LiquidObject {
             seed: call.int(SEED) as u64,
         };
         let material = material::read(call, DENSITY, VISCOSITY)?;
-        let velocity = DVec3::from_array(call.vector(VELOCITY)).as_vec3();
+        let velocity = limits::velocity(call, VELOCITY, "velocity")?.as_vec3();
 
-        if let Some((low, high)) = self.exchange.bounds(call, FILL)? {
-            let sites = ((high - low) / separation).ceil().element_product();
-            if sites > MOST_PARTICLES {
-                let sentence = format!(
-                    "particle_separation: {separation} m would fill {low:.3} to {high:.3} with up to {sites:.1e} particles"
-                );
-                return Err(Failure::parameter(sentence));
+        let sites = match self.exchange.bounds(call, FILL)? {
+            Some(bounds) => limits::particles(separation, bounds)?,
+            None => 0.0,
+        };
+        limits::length("particle_separation", separation)?;
+        let too_large_to_try = call.is_trial() && sites > TRIED_PARTICLES;
+        let fill = match too_large_to_try {
+            true => {
+                self.exchange.check_region(call, FILL, separation)?;
+                self.exchange.carried(call, FILL)?;
+                None
             }
-        }
-        let fill = self.exchange.region(call, FILL, separation)?;
+            false => self.exchange.region(call, FILL, separation)?,
+        };
+        let watch = call.progress().watch();
         let mut liquid = Liquid::new(transform, DVec3::ZERO);
         let mut followers = Followers::default();
         if let Some(fill) = &fill {
             let (low, high) = fill.bounds();
             liquid = Liquid::new(transform, origin(0.5 * (low + high), h));
             let Liquid { particles, next_id, .. } = &mut liquid;
-            let inside = |at: DVec3| fill.contains(at);
+            let inside = |at: DVec3| !watch.stopped() && fill.contains(at);
             let still = |_: DVec3| -> Vec3 { velocity };
             self.exchange.install(|| {
                 seeding.fill(particles, &transform, (low, high), inside, still, material, next_id)
             });
+            if watch.stopped() {
+                return Ok(Outcome::Cancelled);
+            }
             if let Some(carried) = self.exchange.carried(call, FILL)? {
                 self.exchange.hand_over(&carried, particles, &mut followers, 0)?;
             }
         }
         if fill.is_some() && liquid.particles.is_empty() {
             let sentence = format!(
-                "particle_separation: {separation} m apart, no particle has room in the meshes to fill"
+                "particle_separation: {} m apart, no particle has room in the meshes to fill",
+                written(separation)
             );
             return Err(Failure::parameter(sentence));
         }
@@ -165,12 +175,6 @@ impl Instance for LiquidObject {
     fn drop_caches(&mut self) {
         *self = Self::default();
     }
-}
-
-fn positive(name: &str, value: f64) -> Result<(), Failure> {
-    let fits = value > 0.0 && value < f64::INFINITY;
-    fits.then_some(())
-        .ok_or_else(|| Failure::new(Status::BAD_PARAMETER, format!("{name} must be above 0, not {value}")))
 }
 
 /// Where positions are counted from: the world's origin, unless the liquid is thousands of voxels away from it, where

@@ -1,6 +1,6 @@
 //! Where liquid enters.
 
-use super::{frames, liquid_ports as ports, material};
+use super::{frames, limits, liquid_ports as ports, material};
 use crate::exchange::{Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -80,6 +80,7 @@ impl Instance for LiquidSource {
             return Ok(Outcome::Done);
         }
         let material = material::read(call, DENSITY, VISCOSITY)?;
+        let velocity = limits::velocity(call, VELOCITY, "velocity")?;
         self.exchange.begin(call)?;
         if call.stage() == Stage::INIT {
             return look_at_region(&mut self.exchange, call);
@@ -88,7 +89,8 @@ impl Instance for LiquidSource {
         let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
             return Ok(Outcome::Done);
         };
-        let velocity = DVec3::from_array(call.vector(VELOCITY));
+        limits::particles(held.particle_separation, region.bounds())?;
+        let watch = call.progress().watch();
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
         let travelled = call.on(DRIVE).then(|| velocity * call.time());
         let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
@@ -101,7 +103,7 @@ impl Instance for LiquidSource {
         let Liquid { particles, transform, next_id, .. } = &mut held.liquid;
         let before = particles.len();
         let selection = self.exchange.install(|| {
-            let inside = |at: DVec3| region.contains(at);
+            let inside = |at: DVec3| !watch.stopped() && region.contains(at);
             let lacking =
                 |at: DVec3| inside(at) && !thinned.as_ref().is_some_and(|thinned| thinned.contain(at));
             if jet.travelled.is_some() {
@@ -109,6 +111,9 @@ impl Instance for LiquidSource {
             }
             sources::emit(particles, transform, &seeding, region.bounds(), lacking, &jet, next_id)
         });
+        if watch.stopped() {
+            return Ok(Outcome::Cancelled);
+        }
         let liquid = &mut held.liquid;
         let entered = liquid.particles.len() - before;
         liquid.volume.rest += entered as f64 * seeding.particle_volume();
@@ -137,9 +142,13 @@ impl LiquidSource {
         region: &Region,
         velocity: Vec3,
     ) -> Result<(), Failure> {
-        let inside = |at: DVec3| region.contains(at);
+        let watch = call.progress().watch();
+        let inside = |at: DVec3| !watch.stopped() && region.contains(at);
         let bounds = region.bounds();
         let own = self.exchange.install(|| Inlet::new(&liquid.transform, bounds, inside, velocity));
+        if watch.stopped() {
+            return Err(Failure::cancelled());
+        }
         let all = match self.exchange.inlet(call, INLET)? {
             Some(others) => others.and(&own),
             None => own,
@@ -151,7 +160,13 @@ impl LiquidSource {
 /// What init does for a source or a sink: a region that encloses nothing is refused before the shot begins.
 pub(super) fn look_at_region(exchange: &mut Exchange, call: &Call) -> Result<Outcome, Failure> {
     if let Some(separation) = exchange.particle_separation(call, STATE.liquid) {
-        exchange.region(call, REGION, separation)?;
+        if let Some(bounds) = exchange.bounds(call, REGION)? {
+            limits::particles(separation, bounds)?;
+        }
+        match call.is_trial() {
+            true => exchange.check_region(call, REGION, separation)?,
+            false => drop(exchange.region(call, REGION, separation)?),
+        }
         exchange.carried(call, REGION)?;
     }
     Ok(Outcome::Done)

@@ -2,8 +2,10 @@
 
 use meniscus_abi::Param;
 use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::fluid::material::DENSITIES;
 use meniscus_core::fluid::seeding::Material;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
+use meniscus_core::number::written;
 
 /// Mass per volume.
 pub const fn density() -> Param {
@@ -28,11 +30,16 @@ pub const fn viscosity() -> Param {
 pub fn read(call: &Call, density: usize, viscosity: usize) -> Result<Material, Failure> {
     let (density, viscosity) = (call.number(density), call.number(viscosity));
     if !(density > 0.0 && density < f64::INFINITY) {
-        return Err(Failure::parameter(format!("density must be above 0, not {density}")));
+        return Err(Failure::parameter(format!("density must be above 0, not {}", written(density))));
+    }
+    if !DENSITIES.contains(&density) {
+        let [least, most] = [DENSITIES.start(), DENSITIES.end()].map(|&end| written(end));
+        let sentence = format!("density must be from {least} to {most} kg/m^3, not {}", written(density));
+        return Err(Failure::parameter(sentence));
     }
     if !(0.0..=MAX_VISCOSITY).contains(&viscosity) {
         let sentence =
-            format!("viscosity must be from 0 to {MAX_VISCOSITY:e} Pa s (pitch has 2e8), not {viscosity}");
+            format!("viscosity must be from 0 to {MAX_VISCOSITY:e} Pa s (pitch has 2e8), not {}", written(viscosity));
         return Err(Failure::parameter(sentence));
     }
     Ok(Material { density: density as f32, viscosity: viscosity as f32 })

@@ -7,6 +7,7 @@ mod flip_solver;
 mod flip_totals;
 mod frames;
 mod gravity;
+mod limits;
 mod liquid_object;
 mod liquid_ports;
 mod liquid_sink;

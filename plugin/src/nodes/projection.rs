@@ -7,6 +7,7 @@ use meniscus_abi::{Access, Level, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
 use meniscus_core::fluid::viscosity::{self, SplitError, Viscosity, Viscous, Walls, between_projections};
 use meniscus_core::grid::{FaceGrid, Grid};
+use meniscus_core::number::{roughly, written};
 use meniscus_core::pressure::{self, Device, Iteration, Params, PressureSolver};
 use std::ops::ControlFlow;
 
@@ -241,11 +242,29 @@ pub fn solve(
     if let Some(info) = &viscous {
         report_viscosity(call, info);
     }
-    Ok(if projected.info.converged && viscous.is_none_or(|info| info.converged) {
-        Outcome::Done
-    } else {
-        Outcome::NotConverged
+    Ok(match unconverged(&projected.info, viscous.as_ref(), &params) {
+        None => Outcome::Done,
+        Some(reached) => Outcome::NotConverged(reached),
     })
+}
+
+/// What was reached by the first solve that stopped short of its tolerance, in a sentence.
+fn unconverged(info: &pressure::Info, viscous: Option<&viscosity::Info>, params: &Params) -> Option<String> {
+    let of_viscosity = viscosity::Params::default();
+    let short = |what: &str, iterations: usize, residual: f64, tolerance: f64| {
+        format!(
+            "after {iterations} iterations the residual of the {what} is {}, not {}",
+            roughly(residual),
+            written(tolerance)
+        )
+    };
+    if !info.converged {
+        let (iterations, residual) = (info.iterations, info.residual);
+        let told = short("pressure", iterations, residual, params.tolerance);
+        return Some(format!("{told}; raise max_iterations, or look at what the graph asks of the liquid"));
+    }
+    let info = viscous.filter(|info| !info.converged)?;
+    Some(short("viscosity", info.iterations, info.residual, of_viscosity.tolerance))
 }
 
 /// Where the user wants the work to be done.

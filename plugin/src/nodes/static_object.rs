@@ -1,6 +1,6 @@
 //! A solid that liquids collide with: a signed distance of a mesh, moved rigidly or made anew as it deforms.
 
-use super::{collider_ports as ports, frames};
+use super::{collider_ports as ports, frames, limits};
 use crate::exchange::{Exchange, SolidShape};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
@@ -59,10 +59,12 @@ impl Instance for StaticObject {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
         let h = call.number(DIVISION_SIZE);
-        if !(h > 0.0 && h < f64::INFINITY) {
-            return Err(Failure::parameter(format!("division_size must be above 0, not {h}")));
-        }
+        limits::length("division_size", h)?;
         let shape = self.exchange.solid_shape(call, MESH)?;
+        if call.is_trial() {
+            self.exchange.check_shape(call, MESH, &shape, h)?;
+            return Ok(Outcome::Done);
+        }
         let stamps = shape.stamps();
         if call.stage() == Stage::INIT || stamps.is_none() || stamps != self.made_of {
             self.made_of = None;

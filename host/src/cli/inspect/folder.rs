@@ -1,7 +1,7 @@
 //! What is in a cache folder, or in the folder of a whole cook.
 
 use super::super::units;
-use super::{Report, name_of, vdb};
+use super::{Report, name_of, number, vdb};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +107,7 @@ fn rates(stem: &str, files: &BTreeMap<i64, PathBuf>, report: &mut Report) -> Res
         match (vdb::fps(file)?, known) {
             (Some(fps), None) => known = Some((frame, fps)),
             (Some(fps), Some((other, rate))) if fps != rate => {
-                report.warn(format!("{stem}: frame {other} says {rate} fps, frame {frame} says {fps}"));
+                report.warn(format!("{stem}: frame {other} says {} fps, frame {frame} says {}", number(rate), number(fps)));
                 return Ok(());
             }
             _ => {}

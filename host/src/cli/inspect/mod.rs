@@ -10,8 +10,12 @@ mod vdb;
 
 use super::args::InspectArgs;
 use super::{FAILED, fail, say};
+use crate::text::one_line;
 use std::fmt::Write;
 use std::path::Path;
+
+/// Longest line of a report, letters.
+const LONGEST: usize = 5000;
 
 pub(super) fn run(args: &InspectArgs) -> u8 {
     if apart::is_here(&args.path) {
@@ -19,7 +23,7 @@ pub(super) fn run(args: &InspectArgs) -> u8 {
     }
     match look(&args.path) {
         Ok(report) => say(&report.text()),
-        Err(e) => fail(FAILED, &e),
+        Err(e) => fail(FAILED, &one_line(&e, LONGEST)),
     }
 }
 
@@ -33,11 +37,11 @@ struct Report {
 impl Report {
     fn line(&mut self, line: impl AsRef<str>) {
         // Writing into a String cannot fail.
-        let _ = writeln!(self.lines, "{}", line.as_ref());
+        let _ = writeln!(self.lines, "{}", one_line(line.as_ref(), LONGEST));
     }
 
     fn warn(&mut self, warning: impl Into<String>) {
-        self.warnings.push(warning.into());
+        self.warnings.push(one_line(&warning.into(), LONGEST));
     }
 
     /// Adds another report, its lines set in.

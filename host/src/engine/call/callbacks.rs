@@ -2,6 +2,7 @@
 
 use super::bridge::Bridge;
 use super::{Level, Solve};
+use crate::text::{SENTENCE, one_line};
 use meniscus_abi::{self as abi, Context, Growable, Status};
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,13 +45,13 @@ fn with<R>(ctx: *mut Context, otherwise: R, f: impl FnOnce(&Bridge) -> R) -> R {
     }
 }
 
-/// Text that a plugin hands over for the length of a call.
+/// Text that a plugin hands over for the length of a call, on one line.
 fn text(s: *const c_char) -> String {
     if s.is_null() {
         return String::new();
     }
     // SAFETY: the header asks for a string that ends in NUL.
-    unsafe { std::ffi::CStr::from_ptr(s) }.to_string_lossy().into_owned()
+    one_line(&unsafe { std::ffi::CStr::from_ptr(s) }.to_string_lossy(), SENTENCE)
 }
 
 /// What was made, or null and a noted failure.
@@ -216,11 +217,16 @@ unsafe extern "C" fn reject_dt(ctx: *mut Context, suggestion: f64) -> Status {
     })
 }
 
-/// The one extension of this host: where solves should run.
+/// The extensions of this host: where solves should run, and whether this is only a trial.
 unsafe extern "C" fn extension(ctx: *mut Context, id: *const c_char, revision: u32) -> *const c_void {
     with(ctx, std::ptr::null(), |b| {
-        let known = revision == 1 && text(id).as_bytes() == abi::DEVICE_EXTENSION.to_bytes();
-        if known { b.request.device.text().as_ptr().cast() } else { std::ptr::null() }
+        let id = text(id);
+        let is = |known: &std::ffi::CStr| revision == 1 && id.as_bytes() == known.to_bytes();
+        match () {
+            () if is(abi::DEVICE_EXTENSION) => b.request.device.text().as_ptr().cast(),
+            () if is(abi::TRIAL_EXTENSION) && b.request.trial => abi::TRIAL_EXTENSION.as_ptr().cast(),
+            () => std::ptr::null(),
+        }
     })
 }
 

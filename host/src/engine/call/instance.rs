@@ -122,6 +122,13 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
     };
     let reason = match (notes.failure, status.name()) {
         (Some((_, sentence)), _) => sentence,
+        (None, _) if ending == Ending::NotConverged => match notes.solves.last() {
+            Some(s) => format!(
+                "after {} iterations the residual of `{}` is {:.1e}; it does not say what was wanted",
+                s.iterations, s.name, s.residual
+            ),
+            None => "it does not say what it reached".into(),
+        },
         (None, Some(name)) => {
             format!("it gave up without a reason ({})", name.to_lowercase().replace('_', " "))
         }

@@ -113,6 +113,8 @@ pub(super) struct Request<'a> {
     pub(super) timing: Timing,
     pub(super) threads: u32,
     pub(super) device: Device,
+    /// Nothing is cooked: the question is whether the shot could begin.
+    pub(super) trial: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }

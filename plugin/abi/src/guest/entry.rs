@@ -96,7 +96,9 @@ pub unsafe fn run(instance: *mut Instance, ctx: *mut Context) -> Status {
             Ok(match node.run(call)? {
                 Outcome::Done => Status::OK,
                 Outcome::Cancelled => Status::CANCELLED,
-                Outcome::NotConverged => Status::NOT_CONVERGED,
+                Outcome::NotConverged(sentence) => {
+                    report(call, &Failure::new(Status::NOT_CONVERGED, sentence))
+                }
                 Outcome::RejectDt(suggestion) => {
                     call.reject_dt(suggestion);
                     Status::DT_REJECTED

@@ -34,6 +34,11 @@ impl Failure {
         Self { status: Status::NOT_FINITE, port: Some(port), sentence: sentence.into() }
     }
 
+    /// Not a failure: the call stops because `progress` asked for it.
+    pub fn cancelled() -> Self {
+        Self::new(Status::CANCELLED, "")
+    }
+
     /// A host that broke the contract.
     pub fn host(port: u32, sentence: impl Into<String>) -> Self {
         Self { status: Status::BAD_ARGUMENT, port: Some(port), sentence: sentence.into() }
@@ -41,14 +46,14 @@ impl Failure {
 }
 
 /// How a stage ends where it did not fail.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Done.
     Done,
     /// Stopped because `progress` asked for it.
     Cancelled,
-    /// A solver stopped short; what was written stands.
-    NotConverged,
+    /// A solver stopped short; what was written stands. One sentence: what it reached.
+    NotConverged(String),
     /// The dt was too long; this one would do, s.
     RejectDt(f64),
 }

@@ -19,7 +19,7 @@ pub use call::{Call, SolveReport};
 pub use entry::{Node, create, destroy, drop_caches, run, suggest_dt};
 pub use failure::{Failure, Outcome};
 pub use grids::{GridMut, GridView};
-pub use progress::Progress;
+pub use progress::{Progress, Watch};
 pub use requests::{ArrayShape, AttributeShape, GeometryShape, GridShape};
 pub use scalar::Scalar;
 pub use tables::TableView;

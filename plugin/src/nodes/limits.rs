@@ -1,0 +1,57 @@
+//! Numbers that a node takes, and those with which nothing can be simulated.
+
+use glam::DVec3;
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::fluid::travel::MOST_SPEED;
+use meniscus_core::number::written;
+
+/// Voxels and distances between particles that can be meant, m: from a cell's nucleus to a lake.
+const LENGTHS: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
+/// More particles than this in one liquid is taken for a slip of the decimal point.
+const MOST_PARTICLES: f64 = 2e9;
+
+/// A length (m) above 0, by its parameter's name.
+pub fn positive(name: &str, length: f64) -> Result<(), Failure> {
+    match length > 0.0 && length < f64::INFINITY {
+        true => Ok(()),
+        false => Err(Failure::parameter(format!("{name} must be above 0, not {}", written(length)))),
+    }
+}
+
+/// A length (m) that voxels or distances between particles can have, by its parameter's name.
+pub fn length(name: &str, length: f64) -> Result<(), Failure> {
+    positive(name, length)?;
+    if LENGTHS.contains(&length) {
+        return Ok(());
+    }
+    let [least, most] = [LENGTHS.start(), LENGTHS.end()].map(|&end| written(end));
+    let sentence = format!("{name} must be from {least} to {most} m, not {}", written(length));
+    Err(Failure::parameter(sentence))
+}
+
+/// The most particles that a distance of `separation` metres leaves room for in a box, or a sentence where they are too
+/// many.
+pub fn particles(separation: f64, (low, high): (DVec3, DVec3)) -> Result<f64, Failure> {
+    let sites = ((high - low) / separation).ceil().element_product();
+    if !(sites > MOST_PARTICLES && sites.is_finite()) {
+        return Ok(sites);
+    }
+    let [low, high] = [low, high].map(|corner| corner.to_array().map(written).join(", "));
+    let sentence = format!(
+        "particle_separation: {} m would fill [{low}] to [{high}] with up to {} particles",
+        written(separation),
+        written(sites)
+    );
+    Err(Failure::parameter(sentence))
+}
+
+/// The velocity of liquid, m/s, that a parameter gives.
+pub fn velocity(call: &Call, param: usize, name: &str) -> Result<DVec3, Failure> {
+    let velocity = DVec3::from_array(call.vector(param));
+    if velocity.length() <= MOST_SPEED {
+        return Ok(velocity);
+    }
+    let (most, given) = (written(MOST_SPEED), velocity.to_array().map(written).join(", "));
+    let sentence = format!("{name}: no liquid moves at [{given}] m/s; {most} m/s is the most");
+    Err(Failure::parameter(sentence))
+}

@@ -25,8 +25,7 @@ pub(crate) fn tame(text: &str) -> Cow<'_, str> {
 
 /// Text on one line, cut after so many letters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let mut line: String =
-        text.chars().take(most).map(|c| if steers(c) { stand_in(c) } else { c }).collect();
+    let mut line: String = text.chars().take(most).map(|c| if steers(c) { stand_in(c) } else { c }).collect();
     if text.chars().nth(most).is_some() {
         line.push('…');
     }

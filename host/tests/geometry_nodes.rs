@@ -59,6 +59,28 @@ fn rigid_motion_gives_v_rest_positions_and_the_transform() {
     }
 }
 
+/// However long a chain is, it takes no stack, and every node is made once a moment: the time of a long one grows with
+/// its length.
+#[test]
+fn chains_are_as_long_as_they_like() {
+    const LENGTH: usize = 20_000;
+    let mut nodes = vec![r#"{"name": "b", "type": "box"}"#.to_owned()];
+    nodes.push(r#"{"name": "t0", "type": "transform", "inputs": ["b"], "params": { "translate": {"keys": [[1, [0, 0, 0]], [2, [1, 0, 0]]]} }}"#.into());
+    nodes.extend((1..LENGTH).map(|i| {
+        format!(r#"{{"name": "t{i}", "type": "transform", "inputs": ["t{}"], "params": {{"translate": [0, 1e-3, 0]}}}}"#, i - 1)
+    }));
+    let n = network(&nodes.join(","));
+    let mut e = Evaluator::new(&n, Path::new("."));
+    let last = e.evaluate(&n, LENGTH, 2.0, 0.1).unwrap();
+    for node in 0..=LENGTH {
+        e.evaluate(&n, node, 1.0, 0.0).unwrap();
+    }
+    let low = |g: &Geometry| g.bounds().unwrap().0;
+    let first = e.evaluate(&n, 0, 2.0, 0.1).unwrap();
+    assert!((low(&last)[0] - low(&first)[0] - 1.0).abs() < 1e-3);
+    assert!((low(&last)[1] - low(&first)[1] - 19.999).abs() < 0.05);
+}
+
 #[test]
 fn still_geometry_keeps_its_stamps_and_has_no_velocity() {
     let n = network(

@@ -63,7 +63,7 @@ fn mistakes_in_nodes_and_parameters_are_named() {
             r#""particle_separation": "big""#,
             "parameter `particle_separation`: expected a number in m, found the text \"big\"",
         ),
-        (r#""particle_separation": -1"#, "-1 m is below the smallest value allowed, 0.000001 m"),
+        (r#""particle_separation": -1"#, "-1 m is below the smallest value allowed, 1e-6 m"),
         (r#""particle_separation": 1e9"#, "above the largest value allowed"),
         (r#""viscosity": 1e300"#, "too large to be meant"),
         (r#""viscosity": [1, 2]"#, "expected a number in Pa·s, found a list of 2"),

@@ -1,12 +1,13 @@
 //! `meniscus check`
 
 use super::args::CheckArgs;
-use super::cook::{folder_of, load};
+use super::cook::{Loaded, folder_of, load};
 use super::{BAD_USAGE, fail, say, units};
-use crate::engine::{Estimate, Plan, check_plan, estimate};
+use crate::engine::{Estimate, Plan, check_plan, estimate, rehearse};
 use crate::geometry::Evaluator;
 use crate::graph::{Network, Problems};
 use crate::node::NodeKind;
+use crate::text::number;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
         Ok(loaded) => loaded,
         Err(e) => return fail(BAD_USAGE, &e),
     };
-    match report(&loaded.network, &folder_of(&args.graph.graph)) {
+    match report(&loaded, &folder_of(&args.graph.graph)) {
         Ok(text) => {
             let qualities = match loaded.graph.qualities.as_slice() {
                 [] => String::new(),
@@ -33,7 +34,8 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
     }
 }
 
-fn report(network: &Network, folder: &Path) -> Result<String, Problems> {
+fn report(loaded: &Loaded, folder: &Path) -> Result<String, Problems> {
+    let network = &loaded.network;
     let plan = Plan::new(network)?;
     check_plan(network, &plan)?;
     let mut evaluator = Evaluator::new(network, folder);
@@ -45,7 +47,8 @@ fn report(network: &Network, folder: &Path) -> Result<String, Problems> {
         }
     }
     problems.unless_any(())?;
-    let cost = estimate(network, &mut evaluator)?;
+    let mut cost = estimate(network, &plan, &mut evaluator)?;
+    cost.advice.extend(rehearse(network, &loaded.plugins, folder, super::cook::processors())?);
     Ok(describe(network, &plan, &cost))
 }
 
@@ -58,7 +61,12 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     let _ = writeln!(
         text,
         "shot: frames {}-{} at {} fps, {} to {} substeps a frame, CFL {}{quality}",
-        s.frames.0, s.frames.1, s.fps, s.substeps.min, s.substeps.max, s.substeps.cfl
+        s.frames.0,
+        s.frames.1,
+        number(s.fps),
+        s.substeps.min,
+        s.substeps.max,
+        number(s.substeps.cfl)
     );
     for o in &cost.objects {
         let particles = if o.particles > 0.0 {

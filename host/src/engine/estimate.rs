@@ -1,9 +1,11 @@
 //! What a shot will cost, before anything is cooked.
 
+use super::plan::Plan;
 use crate::data::Geometry;
-use crate::geometry::Evaluator;
+use crate::geometry::{Evaluator, wall_thickness};
 use crate::graph::{Bound, Network, Problem};
 use crate::node::{NodeKind, Value};
+use crate::text;
 use glam::{DVec3, Vec3};
 
 /// Bytes a particle takes while a substep runs: what it carries, before and after the substep, and on its way into
@@ -25,6 +27,8 @@ const FILE_BYTES: f64 = 3.0;
 const BAND: f64 = 6.0;
 /// Bytes of a particle in a .geo text file.
 const GEO_BYTES: f64 = 110.0;
+/// Thinnest wall that liquid does not pass, voxels: one on either side of its middle.
+const TIGHT_WALL: f64 = 2.0;
 /// Rounding of an f32 position, relative to its size.
 const F32_ROUNDING: f64 = 1.0 / 16_777_216.0;
 
@@ -73,8 +77,8 @@ impl Estimate {
     }
 }
 
-/// Estimates every object of a network from the geometry it starts as.
-pub fn estimate(network: &Network, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
+/// Estimates every object of a network from the geometry it starts as, and says which walls are too thin.
+pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
     let mut estimate = Estimate::default();
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
@@ -95,7 +99,51 @@ pub fn estimate(network: &Network, evaluator: &mut Evaluator) -> Result<Estimate
         advise(&object, farthest, &mut estimate.advice);
         estimate.objects.push(object);
     }
+    thin_walls(network, plan, evaluator, &mut estimate)?;
     Ok(estimate)
+}
+
+/// Advises where walls of what a solver's objects meet are thinner than two voxels of the coarsest of these.
+fn thin_walls(
+    network: &Network,
+    plan: &Plan,
+    evaluator: &mut Evaluator,
+    estimate: &mut Estimate,
+) -> Result<(), Problem> {
+    let voxel_of = |object: &usize| {
+        let name = &network.nodes[*object].name;
+        estimate.objects.iter().find(|o| o.name == *name && o.voxel > 0.0).map(|o| (o.voxel, name))
+    };
+    let mut advice = Vec::new();
+    for wires in plan.solvers.values() {
+        let coarsest = wires.solved.iter().filter_map(voxel_of).max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((voxel, liquid)) = coarsest else { continue };
+        for &solid in &wires.affectors {
+            let node = &network.nodes[solid];
+            let mut thinnest = f64::INFINITY;
+            for &input in &node.inputs {
+                let g = evaluator.evaluate(network, input, f64::from(network.settings.frames.0), 0.0, 0.0)?;
+                thinnest = wall_thickness(&g).map_or(thinnest, |t| thinnest.min(t));
+            }
+            // What is two voxels thick but for rounding will do.
+            if thinnest < TIGHT_WALL * voxel * (1.0 - 1e-3) {
+                advice.push(format!(
+                    "node `{}`: its walls are {} m thin, and `{liquid}` has voxels of {} m: liquid may pass walls \
+                     thinner than two voxels; make them thicker or its voxels smaller",
+                    node.name,
+                    text::number(rounded(thinnest)),
+                    text::number(voxel)
+                ));
+            }
+        }
+    }
+    estimate.advice.extend(advice);
+    Ok(())
+}
+
+/// Three digits that count.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.2e}").parse().unwrap_or(x)
 }
 
 fn number(node: &Bound, name: &str) -> Option<f64> {
@@ -128,14 +176,15 @@ fn advise(object: &ObjectEstimate, farthest: f64, advice: &mut Vec<String>) {
     let name = &object.name;
     if object.voxel > 0.0 && farthest * F32_ROUNDING > object.voxel * 1e-3 {
         advice.push(format!(
-            "node `{name}`: {farthest:.0} m from the origin, positions round to more than a thousandth of a voxel; \
-             move the scene closer to the origin"
+            "node `{name}`: {} m from the origin, positions round to more than a thousandth of a voxel; \
+             move the scene closer to the origin",
+            text::number(farthest.round())
         ));
     }
     if object.particles > 4e9 {
         advice.push(format!(
-            "node `{name}`: {:.1e} particles are more than can be numbered; is the scale in metres?",
-            object.particles
+            "node `{name}`: {} particles are more than can be numbered; is the scale in metres?",
+            text::number(rounded(object.particles))
         ));
     }
     if object.particles > 0.0 && object.particles < 1000.0 {

@@ -209,6 +209,22 @@ impl Planner<'_> {
                 }
             }
             for (role, members) in roles.iter().zip(&wires.roles) {
+                let solved: Vec<usize> = members.iter().flat_map(|&m| self.plan.solved_by(m)).collect();
+                if let Some(most) = role.max_count.filter(|&most| solved.len() > most) {
+                    let name = |&i: &usize| format!("`{}`", self.node(i).name);
+                    let names = solved.iter().map(name).collect::<Vec<_>>().join(", ");
+                    let objects = if most == 1 { "one object" } else { "objects" };
+                    let few = if most == 1 { String::new() } else { format!("{most} ") };
+                    self.complain(
+                        i,
+                        format!(
+                            "couples at most {few}{objects} in the role `{}`, found {}: {names}; wire the others out, \
+                             or into a solver that is not coupled",
+                            role.name,
+                            solved.len()
+                        ),
+                    );
+                }
                 if members.len() < role.min_count {
                     let (found, least) = (members.len(), role.min_count);
                     self.complain(

@@ -72,11 +72,9 @@ impl<'a> Checker<'a> {
         };
         let offered = |&i: &usize| {
             let bound = &self.network.nodes[i];
-            let geometry = match bound.node_type.kind {
-                NodeKind::Geometry => vec![GEOMETRY_PORT.into()],
-                _ => of_kind(i, "geometry"),
-            };
-            Offered { object: bound.name.clone(), grids: of_kind(i, "grid"), geometry }
+            let is_mesh = bound.node_type.kind == NodeKind::Geometry;
+            let geometry = if is_mesh { vec![GEOMETRY_PORT.into()] } else { of_kind(i, "geometry") };
+            Offered { object: bound.name.clone(), is_mesh, grids: of_kind(i, "grid"), geometry }
         };
         (!upstream.is_empty()).then(|| Offer { objects: upstream.iter().map(offered).collect() })
     }

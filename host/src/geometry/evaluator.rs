@@ -285,7 +285,11 @@ fn check(node: &Bound, g: &Geometry) -> Result<(), Problem> {
     match g.positions().iter().flatten().find(|c| !c.is_finite() || c.abs() > super::FAR) {
         Some(c) => Err(Problem::node(
             &node.name,
-            format!("a point lies at {} m: positions must stay within {:e} m", number((*c).into()), super::FAR),
+            format!(
+                "a point lies at {} m: positions must stay within {:e} m",
+                number((*c).into()),
+                super::FAR
+            ),
         )),
         None => Ok(()),
     }

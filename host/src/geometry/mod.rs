@@ -22,11 +22,13 @@ mod ply_attributes;
 mod ply_header;
 mod primitives;
 mod revolve;
+mod thickness;
 mod transform;
 
 pub use evaluator::Evaluator;
 pub use file::{MeshFormat, frame_path, parse_mesh, read_mesh};
 pub use motion::{RIGID_ANGULAR, RIGID_LINEAR, RIGID_NEXT, RIGID_PIVOT, RIGID_TRANSFORM};
+pub(crate) use thickness::wall_thickness;
 
 use crate::node::NodeType;
 

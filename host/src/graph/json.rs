@@ -1,7 +1,7 @@
 //! JSON as a graph needs it: keys in order and never twice, numbers finite, depth bounded.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use crate::text::{number, one_line};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// A JSON value.

@@ -16,10 +16,9 @@ pub struct Override {
 impl Override {
     /// Reads `KEY=VALUE`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
-        let (key, value) = text
-            .split_once('=')
-            .filter(|(k, _)| !k.trim().is_empty())
-            .ok_or_else(|| Problem::graph(format!("--set expects node.param=value, found `{}`", shorten(text))))?;
+        let (key, value) = text.split_once('=').filter(|(k, _)| !k.trim().is_empty()).ok_or_else(|| {
+            Problem::graph(format!("--set expects node.param=value, found `{}`", shorten(text)))
+        })?;
         let value = value.trim();
         let value = Json::parse(value).unwrap_or_else(|_| Json::Text(value.to_owned()));
         Ok(Self { key: key.trim().trim_start_matches('$').to_owned(), value })

@@ -138,6 +138,8 @@ pub struct Offer {
 pub struct Offered {
     /// The object's name.
     pub object: String,
+    /// It is a geometry node, which nothing simulates.
+    pub is_mesh: bool,
     /// Grids.
     pub grids: Vec<String>,
     /// Particles, bubbles, meshes.
@@ -176,6 +178,7 @@ pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), Output
     match bare(type_id) {
         "vdb_cache" => vdb_cache::check(params, offer),
         "geometry_cache" => geometry_cache::check(params, offer),
+        "preview" => preview::check(params, offer),
         _ => Ok(()),
     }
 }

@@ -21,15 +21,15 @@ impl<'a> Pattern<'a> {
 }
 
 fn glob(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => match name.strip_prefix(head) {
-            None => false,
-            Some(rest) => {
-                rest.char_indices().map(|(i, _)| i).chain([rest.len()]).any(|i| glob(tail, &rest[i..]))
-            }
-        },
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(head) else { return false };
+    let (parts, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // Each part where it comes first: that leaves the most for those behind it.
+    for part in parts.split('*').filter(|part| !part.is_empty()) {
+        let Some((_, after)) = left.split_once(part) else { return false };
+        left = after;
     }
+    left.ends_with(tail)
 }
 
 #[cfg(test)]
@@ -43,5 +43,23 @@ mod tests {
         assert!(!p.matches("C0") && !p.matches("restLength"));
         assert!(!Pattern::new("").matches("v"));
         assert!(Pattern::new("a*c*e").matches("abcde") && !Pattern::new("a*c*e").matches("abde"));
+        for (pattern, name, matches) in [
+            ("*", "", true),
+            ("a*a", "a", false),
+            ("a*a", "aba", true),
+            ("*ab*", "cabd", true),
+            ("**b", "ab", true),
+            ("a*b*b", "ab", false),
+            ("a*bc*c", "abc", false),
+            ("x*", "ax", false),
+        ] {
+            assert_eq!(Pattern::new(pattern).matches(name), matches, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_longer() {
+        let pattern = format!("{}b", "a*".repeat(60));
+        assert!(!Pattern::new(&pattern).matches(&"a".repeat(100)));
     }
 }

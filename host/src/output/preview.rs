@@ -181,6 +181,27 @@ impl Drawn<'_> {
     }
 }
 
+/// Refuses a camera that looks nowhere, and names that choose nothing.
+pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
+    let chosen = Pattern::new(params.text("objects"));
+    let all = || offer.objects.iter().map(|o| &o.object);
+    if !all().any(|name| chosen.matches(name)) {
+        let names: Vec<&str> = all().map(String::as_str).collect();
+        return Err(OutputError::param("objects", no_such_name(&names)));
+    }
+    if !offer.objects.iter().any(|o| !o.is_mesh && chosen.matches(&o.object)) {
+        return Err(OutputError::param("objects", ONLY_GEOMETRY));
+    }
+    camera(params, &NOWHERE, 1.0).map(drop)
+}
+
+/// What is said of meshes that no object is made of.
+const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
+
+fn no_such_name(names: &[&str]) -> String {
+    format!("no object has such a name; there are {}", names.join(", "))
+}
+
 /// The surfaces of the chosen objects.
 fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
     let (objects, glass) =
@@ -208,10 +229,10 @@ fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
     }
     if found.peek().is_none() {
         let names: Vec<&str> = objects.iter().map(|o| o.name.as_str()).collect();
-        return Some(format!("no object has such a name; there are {}", names.join(", ")));
+        return Some(no_such_name(&names));
     }
     let is_geometry = |o: &Object| o.ports.keys().any(|port| port == "geometry") && o.ports.len() == 1;
-    found.all(is_geometry).then(|| "geometry is drawn only where an object is made of it".into())
+    found.all(is_geometry).then(|| ONLY_GEOMETRY.into())
 }
 
 fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, OutputError> {

@@ -77,6 +77,7 @@ pub fn offer(scene: &Scene) -> Offer {
         object.ports.iter().filter(|(_, p)| p.data.kind() == kind).map(|(name, _)| name.clone()).collect()
     };
     let offered = |o: &Object| Offered {
+        is_mesh: false,
         object: o.name.clone(),
         grids: of_kind(o, "grid"),
         geometry: of_kind(o, "geometry"),

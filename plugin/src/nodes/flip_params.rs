@@ -220,7 +220,9 @@ pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
         (DVec3::from_array(call.vector(LIMIT_CENTER)), DVec3::from_array(call.vector(LIMIT_SIZE)));
     if !(size.cmpgt(DVec3::ZERO).all() && size.is_finite() && centre.is_finite()) {
         let [size, centre] = [size, centre].map(|v| v.to_array().map(written).join(", "));
-        return Err(Failure::parameter(format!("limit_size: a box of [{size}] m at [{centre}] holds nothing")));
+        return Err(Failure::parameter(format!(
+            "limit_size: a box of [{size}] m at [{centre}] holds nothing"
+        )));
     }
     let side = |n: usize| match call.int(FIRST_SIDE + n) {
         0 => Side::Closed,

@@ -238,7 +238,8 @@ impl FlipSolver {
             if params.viscosity {
                 check_viscosity(&liquid.particles)?;
             }
-            travel::check(liquid, step.drift).map_err(|far| Failure::input(STATE.particles, far.to_string()))?;
+            travel::check(liquid, step.drift)
+                .map_err(|far| Failure::input(STATE.particles, far.to_string()))?;
             let moved = flip::predict_on(liquid, &solids, &coming, &step, &params, memory, mover)
                 .map_err(broken_off)?;
             Ok((moved, shared_density(&liquid.particles)))

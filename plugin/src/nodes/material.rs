@@ -38,8 +38,10 @@ pub fn read(call: &Call, density: usize, viscosity: usize) -> Result<Material, F
         return Err(Failure::parameter(sentence));
     }
     if !(0.0..=MAX_VISCOSITY).contains(&viscosity) {
-        let sentence =
-            format!("viscosity must be from 0 to {MAX_VISCOSITY:e} Pa s (pitch has 2e8), not {}", written(viscosity));
+        let sentence = format!(
+            "viscosity must be from 0 to {MAX_VISCOSITY:e} Pa s (pitch has 2e8), not {}",
+            written(viscosity)
+        );
         return Err(Failure::parameter(sentence));
     }
     Ok(Material { density: density as f32, viscosity: viscosity as f32 })

@@ -252,8 +252,10 @@ pub fn solve(
 fn unconverged(info: &pressure::Info, viscous: Option<&viscosity::Info>, params: &Params) -> Option<String> {
     let of_viscosity = viscosity::Params::default();
     let short = |what: &str, iterations: usize, residual: f64, tolerance: f64| {
+        let iterations =
+            if iterations == 1 { "1 iteration".into() } else { format!("{iterations} iterations") };
         format!(
-            "after {iterations} iterations the residual of the {what} is {}, not {}",
+            "after {iterations} the residual of the {what} is {}, not {}",
             roughly(residual),
             written(tolerance)
         )

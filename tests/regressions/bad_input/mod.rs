@@ -5,8 +5,10 @@ mod checkpoints;
 mod disks;
 mod folders;
 mod graphs;
+mod limits;
 mod meshes;
 mod plugins;
+mod terminal;
 
 use serde_json::{Value, json};
 

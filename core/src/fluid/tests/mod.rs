@@ -6,6 +6,7 @@ mod device;
 mod energy;
 mod extrapolation;
 mod flip;
+mod interrupt;
 mod sources;
 mod spreading;
 mod surface;

@@ -107,7 +107,11 @@ fn rates(stem: &str, files: &BTreeMap<i64, PathBuf>, report: &mut Report) -> Res
         match (vdb::fps(file)?, known) {
             (Some(fps), None) => known = Some((frame, fps)),
             (Some(fps), Some((other, rate))) if fps != rate => {
-                report.warn(format!("{stem}: frame {other} says {} fps, frame {frame} says {}", number(rate), number(fps)));
+                report.warn(format!(
+                    "{stem}: frame {other} says {} fps, frame {frame} says {}",
+                    number(rate),
+                    number(fps)
+                ));
                 return Ok(());
             }
             _ => {}

@@ -1,9 +1,7 @@
 //! The context of a call, seen safely.
 
 use super::{Failure, Progress};
-use crate::{
-    Context, DEVICE_EXTENSION, Growable, Level, Node, Solve, Stage, TRIAL_EXTENSION, Value, text,
-};
+use crate::{Context, DEVICE_EXTENSION, Growable, Level, Node, Solve, Stage, TRIAL_EXTENSION, Value, text};
 use std::ffi::CString;
 use std::marker::PhantomData;
 
@@ -115,9 +113,9 @@ impl<'a> Call<'a> {
     /// Whether the host only asks if the shot could begin: what would take long need not be made.
     pub fn is_trial(&self) -> bool {
         // SAFETY: [owner] function on the owner's thread; the id outlives it.
-        self.context().extension.is_some_and(|extension| unsafe {
-            !extension(self.ctx, TRIAL_EXTENSION.as_ptr(), 1).is_null()
-        })
+        self.context()
+            .extension
+            .is_some_and(|extension| unsafe { !extension(self.ctx, TRIAL_EXTENSION.as_ptr(), 1).is_null() })
     }
 
     /// At the start of the substep, s.

@@ -26,7 +26,12 @@ impl<'a> Progress<'a> {
 
     /// Someone for long loops to ask, as often as they like, whether to stop.
     pub fn watch(self) -> Watch<'a> {
-        Watch { progress: self, since: Instant::now(), next: AtomicU64::new(0), stopped: AtomicBool::new(false) }
+        Watch {
+            progress: self,
+            since: Instant::now(),
+            next: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+        }
     }
 
     /// Reports a share of this stage's work (below 0: unknown); true when the call shall stop.

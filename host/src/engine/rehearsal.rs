@@ -1,0 +1,59 @@
+//! What a cook would refuse at its first moment, found out without cooking.
+
+use super::call::{Device, Level, Watcher};
+use super::simulation::{Simulation, Stop};
+use super::state::Clock;
+use super::stats::Gathering;
+use super::substep::span;
+use crate::graph::{Network, Problem, Problems};
+use crate::loader::Plugins;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+/// Makes every object as at its first frame, where nodes only say whether they could (`mns.trial`), and lets forces and
+/// solvers meet it. Gives the warnings that nodes had to say.
+pub fn rehearse(
+    network: &Network,
+    plugins: &Plugins,
+    folder: &Path,
+    threads: u32,
+) -> Result<Vec<String>, Problems> {
+    let (never, listener) = (AtomicBool::new(false), Listener::default());
+    let mut simulation = Simulation::new(network, plugins, folder, threads, Device::Cpu, &never, &listener)?;
+    simulation.trial = true;
+    let (first, last) = network.settings.frames;
+    let starts: BTreeSet<i32> = simulation
+        .plan
+        .objects
+        .iter()
+        .map(|&object| span(&network.nodes[object], (first, last)).0)
+        .filter(|start| (first..=last).contains(start))
+        .collect();
+    for start in starts {
+        simulation.state.clock = Clock::at_frame(start);
+        match simulation.begin_and_end_objects(&mut Gathering::default()) {
+            Ok(()) => {}
+            Err(Stop::Failed(problem)) => return Err(problem.into()),
+            Err(Stop::Cancelled) => return Err(Problem::graph("the check was broken off").into()),
+        }
+    }
+    drop(simulation);
+    Ok(listener.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keeps the warnings.
+#[derive(Default)]
+struct Listener(Mutex<Vec<String>>);
+
+impl Watcher for Listener {
+    fn progress(&self, _node: &str, _stage: &str, _done: f64) {}
+
+    fn log(&self, node: &str, level: Level, sentence: &str) {
+        if level == Level::Warning {
+            let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            said.push(format!("node `{node}`: {sentence}"));
+        }
+    }
+}

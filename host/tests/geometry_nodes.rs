@@ -71,12 +71,12 @@ fn chains_are_as_long_as_they_like() {
     }));
     let n = network(&nodes.join(","));
     let mut e = Evaluator::new(&n, Path::new("."));
-    let last = e.evaluate(&n, LENGTH, 2.0, 0.1).unwrap();
+    let last = e.evaluate(&n, LENGTH, 2.0, 0.1, 0.0).unwrap();
     for node in 0..=LENGTH {
-        e.evaluate(&n, node, 1.0, 0.0).unwrap();
+        e.evaluate(&n, node, 1.0, 0.0, 0.0).unwrap();
     }
     let low = |g: &Geometry| g.bounds().unwrap().0;
-    let first = e.evaluate(&n, 0, 2.0, 0.1).unwrap();
+    let first = e.evaluate(&n, 0, 2.0, 0.1, 0.0).unwrap();
     assert!((low(&last)[0] - low(&first)[0] - 1.0).abs() < 1e-3);
     assert!((low(&last)[1] - low(&first)[1] - 19.999).abs() < 0.05);
 }

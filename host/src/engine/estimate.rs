@@ -29,6 +29,8 @@ const BAND: f64 = 6.0;
 const GEO_BYTES: f64 = 110.0;
 /// Thinnest wall that liquid does not pass, voxels: one on either side of its middle.
 const TIGHT_WALL: f64 = 2.0;
+/// Share of a wall's thickness that the flat triangles of a round mesh may take away.
+const FLATTENED: f64 = 0.05;
 /// Rounding of an f32 position, relative to its size.
 const F32_ROUNDING: f64 = 1.0 / 16_777_216.0;
 
@@ -125,8 +127,7 @@ fn thin_walls(
                 let g = evaluator.evaluate(network, input, f64::from(network.settings.frames.0), 0.0, 0.0)?;
                 thinnest = wall_thickness(&g).map_or(thinnest, |t| thinnest.min(t));
             }
-            // What is two voxels thick but for rounding will do.
-            if thinnest < TIGHT_WALL * voxel * (1.0 - 1e-3) {
+            if thinnest < TIGHT_WALL * voxel * (1.0 - FLATTENED) {
                 advice.push(format!(
                     "node `{}`: its walls are {} m thin, and `{liquid}` has voxels of {} m: liquid may pass walls \
                      thinner than two voxels; make them thicker or its voxels smaller",

@@ -95,7 +95,7 @@ pub struct LiquidObject {
 }
 
 /// Liquids of up to this many particles are made in a trial too: one that turns out to have none is found out.
-const TRIED_PARTICLES: f64 = 1e6;
+const TRIED_PARTICLES: f64 = 1e5;
 
 impl Instance for LiquidObject {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {

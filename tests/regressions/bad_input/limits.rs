@@ -185,9 +185,9 @@ fn a_substep_that_takes_for_ever_hears_signals() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
+    let id = cook.id().to_string();
     let interrupt = || {
-        let sent =
-            Command::new("kill").args(["-INT", &cook.id().to_string()]).status().expect("kill is there");
+        let sent = Command::new("kill").args(["-INT", &id]).status().expect("kill is there");
         assert!(sent.success());
     };
     let mut told = BufReader::new(cook.stdout.take().expect("a pipe")).lines();

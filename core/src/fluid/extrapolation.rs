@@ -59,7 +59,7 @@ pub fn extrapolate(
     let (x, (y, z)) = rayon::join(|| axis(0, x), || rayon::join(|| axis(1, y), || axis(2, z)));
     constrain(velocity, [&x.0, &y.0, &z.0], solid, h);
     if let Some(inlet) = inlet {
-        inlet.drive(velocity);
+        inlet.drive_closed(velocity);
     }
     Extended { known: [x.1, y.1, z.1], fresh: [x.2, y.2, z.2], liquid }
 }

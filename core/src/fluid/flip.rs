@@ -14,6 +14,7 @@ use super::material;
 use super::particles::{Particles, Selection};
 use super::reseeding::{Interior, Reseeding, reseed};
 use super::solids::SolidMemory;
+use super::sources;
 use super::spreading::spread_out;
 use super::step::Step;
 use super::surface::{SurfaceParams, surface};
@@ -234,6 +235,8 @@ pub fn predict_on<M: Mover>(
 ) -> Result<Selection, M::Error> {
     // Where particles were thinned, each stands for several.
     let mut shares = Shares::of(liquid, params.per_voxel(liquid.h()));
+    let born = bring_out_newborn(liquid, solids, dt, params);
+    shares.follow(&born);
     let before = shares.total(liquid.particles.len());
     // Particles follow the velocity of the last solve, around solids.
     let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
@@ -265,7 +268,19 @@ pub fn predict_on<M: Mover>(
     measure_volume(liquid, &cells, params);
     let rate = liquid.volume.enter(liquid.measured.total(), step, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
-    Ok(moved.then(&order))
+    Ok(born.then(&moved).then(&order))
+}
+
+/// Brings particles that sources made inside solids out of those; what cannot come out was never made. Returns how the
+/// particles continue.
+fn bring_out_newborn(liquid: &mut Liquid, solids: &Solids, dt: f64, params: &FlipParams) -> Selection {
+    let Liquid { particles, transform, born_from, inlet, volume, .. } = liquid;
+    let count = particles.len();
+    let Some(inlet) = inlet else { return Selection::identity(count) };
+    let stays = sources::out_of_solids(particles, *born_from, inlet, transform, solids, dt);
+    let unborn = (count - particles.len()) as f64;
+    volume.rest -= unborn * f64::from(params.particle_separation).powi(3);
+    stays
 }
 
 /// The particles take the solved velocity. Returns how they continue.
@@ -425,7 +440,9 @@ fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, 
     liquid.solid = memory.fields(solids, &liquid.transform, topology).clone();
     liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
     if let Some(inlet) = &mut liquid.inlet {
-        inlet.close(&mut liquid.solid);
+        let flux = inlet.close(&mut liquid.solid);
+        let swelling = liquid.swelling.get_or_insert_with(|| Grid::new(flux.topology.clone(), 0.0));
+        inlet.add_springs(&flux.on(&swelling.topology), liquid.transform.voxel_size() as f32, swelling);
     }
 }
 

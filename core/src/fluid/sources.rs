@@ -1,8 +1,11 @@
 //! Where liquid enters and leaves.
 
+use super::inlet::Inlet;
 use super::particles::{Particle, Particles, Selection};
+use super::random;
 use super::seeding::{Material, Seeding};
 use crate::grid::{Coord, Transform};
+use crate::solid::Solids;
 use glam::{DVec3, IVec3, Vec3};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,6 +20,138 @@ pub struct Jet {
     pub travelled: Option<DVec3>,
     /// What it is made of.
     pub material: Material,
+}
+
+/// The places of a jet: a seeding lattice that moves with it.
+struct Places {
+    seeding: Seeding,
+    /// The voxels, on whose corner the lattice stood before it moved.
+    moved: Transform,
+    corner: DVec3,
+}
+
+impl Places {
+    fn of(jet: &Jet, transform: &Transform, seeding: &Seeding, next_id: i64) -> Self {
+        let corner = transform.to_world(DVec3::splat(-0.5)) + jet.travelled.unwrap_or_default();
+        let moved = Transform::uniform(transform.voxel_size(), corner);
+        let seed = if jet.travelled.is_some() { 0 } else { next_id as u64 };
+        Self { seeding: Seeding { seed: seeding.seed.wrapping_add(seed), ..*seeding }, moved, corner }
+    }
+
+    /// The lattice's cell that a position lies in.
+    fn cell(&self, world: DVec3) -> IVec3 {
+        ((world - self.corner) / f64::from(self.seeding.separation)).floor().as_ivec3()
+    }
+
+    fn voxel(&self, world: DVec3) -> Coord {
+        (self.moved.to_index(world) + 0.5).floor().as_ivec3()
+    }
+
+    /// The particles in a world box, by cell.
+    fn standing(&self, particles: &Particles, (low, high): (DVec3, DVec3)) -> FxHashMap<IVec3, Vec<DVec3>> {
+        let mut standing: FxHashMap<IVec3, Vec<DVec3>> = FxHashMap::default();
+        let world = particles.position.iter().map(|x| particles.origin + x.as_dvec3());
+        for at in world.filter(|at| at.cmpge(low).all() && at.cmple(high).all()) {
+            standing.entry(self.cell(at)).or_default().push(at);
+        }
+        standing
+    }
+}
+
+/// Appends a particle of a jet.
+fn bear(particles: &mut Particles, site: DVec3, jet: &Jet, next_id: &mut i64) {
+    particles.push(Particle {
+        position: (site - particles.origin).as_vec3(),
+        velocity: jet.velocity,
+        affine: [Vec3::ZERO; 3],
+        id: *next_id,
+        density: jet.material.density,
+        viscosity: jet.material.viscosity,
+    });
+    *next_id += 1;
+}
+
+/// Lets the particles of a driving source enter at its back: all places of its lattice that, on their last `way` (m), came
+/// into the region, or through it, whatever stands inside: area × speed × time. What another source at the same velocity
+/// brought to a place is its particle. Returns how the particles continue (the new ones stand at the end, without a source).
+///
+/// `inside` says for a world position whether it lies in the region, of `bounds`, which is `thickness` metres thick.
+#[allow(clippy::too_many_arguments)]
+pub fn enter(
+    particles: &mut Particles,
+    transform: &Transform,
+    seeding: &Seeding,
+    (low, high): (DVec3, DVec3),
+    inside: impl Fn(DVec3) -> bool + Sync,
+    (jet, way, thickness): (&Jet, DVec3, f64),
+    next_id: &mut i64,
+) -> Selection {
+    /// Looks along the way, per thickness of the region.
+    const LOOKS: f64 = 3.0;
+    /// Distance, of that between places, within which a particle stands at its place.
+    const AT: f64 = 0.2;
+    let places = Places::of(jet, transform, seeding, *next_id);
+    let separation = f64::from(seeding.separation);
+    let looks = (LOOKS * way.length() / thickness.max(0.1 * separation)).ceil().max(1.0) as i32;
+    let came_in = |at: DVec3| {
+        let was = |n: i32| inside(at - way * (f64::from(n) / f64::from(looks)));
+        !was(looks) && (0..looks).any(was)
+    };
+    let bounds = (low.min(low + way), high.max(high + way));
+    let sites = places.seeding.sites(&places.moved, bounds.0, bounds.1, came_in);
+    let standing = places.standing(particles, (bounds.0 - separation, bounds.1 + separation));
+    let is_taken = |site: DVec3| {
+        let corners = [-AT, AT].map(|x| [-AT, AT].map(|y| [-AT, AT].map(|z| DVec3::new(x, y, z) * separation)));
+        let mut corners = corners.as_flattened().as_flattened().iter();
+        let near = |at: &DVec3| at.distance(site) < AT * separation;
+        corners.any(|&corner| standing.get(&places.cell(site + corner)).is_some_and(|at| at.iter().any(near)))
+    };
+    let mut selection = Selection::identity(particles.len());
+    for site in sites.into_iter().filter(|&site| !is_taken(site)) {
+        selection.source.push(Selection::NONE);
+        bear(particles, site, jet, next_id);
+    }
+    selection
+}
+
+/// Brings the particles, of those with ids from `born_from` on, that a nozzle made inside solids to where they leave these on
+/// their way through it, spread over what they travel in a substep of `dt` seconds, as they would have come; removes those
+/// that do not come out before its end. Returns how the particles continue.
+pub fn out_of_solids(
+    particles: &mut Particles,
+    born_from: i64,
+    inlet: &Inlet,
+    transform: &Transform,
+    solids: &Solids,
+    dt: f64,
+) -> Selection {
+    /// Step along the way, voxels.
+    const STEP: f64 = 0.1;
+    let h = transform.voxel_size();
+    let mut probe = solids.probe();
+    let mut lost = vec![false; particles.len()];
+    for p in (0..particles.len()).filter(|&p| particles.id[p] >= born_from) {
+        let start = particles.origin + particles.position[p].as_dvec3();
+        if probe.distance(start) >= 0.0 {
+            continue;
+        }
+        let along = particles.velocity[p].as_dvec3().normalize_or_zero();
+        let in_nozzle = |at: DVec3| {
+            let cell = (transform.to_index(at) + 0.5).floor().as_ivec3();
+            inlet.velocity_in(cell).is_some()
+        };
+        let way = (0..).map(|n| start + along * (f64::from(n) * STEP * h));
+        let mut way = way.take_while(|&at| along != DVec3::ZERO && in_nozzle(at));
+        let Some(out) = way.find(|&at| probe.distance(at) >= 0.0) else {
+            lost[p] = true;
+            continue;
+        };
+        let share = f64::from(random::point(IVec3::ZERO, particles.id[p] as u64).x);
+        let further = out + particles.velocity[p].as_dvec3() * dt * share;
+        let at = if probe.distance(further) >= 0.0 { further } else { out };
+        particles.position[p] = (at - particles.origin).as_vec3();
+    }
+    particles.retain(|p| !lost[p])
 }
 
 /// Fills a region up to the density of seeding, in empty cells of a seeding lattice, the emptiest voxels first, with
@@ -36,13 +171,9 @@ pub fn emit(
     jet: &Jet,
     next_id: &mut i64,
 ) -> Selection {
-    let corner = transform.to_world(DVec3::splat(-0.5)) + jet.travelled.unwrap_or_default();
-    let moved = Transform::uniform(transform.voxel_size(), corner);
-    let seed = if jet.travelled.is_some() { 0 } else { *next_id as u64 };
-    let seeding = Seeding { seed: seeding.seed.wrapping_add(seed), ..*seeding };
-    let sites = seeding.sites(&moved, bounds.0, bounds.1, &inside);
-    let lattice = |world: DVec3| ((world - corner) / f64::from(seeding.separation)).floor().as_ivec3();
-    let voxel = |world: DVec3| (moved.to_index(world) + 0.5).floor().as_ivec3();
+    let places = Places::of(jet, transform, seeding, *next_id);
+    let sites = places.seeding.sites(&places.moved, bounds.0, bounds.1, &inside);
+    let (lattice, voxel) = (|world| places.cell(world), |world| places.voxel(world));
 
     let mut lacking: FxHashMap<Coord, i32> = FxHashMap::default();
     for &site in &sites {
@@ -72,15 +203,7 @@ pub fn emit(
     let mut selection = Selection::identity(particles.len());
     for (_, site) in empty {
         selection.source.push(Selection::NONE);
-        particles.push(Particle {
-            position: (site - particles.origin).as_vec3(),
-            velocity: jet.velocity,
-            affine: [Vec3::ZERO; 3],
-            id: *next_id,
-            density: jet.material.density,
-            viscosity: jet.material.viscosity,
-        });
-        *next_id += 1;
+        bear(particles, site, jet, next_id);
     }
     selection
 }

@@ -2,11 +2,12 @@
 
 use super::Exchange;
 use super::solids::{mesh_of, no_inside, stamps_of};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::grid::Transform;
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
+use meniscus_core::solid::TriMesh;
 use std::sync::Arc;
 
 /// The inside of closed meshes; they may overlap.
@@ -16,6 +17,9 @@ pub struct Region {
     transform: Transform,
     low: DVec3,
     high: DVec3,
+    /// Of each part its volume, m³, and the area vectors of its triangles, m².
+    sizes: Vec<(f64, Vec<Vec3>)>,
+    mark: DVec3,
 }
 
 /// The last region, and the stamps of the meshes it was made of.
@@ -24,6 +28,12 @@ pub struct LastRegion(Option<(Vec<u64>, Arc<Region>)>);
 
 /// Half width of the band around a region's boundary, voxels.
 const BAND: f32 = 3.0;
+/// Voxels across the thinnest part of a region.
+const ACROSS: f64 = 3.0;
+/// Most voxels on a region's boundary that make it finer than particles stand apart.
+const FINE: f64 = 4e6;
+/// The least thickness of a region, of the distance between particles.
+const THINNEST: f64 = 0.05;
 
 impl Region {
     /// Lowest and highest corner, metres.
@@ -33,8 +43,25 @@ impl Region {
 
     /// Whether a world position is inside.
     pub fn contains(&self, world: DVec3) -> bool {
+        self.reaches(world, 0.0)
+    }
+
+    /// Whether a world position is inside, or no farther than `margin` metres from it.
+    pub fn reaches(&self, world: DVec3, margin: f64) -> bool {
         let index = self.transform.to_index(world);
-        self.parts.iter().any(|part| part.sampler().distance(index) < 0.0)
+        self.parts.iter().any(|part| f64::from(part.sampler().distance(index)) < margin)
+    }
+
+    /// Thickness of the thinnest part along a direction, m: its volume over its projection.
+    pub fn thickness(&self, along: Vec3) -> f64 {
+        let along = along.normalize_or_zero();
+        let projected = |areas: &[Vec3]| areas.iter().map(|a| 0.5 * f64::from(a.dot(along).abs())).sum::<f64>();
+        self.sizes.iter().map(|(volume, areas)| volume / projected(areas)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// A number that changes when the region moves.
+    pub fn mark(&self) -> DVec3 {
+        self.mark
     }
 }
 
@@ -62,7 +89,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// What the meshes at a port enclose, on a lattice of `h` metres; None where nothing is wired in.
+    /// What the meshes at a port enclose, for particles `h` metres apart; None where nothing is wired in.
     pub fn region(&mut self, call: &Call, port: u32, h: f64) -> Result<Option<Arc<Region>>, Failure> {
         let items: Vec<_> =
             (0..call.items(port)).filter_map(|n| Some((n, call.geometry(port, n)?))).collect();
@@ -76,21 +103,41 @@ impl Exchange {
         {
             return Ok(Some(region.clone()));
         }
-        let transform = Transform::uniform(h, DVec3::ZERO);
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
-        let mut region =
-            Region { parts: Vec::new(), transform, low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
+        let mut meshes = Vec::new();
         for (n, view) in &items {
-            let mesh = mesh_of(call, port, std::slice::from_ref(view), "P")?;
-            for p in &mesh.points {
+            meshes.push((*n, mesh_of(call, port, std::slice::from_ref(view), "P")?));
+        }
+        let thinnest = meshes.iter().map(|(_, mesh)| thickness(mesh)).fold(f64::INFINITY, f64::min);
+        let area: f64 = meshes.iter().map(|(_, mesh)| mesh.area()).sum();
+        let fine = (thinnest / ACROSS).max((area / FINE).sqrt());
+        let transform = Transform::uniform(if fine > 0.0 { fine.min(h) } else { h }, DVec3::ZERO);
+        let mut region = Region {
+            parts: Vec::new(),
+            transform,
+            low: DVec3::INFINITY,
+            high: DVec3::NEG_INFINITY,
+            sizes: Vec::new(),
+            mark: DVec3::ZERO,
+        };
+        for (n, mesh) in &meshes {
+            for (i, p) in mesh.points.iter().enumerate() {
                 region.low = region.low.min(p.as_dvec3());
                 region.high = region.high.max(p.as_dvec3());
+                region.mark += p.as_dvec3() * (1 + i % 97) as f64;
             }
             let part = self
-                .install(|| levelset::from_mesh_unless(&mesh, &transform, BAND, Interrupt::new(&stopped)))
+                .install(|| levelset::from_mesh_unless(mesh, &transform, BAND, Interrupt::new(&stopped)))
                 .map_err(|e| no_inside(call, port, *n, "particle_separation", &e))?;
+            let thin = thickness(mesh);
+            if thin < THINNEST * h || thin < transform.voxel_size() {
+                let name = call.item_name(port, *n);
+                let sentence = format!("`{name}`: a region {thin:.2e} m thick holds no particle, which stand {h} m apart; make it thicker, or particle_separation smaller");
+                return Err(Failure::input(port, sentence));
+            }
             region.parts.push(part);
+            region.sizes.push((mesh.volume().abs(), areas(mesh)));
         }
         if region.parts.is_empty() {
             return Ok(None);
@@ -99,4 +146,18 @@ impl Exchange {
         self.last_region.0 = stamps.map(|stamps| (stamps, region.clone()));
         Ok(Some(region))
     }
+}
+
+/// Mean thickness of what a mesh encloses, m: of a sheet its own, of a ball two thirds of its radius.
+fn thickness(mesh: &TriMesh) -> f64 {
+    2.0 * mesh.volume().abs() / mesh.area()
+}
+
+/// The area vectors of a mesh's triangles, m².
+fn areas(mesh: &TriMesh) -> Vec<Vec3> {
+    let area = |t: usize| {
+        let [a, b, c] = mesh.corners(t);
+        0.5 * (b - a).cross(c - a)
+    };
+    (0..mesh.triangles.len()).map(area).collect()
 }

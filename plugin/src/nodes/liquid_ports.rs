@@ -71,7 +71,7 @@ pub const fn solid(owner: Owner) -> Port {
 pub const fn swelling(owner: Owner) -> Port {
     Port::grid(owner, c"swelling", Sampling::CENTER, Element::F32)
         .unit(c"1/s")
-        .help(c"Divergence of deforming solids inside the cells they cut, times the solid share of the cell; absent where none deforms.")
+        .help(c"Divergence of deforming solids inside the cells they cut, times the solid share of the cell, and what sources make behind the faces they drive; absent where there is neither.")
         .substep()
 }
 
@@ -85,7 +85,7 @@ pub const fn spray(owner: Owner) -> Port {
 /// Faces that sources drive.
 pub const fn inlet(owner: Owner) -> Port {
     Port::grid(owner, c"inlet", Sampling::FACE, Element::F32)
-        .help(c"1 on the faces whose velocity a source gives, 0 elsewhere; absent where none does.")
+        .help(c"Share of each face whose velocity a source gives; absent where none does.")
         .substep()
 }
 

@@ -6,10 +6,12 @@ use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
 use meniscus_core::fluid::flip::Liquid;
-use meniscus_core::fluid::inlet::Inlet;
+use meniscus_core::fluid::inlet::{Inlet, Nozzle};
 use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::sources::{self, Jet};
 use meniscus_core::fluid::thinning::Thinned;
+use meniscus_core::grid::Transform;
+use std::sync::Arc;
 
 /// The ports of a sink, and the first of a source: the liquid's state and the region.
 pub(super) const PORTS: [Port; 5] = [
@@ -29,7 +31,8 @@ pub(super) const PORTS: [Port; 5] = [
 pub(super) const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
 pub(super) const REGION: u32 = 4;
 const INLET: InletPorts = InletPorts { faces: 5, velocity: 6 };
-static OWN_PORTS: [Port; 7] = [
+const JET: u32 = 7;
+static OWN_PORTS: [Port; 8] = [
     PORTS[0],
     PORTS[1],
     PORTS[2],
@@ -37,6 +40,9 @@ static OWN_PORTS: [Port; 7] = [
     PORTS[4],
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
+    Port::table(Owner::NODE, c"jet")
+        .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled and way (m, of the places for new particles), mark (of the region), fills (1: the region was filled).")
+        .on(Stage::PREDICT, Access::READ_WRITE),
 ];
 
 const ACTIVE: usize = 0;
@@ -51,7 +57,7 @@ static PARAMS: [Param; 7] = [
         .help(c"Velocity of the liquid that enters.")
         .houdini(c"velocity"),
     Param::toggle(c"drive", c"Drive Velocity", true)
-        .help(c"Gives the velocity to all liquid in the region, whatever pulls at it: area times speed comes out. Off, or at no speed, the region is kept filled and the liquid goes its own way."),
+        .help(c"Makes the region a nozzle: its back and sides are closed, and its front, as seen along the velocity, gives area times speed, in air and under water. Off, or at no speed, the region is kept filled and the liquid goes its own way."),
     material::density().help(c"Mass per volume of what enters."),
     material::viscosity().help(c"Dynamic viscosity of what enters; give it what the liquid has. Water has 0.001 (give it 0), honey 10."),
     frames::PARAMS[0],
@@ -72,6 +78,15 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"L
 #[derive(Default)]
 pub struct LiquidSource {
     exchange: Exchange,
+    nozzle: Option<LastNozzle>,
+}
+
+/// The faces of the last nozzle, and what they were made of.
+struct LastNozzle {
+    region: Arc<Region>,
+    transform: Transform,
+    velocity: Vec3,
+    faces: Inlet,
 }
 
 impl Instance for LiquidSource {
@@ -91,12 +106,16 @@ impl Instance for LiquidSource {
         };
         limits::particles(held.particle_separation, region.bounds())?;
         let watch = call.progress().watch();
-        let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
-        let travelled = call.on(DRIVE).then(|| velocity * call.time());
-        let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
-        if jet.travelled.is_some() && jet.velocity != Vec3::ZERO {
-            self.drive(call, &held.liquid, &region, jet.velocity)?;
+        let velocity = DVec3::from_array(call.vector(VELOCITY));
+        let drives = call.on(DRIVE) && velocity.as_vec3() != Vec3::ZERO;
+        let stroke = if drives { Stroke::of(call, &region) } else { Stroke::default() };
+        if drives {
+            stroke.write(call, velocity, &region)?;
+            self.drive(call, &held.liquid, &region, velocity.as_vec3())?;
         }
+        let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
+        let travelled = call.on(DRIVE).then_some(stroke.travelled);
+        let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         // Where particles were thinned, few of them are no lack of liquid.
         let thinned = Thinned::of(&held.liquid);
@@ -109,7 +128,12 @@ impl Instance for LiquidSource {
             if jet.travelled.is_some() {
                 sources::drive(particles, inside, jet.velocity);
             }
-            sources::emit(particles, transform, &seeding, region.bounds(), lacking, &jet, next_id)
+            let bounds = region.bounds();
+            if stroke.fills {
+                return sources::emit(particles, transform, &seeding, bounds, lacking, &jet, next_id);
+            }
+            let way = (&jet, stroke.way, region.thickness(jet.velocity));
+            sources::enter(particles, transform, &seeding, bounds, inside, way, next_id)
         });
         if watch.stopped() {
             return Ok(Outcome::Cancelled);
@@ -139,21 +163,93 @@ impl LiquidSource {
         &mut self,
         call: &mut Call,
         liquid: &Liquid,
-        region: &Region,
+        region: &Arc<Region>,
         velocity: Vec3,
     ) -> Result<(), Failure> {
         let watch = call.progress().watch();
-        let inside = |at: DVec3| !watch.stopped() && region.contains(at);
-        let bounds = region.bounds();
-        let own = self.exchange.install(|| Inlet::new(&liquid.transform, bounds, inside, velocity));
+        /// How close to the region, voxels, a face belongs to it.
+        const MARGIN: f64 = 0.01;
+        let transform = liquid.transform;
+        let is_it = |last: &LastNozzle| {
+            Arc::ptr_eq(&last.region, region) && last.transform == transform && last.velocity == velocity
+        };
+        let faces = match self.nozzle.take().filter(is_it) {
+            Some(last) => last.faces,
+            None => {
+                let margin = MARGIN * transform.voxel_size();
+                let thickness = region.thickness(velocity);
+                let nozzle = Nozzle { bounds: region.bounds(), thickness, velocity };
+                let inside = |at: DVec3| !watch.stopped() && region.reaches(at, margin);
+                self.exchange.install(|| Inlet::new(&transform, &nozzle, inside))
+            }
+        };
         if watch.stopped() {
             return Err(Failure::cancelled());
         }
-        let all = match self.exchange.inlet(call, INLET)? {
-            Some(others) => others.and(&own),
-            None => own,
+        let all = self.exchange.inlet(call, INLET)?.map(|others| others.and(&faces));
+        self.exchange.write_inlet(call, INLET, all.as_ref().unwrap_or(&faces), &transform)?;
+        self.nozzle = Some(LastNozzle { region: region.clone(), transform, velocity, faces });
+        Ok(())
+    }
+}
+
+/// How far the places for new particles of a driving source have come.
+#[derive(Clone, Copy, Debug)]
+struct Stroke {
+    /// Since it began to drive, m.
+    travelled: DVec3,
+    /// Since its last call, m.
+    way: DVec3,
+    /// It just began, or its region moved: the region is filled as far as it lacks liquid. Else what enters through the back
+    /// is added.
+    fills: bool,
+}
+
+impl Default for Stroke {
+    fn default() -> Self {
+        Self { travelled: DVec3::ZERO, way: DVec3::ZERO, fills: true }
+    }
+}
+
+impl Stroke {
+    /// Of the substep that begins.
+    fn of(call: &Call, region: &Region) -> Self {
+        /// Share of a substep within which two times are the same.
+        const SAME: f64 = 1e-6;
+        let (now, dt) = (call.time(), call.dt());
+        let Some(table) = call.table(JET, 0) else { return Self::default() };
+        let number = |name| table.first::<f64>(name).unwrap_or(f64::NAN);
+        let vector = |name| {
+            let values = table.array::<f64>(name).and_then(|v| v.try_into().ok());
+            values.map_or(DVec3::NAN, DVec3::from_array)
         };
-        self.exchange.write_inlet(call, INLET, &all, &liquid.transform)
+        let (travelled, mark) = (vector("travelled"), vector("mark"));
+        if number("time") == now {
+            // Another liquid's turn in the same substep.
+            let fills = table.first::<i64>("fills") != Some(0);
+            return Self { travelled, way: vector("way"), fills };
+        }
+        let goes_on = (number("until") - now).abs() <= SAME * dt;
+        let way = vector("velocity") * (now - number("time"));
+        if !(goes_on && travelled.is_finite() && way.is_finite()) {
+            return Self::default();
+        }
+        Self { travelled: travelled + way, way, fills: mark != region.mark() }
+    }
+
+    fn write(&self, call: &mut Call, velocity: DVec3, region: &Region) -> Result<(), Failure> {
+        let (time, until) = (call.time(), call.time() + call.dt());
+        call.shape_table(JET, 0)?;
+        call.write_array(JET, 0, c"time", 1, &[time])?;
+        call.write_array(JET, 0, c"until", 1, &[until])?;
+        call.write_array(JET, 0, c"fills", 1, &[i64::from(self.fills)])?;
+        let vectors = [
+            (c"velocity", velocity),
+            (c"travelled", self.travelled),
+            (c"way", self.way),
+            (c"mark", region.mark()),
+        ];
+        vectors.into_iter().try_for_each(|(name, v)| call.write_array(JET, 0, name, 3, &v.to_array()))
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::fluid::advection::{AdvectionParams, Way};
 use crate::fluid::device::{DeviceMover, Mover, Processor};
 use crate::fluid::flip::{FlipParams, Liquid, correct, correct_on, predict, predict_on, start};
-use crate::fluid::inlet::Inlet;
+use crate::fluid::inlet::{Inlet, Nozzle};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::sources::drain;
@@ -154,7 +154,8 @@ fn particles_come_to_where_the_processor_takes_them() {
     let moving = [ball(0.6, turning), ball(1.9, Motion::Static)];
     let (low, high) = (DVec3::splat(-1.5), DVec3::new(1.5, 0.0, 1.5));
     let driven = |x: DVec3| x.cmpge(low).all() && x.cmplt(high).all();
-    let mouth = Inlet::new(&transform(), (low, high), driven, Vec3::new(-4.0, 2.0, 1.0));
+    let nozzle = Nozzle { bounds: (low, high), thickness: 1.5, velocity: Vec3::new(-4.0, 2.0, 1.0) };
+    let mouth = Inlet::new(&transform(), &nozzle, driven);
     for n in 0..4 {
         let seed = &mut (n * 4711 + 1);
         let mut particles = blobs(seed, false);

@@ -35,6 +35,7 @@ fn particles() -> (Particles, Cells) {
             id: n,
             density: 1000.0,
             viscosity: 0.001,
+            mass_share: 1.0,
         });
     }
     let topology = Arc::new(cells::covering(&particles, &transform(), 3));

@@ -37,6 +37,7 @@ pub fn passive(origin: DVec3, position: Vec<Vec3>, id: Vec<i64>) -> Particles {
         id,
         density: vec![0.0; n],
         viscosity: vec![0.0; n],
+        mass_share: vec![1.0; n],
     }
 }
 

@@ -58,7 +58,8 @@ impl Inlet {
         let covers = |at: DVec3| {
             (0..=looks).any(|n| inside(at - back - on * (f64::from(n) / f64::from(looks.max(1)))))
         };
-        let (low, high) = (nozzle.bounds.0.min(nozzle.bounds.0 + on), nozzle.bounds.1.max(nozzle.bounds.1 + on));
+        let (low, high) =
+            (nozzle.bounds.0.min(nozzle.bounds.0 + on), nozzle.bounds.1.max(nozzle.bounds.1 + on));
         let [low, high] = [low, high].map(|x| transform.to_index(x).floor().as_ivec3());
         let leaf_of = |x: Coord| x >> leaf::DIM.ilog2() as i32;
         let (first, last) = (leaf_of(low - 1), leaf_of(high + 2));
@@ -85,7 +86,9 @@ impl Inlet {
         let topology = Arc::new(self.faces.topology.union(&later.faces.topology));
         let (mut both, over) = (self.on(&topology), later.on(&topology));
         for axis in 0..3 {
-            for (slot, &share) in over.faces.values[axis].iter().enumerate().filter(|(_, share)| **share > 0.0) {
+            for (slot, &share) in
+                over.faces.values[axis].iter().enumerate().filter(|(_, share)| **share > 0.0)
+            {
                 let (shares, velocities) = (&mut both.faces.values[axis], &mut both.velocity.values[axis]);
                 // What the earlier covers beyond the later is taken to lie beside it.
                 let beside = shares[slot].min(1.0 - share);
@@ -254,8 +257,8 @@ mod tests {
     fn the_faces_in_the_region_are_given() {
         // Across the borders of leaves, below 0 too, and between the lattice's planes.
         let inlet = mouth(DVec3::new(-0.4, 0.22, 1.5), DVec3::new(0.6, 0.48, 2.1), Vec3::new(0.0, -2.0, 0.0));
-        // 10 × 6 columns; sections at 0.25, 0.35 and 0.45 m.
-        assert!((shares(&inlet, 1) - 10.0 * 6.0 * 3.0).abs() < 1e-6, "{}", shares(&inlet, 1));
+        // 10 × 6 columns; sections at 0.3 and 0.4 m.
+        assert!((shares(&inlet, 1) - 10.0 * 6.0 * 2.0).abs() < 1e-6, "{}", shares(&inlet, 1));
         for (slot, &share) in inlet.faces.values[1].iter().enumerate() {
             assert_eq!(inlet.velocity.values[1][slot], if share > 0.0 { -2.0 } else { 0.0 });
         }
@@ -265,13 +268,13 @@ mod tests {
     #[test]
     fn a_nozzle_makes_what_leaves_it() {
         for (name, low, size, velocity) in [
-            ("on the lattice", DVec3::splat(0.05), DVec3::splat(0.8), Vec3::Y),
+            ("on the lattice", DVec3::ZERO, DVec3::splat(0.8), Vec3::Y),
             ("off the lattice", DVec3::new(0.013, 0.024, -0.037), DVec3::new(0.77, 0.43, 0.81), Vec3::Y),
-            ("two voxels", DVec3::splat(0.05), DVec3::new(0.8, 0.2, 0.8), Vec3::NEG_Y),
-            ("one voxel", DVec3::splat(0.05), DVec3::new(0.8, 0.1, 0.8), Vec3::Y),
-            ("less", DVec3::new(0.05, 0.071, 0.05), DVec3::new(0.8, 0.03, 0.8), Vec3::Y),
-            ("aslant", DVec3::splat(0.05), DVec3::splat(0.8), Vec3::new(0.6, 0.8, 0.0)),
-            ("aslant, thin", DVec3::splat(0.05), DVec3::new(0.8, 0.1, 0.8), Vec3::new(0.48, 0.6, 0.64)),
+            ("two voxels", DVec3::ZERO, DVec3::new(0.8, 0.2, 0.8), Vec3::NEG_Y),
+            ("one voxel", DVec3::ZERO, DVec3::new(0.8, 0.1, 0.8), Vec3::Y),
+            ("less", DVec3::new(0.0, 0.071, 0.0), DVec3::new(0.8, 0.03, 0.8), Vec3::Y),
+            ("aslant", DVec3::ZERO, DVec3::splat(0.8), Vec3::new(0.6, 0.8, 0.0)),
+            ("aslant, thin", DVec3::ZERO, DVec3::new(0.8, 0.1, 0.8), Vec3::new(0.48, 0.6, 0.64)),
         ] {
             let mut inlet = mouth(low, low + size, velocity);
             let (made, left) = made(&mut inlet.clone(), &mut open_around(&inlet));
@@ -289,7 +292,7 @@ mod tests {
 
     #[test]
     fn cells_in_the_region_move_with_it_and_the_one_beyond_the_mouth_does_not() {
-        let inlet = mouth(DVec3::splat(-0.05), DVec3::splat(0.75), Vec3::new(0.0, -2.0, 0.0));
+        let inlet = mouth(DVec3::ZERO, DVec3::splat(0.8), Vec3::new(0.0, -2.0, 0.0));
         assert_eq!(inlet.velocity_in(Coord::new(0, 0, 0)), Some(Vec3::new(0.0, -2.0, 0.0)));
         assert_eq!(inlet.velocity_in(Coord::new(7, 7, 3)), Some(Vec3::new(0.0, -2.0, 0.0)));
         assert_eq!(inlet.velocity_in(Coord::new(3, -1, 3)), None);
@@ -298,17 +301,17 @@ mod tests {
 
     #[test]
     fn the_later_of_two_decides() {
-        let (low, high) = (DVec3::splat(-0.05), DVec3::splat(0.75));
+        let (low, high) = (DVec3::ZERO, DVec3::splat(0.8));
         let first = mouth(low, high, Vec3::X);
         let both = first.and(&mouth(low + DVec3::X * 0.4, high + DVec3::X * 0.4, Vec3::Y));
         let driven = |inlet: &Inlet| inlet.velocity.values[0].iter().filter(|&&u| u == 1.0).count();
-        // The first has faces at the ends of its eight layers but the back's; of those the later takes from 0.35 m on.
+        // Eight sections, without the back's; the later takes those from 0.4 m on.
         assert_eq!([driven(&first), driven(&both)], [8 * 64, 3 * 64]);
     }
 
     #[test]
     fn a_solid_keeps_its_faces_and_narrows_those_it_cuts() {
-        let mut inlet = mouth(DVec3::splat(-0.05), DVec3::splat(0.75), Vec3::new(0.0, 3.0, 0.0));
+        let mut inlet = mouth(DVec3::ZERO, DVec3::splat(0.8), Vec3::new(0.0, 3.0, 0.0));
         let mut solid = open_around(&inlet);
         let (shut, cut) = (Coord::new(2, 2, 2), Coord::new(3, 2, 2));
         assert!(solid.open.set(1, shut, 0.0) && solid.open.set(1, cut, 0.25));

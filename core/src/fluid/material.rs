@@ -49,7 +49,7 @@ fn per_cell(particles: &Particles, quantity: &[f32], cells: &Cells, transform: &
                 let Some(slot) = topology.reach(l, near) else { continue };
                 for p in cells.range(slot) {
                     let away = (frame.local(particles.position[p]) - centre).abs();
-                    let w = (1.0 - away).max(Vec3::ZERO).element_product();
+                    let w = (1.0 - away).max(Vec3::ZERO).element_product() * particles.mass_share[p];
                     sum += w * quantity[p];
                     weight += w;
                 }

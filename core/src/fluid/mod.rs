@@ -19,6 +19,7 @@ mod flow;
 mod four;
 mod fraction;
 mod halo;
+mod heritage;
 pub mod inlet;
 pub mod material;
 mod mirror;

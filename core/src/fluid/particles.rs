@@ -24,6 +24,8 @@ pub struct Particles {
     pub density: Vec<f32>,
     /// Dynamic viscosity of the liquid, Pa·s.
     pub viscosity: Vec<f32>,
+    /// Mass, as a share of what a particle is seeded with: 1, until it shares it with others or takes theirs.
+    pub mass_share: Vec<f32>,
 }
 
 /// What one particle is, for adding particles one at a time.
@@ -41,6 +43,8 @@ pub struct Particle {
     pub density: f32,
     /// Dynamic viscosity, Pa·s.
     pub viscosity: f32,
+    /// Mass, as a share of what a particle is seeded with.
+    pub mass_share: f32,
 }
 
 impl Particles {
@@ -69,6 +73,7 @@ impl Particles {
         self.id.push(p.id);
         self.density.push(p.density);
         self.viscosity.push(p.viscosity);
+        self.mass_share.push(p.mass_share);
     }
 
     /// One particle as a value.
@@ -80,6 +85,7 @@ impl Particles {
             id: self.id[p],
             density: self.density[p],
             viscosity: self.viscosity[p],
+            mass_share: self.mass_share[p],
         }
     }
 
@@ -94,6 +100,7 @@ impl Particles {
         self.id = selection.gather(&self.id);
         self.density = selection.gather(&self.density);
         self.viscosity = selection.gather(&self.viscosity);
+        self.mass_share = selection.gather(&self.mass_share);
     }
 
     /// Keeps those of the particles, in their order, that stay. Returns how they continue.
@@ -119,7 +126,7 @@ impl Particles {
             let sound = |v: &[Vec3]| v.iter().fold(true, |sound, x| sound & is_sound(x));
             let sound_number = |v: &[f32]| v.iter().fold(true, |sound, x| sound & x.is_finite());
             let vectors = [&self.position, &self.velocity, a, b, c];
-            let numbers = [&self.density, &self.viscosity];
+            let numbers = [&self.density, &self.viscosity, &self.mass_share];
             let all_sound = vectors.iter().all(|v| sound(&v[range.clone()]))
                 && numbers.iter().all(|v| sound_number(&v[range.clone()]));
             if all_sound {
@@ -135,6 +142,21 @@ impl Particles {
     pub fn uniform_density(&self) -> Option<f32> {
         let first = *self.density.first()?;
         self.density.par_iter().all(|&d| d == first).then_some(first)
+    }
+
+    /// How much each counts beside others, where they differ: its mass, in whatever unit.
+    pub fn masses(&self) -> Option<Vec<f32>> {
+        let first = *self.mass_share.first()?;
+        let alike = self.mass_share.par_iter().with_min_len(4096).all(|&share| share == first);
+        match (self.uniform_density(), alike) {
+            (Some(_), true) => None,
+            (Some(_), false) => Some(self.mass_share.clone()),
+            (None, true) => Some(self.density.clone()),
+            (None, false) => {
+                let both = self.mass_share.par_iter().with_min_len(4096).zip(&self.density);
+                Some(both.map(|(share, density)| share * density).collect())
+            }
+        }
     }
 
     /// Largest speed, m/s.

@@ -3,9 +3,12 @@
 //! Only cells that lie wholly inside the liquid are touched: there the level set does not depend on how many
 //! particles a cell holds, so the liquid keeps its volume. Near the surface particles are the shape of the
 //! liquid and are left alone.
+//!
+//! Mass and momentum stay what they are: the born share their parent's, the dead leave theirs to an heir (`heritage.rs`).
 
 use super::cells::Cells;
 use super::four::Four;
+use super::heritage::{Family, Legacy, bequeath, share_out};
 use super::particles::{IndexFrame, Particles, Selection};
 use super::random;
 use super::seeding::octant;
@@ -67,6 +70,25 @@ struct Renewed {
     /// The old ones they are, or copy the attributes of.
     source: Vec<u32>,
     born: Vec<Birth>,
+    /// Old ones that are not among them, and their heirs, which are.
+    dead: Vec<(u32, u32)>,
+}
+
+impl Renewed {
+    /// Where the old particles of the leaf, the `first` and those after, continue among the new ones: the dead in their heirs.
+    fn places(&self, range: std::ops::Range<usize>) -> Vec<u32> {
+        let mut places = vec![0; range.len()];
+        let mut born = self.born.iter().map(|birth| birth.place).peekable();
+        for (place, &p) in (0..).zip(&self.source) {
+            if born.next_if_eq(&place).is_none() {
+                places[p as usize - range.start] = place;
+            }
+        }
+        for &(dead, heir) in &self.dead {
+            places[dead as usize - range.start] = places[heir as usize - range.start];
+        }
+        places
+    }
 }
 
 /// What a new particle does not copy.
@@ -96,7 +118,8 @@ pub struct Interior<'a> {
 }
 
 /// Thins and fills interior cells. Born particles copy every attribute of the nearest particle and take position,
-/// velocity and affine part of the face velocity; ids are drawn from `next_id`. Particles stay in cell order.
+/// velocity and affine part of the face velocity; ids are drawn from `next_id`. Particles stay in cell order, and all
+/// together keep their mass and momentum.
 ///
 /// Deep cells are thinned to one particle.
 pub fn reseed(
@@ -123,16 +146,52 @@ pub fn reseed(
             Some(renewed) => selection.source.extend_from_slice(&renewed.source),
         }
     }
+    let lineage = Lineage::of(cells, &leaves, &first);
+    let renewed = || first.iter().zip(&leaves).filter_map(|(&first, leaf)| Some((first, leaf.as_ref()?)));
+    let dead = renewed().flat_map(|(_, leaf)| &leaf.dead);
+    let legacies: Vec<Legacy> =
+        dead.map(|&(dead, heir)| Legacy::of(particles, dead as usize, lineage.place(heir))).collect();
     particles.select(&selection);
-    let renewed = first.into_iter().zip(&leaves).filter_map(|(first, leaf)| Some((first, leaf.as_ref()?)));
-    for (first, birth) in renewed.flat_map(|(first, leaf)| leaf.born.iter().map(move |b| (first, b))) {
+    legacies.iter().for_each(|legacy| bequeath(particles, legacy));
+    let mut families = Vec::new();
+    for (first, birth) in renewed().flat_map(|(first, leaf)| leaf.born.iter().map(move |b| (first, b))) {
         let p = first + birth.place as usize;
         (particles.position[p], particles.velocity[p]) = (birth.position, birth.velocity);
         particles.affine.iter_mut().zip(birth.affine).for_each(|(rows, row)| rows[p] = row);
         particles.id[p] = *next_id;
         *next_id += 1;
+        families.push(Family { parent: lineage.place(selection.source[p]), child: p });
     }
+    share_out(particles, families);
     selection
+}
+
+/// Where old particles continue among the new ones.
+struct Lineage<'a> {
+    cells: &'a Cells,
+    /// Where the new particles of each leaf begin.
+    first: &'a [usize],
+    /// Of the leaves that were renewed, the places of the old ones from there on.
+    places: Vec<Option<Vec<u32>>>,
+}
+
+impl<'a> Lineage<'a> {
+    fn of(cells: &'a Cells, leaves: &[Option<Renewed>], first: &'a [usize]) -> Self {
+        let of_leaf = |(l, leaf): (usize, &Option<Renewed>)| Some(leaf.as_ref()?.places(cells.leaf_range(l)));
+        Self { cells, first, places: leaves.par_iter().enumerate().map(of_leaf).collect() }
+    }
+
+    /// The place of an old particle, or of its heir.
+    fn place(&self, p: u32) -> usize {
+        let leaves = &self.cells.start[..];
+        let (mut low, mut high) = (0, self.places.len());
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if leaves[middle * leaf::SIZE] <= p { low = middle } else { high = middle }
+        }
+        let n = (p - leaves[low * leaf::SIZE]) as usize;
+        self.first[low] + self.places[low].as_ref().map_or(n, |places| places[n] as usize)
+    }
 }
 
 struct Pass<'a> {
@@ -191,8 +250,10 @@ impl Pass<'_> {
         let centre = (cell - self.frame.base).as_vec3();
         let off_centre = |&p: &usize| self.frame.local(self.particles.position[p]).distance_squared(centre);
         let nearest = self.cells.range(s).min_by(|p, q| off_centre(p).total_cmp(&off_centre(q)));
-        if let Some(p) = nearest {
-            renewed.source.push(p as u32);
+        if let Some(heir) = nearest {
+            renewed.source.push(heir as u32);
+            let dead = self.cells.range(s).filter(|&p| p != heir);
+            renewed.dead.extend(dead.map(|dead| (dead as u32, heir as u32)));
             return;
         }
         // Clear of the cell's edges, where rounding might put it into the next.
@@ -203,7 +264,7 @@ impl Pass<'_> {
 
     /// Keeps `most` particles of a cell: drops the last of the fullest octant until they fit.
     fn thin(&self, range: std::ops::Range<usize>, renewed: &mut Renewed) {
-        let mut kept: Vec<usize> = range.collect();
+        let (mut kept, mut dead): (Vec<usize>, Vec<usize>) = (range.collect(), Vec::new());
         let octant_of = |p: usize| octant(&self.frame, self.particles.position[p]);
         let mut counts = [0usize; 8];
         for &p in &kept {
@@ -213,8 +274,14 @@ impl Pass<'_> {
             let fullest = (0..8).rev().max_by_key(|&o| counts[o]).unwrap_or(0);
             counts[fullest] -= 1;
             if let Some(last) = kept.iter().rposition(|&p| octant_of(p) == fullest) {
-                kept.remove(last);
+                dead.push(kept.remove(last));
             }
+        }
+        let position = |p: usize| self.particles.position[p];
+        for dead in dead {
+            let away = |&p: &usize| position(p).distance_squared(position(dead));
+            let heir = kept.iter().copied().min_by(|p, q| away(p).total_cmp(&away(q)));
+            renewed.dead.extend(heir.map(|heir| (dead as u32, heir as u32)));
         }
         renewed.source.extend(kept.into_iter().map(|p| p as u32));
     }

@@ -111,6 +111,7 @@ impl Seeding {
                 id: *next_id,
                 density: material.density,
                 viscosity: material.viscosity,
+                mass_share: 1.0,
             });
             *next_id += 1;
         }

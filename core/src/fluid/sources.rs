@@ -67,6 +67,7 @@ fn bear(particles: &mut Particles, site: DVec3, jet: &Jet, next_id: &mut i64) {
         id: *next_id,
         density: jet.material.density,
         viscosity: jet.material.viscosity,
+        mass_share: 1.0,
     });
     *next_id += 1;
 }
@@ -101,7 +102,8 @@ pub fn enter(
     let sites = places.seeding.sites(&places.moved, bounds.0, bounds.1, came_in);
     let standing = places.standing(particles, (bounds.0 - separation, bounds.1 + separation));
     let is_taken = |site: DVec3| {
-        let corners = [-AT, AT].map(|x| [-AT, AT].map(|y| [-AT, AT].map(|z| DVec3::new(x, y, z) * separation)));
+        let corners =
+            [-AT, AT].map(|x| [-AT, AT].map(|y| [-AT, AT].map(|z| DVec3::new(x, y, z) * separation)));
         let mut corners = corners.as_flattened().as_flattened().iter();
         let near = |at: &DVec3| at.distance(site) < AT * separation;
         corners.any(|&corner| standing.get(&places.cell(site + corner)).is_some_and(|at| at.iter().any(near)))

@@ -105,16 +105,18 @@ pub fn fill_where(liquid: &mut Liquid, per_voxel: f32, near: impl Fn(DVec3) -> b
                 // Clear of the octant's edges, where rounding might put it into the next cell.
                 let place = 0.05 + 0.9 * seeding.place(2 * cell + low);
                 let local = (cell - frame.base).as_vec3() + 0.5 * (low.as_vec3() + place) - 0.5;
-                moved.push((
-                    selection.source.len() - (copies - copy) as usize,
-                    frame.position(local),
-                    copy > 0,
-                ));
+                moved.push(Copied {
+                    place: selection.source.len() - (copies - copy) as usize,
+                    position: frame.position(local),
+                    of: copies as f32,
+                    is_new: copy > 0,
+                });
             }
         }
     }
     particles.select(&selection);
-    for (p, position, is_new) in moved {
+    for Copied { place: p, position, of, is_new } in moved {
+        particles.mass_share[p] /= of;
         let way = position - particles.position[p];
         particles.position[p] = position;
         particles.velocity[p] += Vec3::from(particles.affine.each_ref().map(|rows| rows[p].dot(way)));
@@ -125,6 +127,15 @@ pub fn fill_where(liquid: &mut Liquid, per_voxel: f32, near: impl Fn(DVec3) -> b
     }
     *born_from = if none_is_newer { *next_id } else { *born_from };
     selection
+}
+
+/// One of the particles that a thinned cell's becomes.
+struct Copied {
+    place: usize,
+    position: Vec3,
+    /// How many it becomes, which share its mass.
+    of: f32,
+    is_new: bool,
 }
 
 /// How many particles, as they were seeded, each of a liquid's stands for.

@@ -48,16 +48,16 @@ pub struct Carried {
 /// Particles → faces: momentum-weighted mean velocity, m/s.
 ///
 /// With masses m_p and rows c_pa of the affine matrix: (mu)_f = Σ_p m_p w_fp (v_pa + c_pa · (x_f − x_p)),
-/// m_f = Σ_p m_p w_fp [Jiang et al. 2015, Eqs. 8-9, one axis at a time]. Liquids of one density use m_p = 1.
+/// m_f = Σ_p m_p w_fp [Jiang et al. 2015, Eqs. 8-9, one axis at a time]. Particles of one mass use m_p = 1.
 pub fn particles_to_faces(particles: &Particles, transfer: &Transfer) -> Carried {
     let Transfer { cells, transform, method } = transfer;
     let h = transform.voxel_size() as f32;
-    let uniform = particles.uniform_density().is_some();
+    let masses = particles.masses();
     let affine = *method == VelocityTransfer::Apic;
     scatter(particles, cells, transform, |p| {
         let gradient = |a: usize| if affine { particles.affine[a][p] * h } else { Vec3::ZERO };
         Sample {
-            mass: if uniform { 1.0 } else { particles.density[p] },
+            mass: masses.as_ref().map_or(1.0, |masses| masses[p]),
             value: particles.velocity[p].to_array(),
             gradient: [gradient(0), gradient(1), gradient(2)],
         }

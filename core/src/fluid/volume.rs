@@ -215,8 +215,15 @@ mod tests {
         for n in 0..2000 {
             let mix = |k: u32| (n * k % 1999) as f32 / 1999.0;
             let (position, zero) = (Vec3::new(mix(331), mix(607), mix(89)) * 5.0, Vec3::ZERO);
-            let fresh =
-                Particle { position, velocity: zero, affine: [zero; 3], id: 0, density: 1.0, viscosity: 0.0 };
+            let fresh = Particle {
+                position,
+                velocity: zero,
+                affine: [zero; 3],
+                id: 0,
+                density: 1.0,
+                viscosity: 0.0,
+                mass_share: 1.0,
+            };
             particles.push(fresh);
         }
         let topology = Arc::new(cells::covering(&particles, &transform, 1));

@@ -42,8 +42,9 @@ struct Follower {
 
 /// The solver's own attributes.
 const AFFINE: [&CStr; 3] = [c"C0", c"C1", c"C2"];
-pub(super) const ATTRIBUTES: usize = 8;
-const OWN: [&str; ATTRIBUTES] = ["P", "v_drift", "C0", "C1", "C2", "id", "density", "viscosity"];
+pub(super) const ATTRIBUTES: usize = 9;
+const OWN: [&str; ATTRIBUTES] =
+    ["P", "v_drift", "C0", "C1", "C2", "id", "density", "viscosity", "mass_share"];
 
 fn vector(name: &CStr, meaning: Meaning) -> AttributeShape {
     AttributeShape::on_points(name, Element::F32, 3, meaning)
@@ -56,6 +57,7 @@ fn shapes() -> Vec<AttributeShape> {
     shapes.push(plain(c"id", Element::I64));
     shapes.push(plain(c"density", Element::F32));
     shapes.push(plain(c"viscosity", Element::F32));
+    shapes.push(plain(c"mass_share", Element::F32));
     shapes
 }
 
@@ -72,7 +74,9 @@ impl Exchange {
         let count = view.point_count();
         let vectors = |n: usize, old| Column::<Vec3, f32, 3>::of(&view, n, same(n), old, count);
         let numbers = |n: usize, old| Column::<f32, f32, 1>::of(&view, n, same(n), old, count);
-        let Particles { position, velocity, affine: [c0, c1, c2], id, density, viscosity, .. } = old;
+        let Particles {
+            position, velocity, affine: [c0, c1, c2], id, density, viscosity, mass_share, ..
+        } = old;
         let position = vectors(0, position).ok_or_else(|| lacks(0))?;
         let velocity = vectors(1, velocity).ok_or_else(|| lacks(1))?;
         let c0 = vectors(2, c0).ok_or_else(|| lacks(2))?;
@@ -81,8 +85,14 @@ impl Exchange {
         let id = Column::<i64, i64, 1>::of(&view, 5, same(5), id, count).ok_or_else(|| lacks(5))?;
         let density = numbers(6, density).ok_or_else(|| lacks(6))?;
         let viscosity = numbers(7, viscosity).ok_or_else(|| lacks(7))?;
+        let mass_share = match view.attribute(On::POINTS, OWN[8]) {
+            Some(_) => numbers(8, mass_share).ok_or_else(|| lacks(8))?,
+            // Particles of somebody who knows of none have their own whole mass.
+            None => Column::Kept(vec![1.0; count]),
+        };
         let vectors_kept = [&position, &velocity, &c0, &c1, &c2].iter().all(|c| c.is_kept());
-        let all_kept = vectors_kept && id.is_kept() && density.is_kept() && viscosity.is_kept();
+        let numbers_kept = [&density, &viscosity, &mass_share].iter().all(|c| c.is_kept());
+        let all_kept = vectors_kept && id.is_kept() && numbers_kept;
         let (mut sound, origin) = (true, DVec3::from_array(view.origin()));
         let read = || {
             let vector = Vec3::from_array;
@@ -94,6 +104,7 @@ impl Exchange {
                 id: id.read(|[id]| id, &mut sound),
                 density: density.read(|[d]| d, &mut sound),
                 viscosity: viscosity.read(|[v]| v, &mut sound),
+                mass_share: mass_share.read(|[m]| m, &mut sound),
             }
         };
         let particles = if all_kept { read() } else { self.install(read) };
@@ -133,13 +144,17 @@ impl Exchange {
         let strange = || Failure::host(port, "the host shaped other geometry than was asked for");
         let own = to.side_by_side(OWN).ok_or_else(strange)?;
         let stamps = own.each_ref().map(|a| a.value_id());
-        let [p, v, c0, c1, c2, id, density, viscosity] = own;
+        let [p, v, c0, c1, c2, id, density, viscosity, mass_share] = own;
         let vectors = [p, v, c0, c1, c2];
         let [a, b, c] = &particles.affine;
         let from = [&particles.position, &particles.velocity, a, b, c];
         let vectors = vectors.into_iter().zip(from).map(|(to, from)| Place::of(to, from, Vec3::to_array));
         let vectors: Option<Vec<_>> = vectors.collect();
-        let numbers = [(density, &particles.density), (viscosity, &particles.viscosity)];
+        let numbers = [
+            (density, &particles.density),
+            (viscosity, &particles.viscosity),
+            (mass_share, &particles.mass_share),
+        ];
         let numbers: Option<Vec<_>> =
             numbers.into_iter().map(|(to, from)| Place::of(to, from, |&x: &f32| [x])).collect();
         let ids = Place::of(id, &particles.id, |&id: &i64| [id]);

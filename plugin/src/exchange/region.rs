@@ -55,7 +55,8 @@ impl Region {
     /// Thickness of the thinnest part along a direction, m: its volume over its projection.
     pub fn thickness(&self, along: Vec3) -> f64 {
         let along = along.normalize_or_zero();
-        let projected = |areas: &[Vec3]| areas.iter().map(|a| 0.5 * f64::from(a.dot(along).abs())).sum::<f64>();
+        let projected =
+            |areas: &[Vec3]| areas.iter().map(|a| 0.5 * f64::from(a.dot(along).abs())).sum::<f64>();
         self.sizes.iter().map(|(volume, areas)| volume / projected(areas)).fold(f64::INFINITY, f64::min)
     }
 
@@ -133,7 +134,9 @@ impl Exchange {
             let thin = thickness(mesh);
             if thin < THINNEST * h || thin < transform.voxel_size() {
                 let name = call.item_name(port, *n);
-                let sentence = format!("`{name}`: a region {thin:.2e} m thick holds no particle, which stand {h} m apart; make it thicker, or particle_separation smaller");
+                let sentence = format!(
+                    "`{name}`: a region {thin:.2e} m thick holds no particle, which stand {h} m apart; make it thicker, or particle_separation smaller"
+                );
                 return Err(Failure::input(port, sentence));
             }
             region.parts.push(part);

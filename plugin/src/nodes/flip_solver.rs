@@ -16,7 +16,6 @@ use meniscus_core::fluid::device::{DeviceError, DeviceMover, Interruptible, Stop
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::step::Step;
-use meniscus_core::fluid::thinning::Shares;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension, travel};
 use meniscus_core::interrupt::Interrupt;
@@ -248,8 +247,7 @@ impl FlipSolver {
         followers.follow(&moved);
         let per_particle = held.particle_separation.powi(3);
         let energy = self.exchange.install(|| {
-            let shares = Shares::of(&held.liquid, held.per_voxel());
-            potential_energy(&held.liquid.particles, kicks.as_deref(), &step, &shares, per_particle)
+            potential_energy(&held.liquid.particles, kicks.as_deref(), &step, per_particle)
         });
         if let Some(energy) = energy {
             call.measure("potential_energy", &[energy]);
@@ -307,10 +305,7 @@ impl FlipSolver {
             Ok((selection, unmoved, shared_density(&liquid.particles), now, vel))
         });
         let (selection, unmoved, density, now, vel) = corrected?;
-        let totals = self.exchange.install(|| {
-            let shares = Shares::of(&held.liquid, held.per_voxel());
-            Totals::of(&held.liquid.particles, &now, &shares, per_particle)
-        });
+        let totals = self.exchange.install(|| Totals::of(&held.liquid.particles, &now, per_particle));
         if let Some(vel) = &vel {
             self.exchange.write_faces(call, VEL, vel, &held.liquid.transform)?;
         }

@@ -3,7 +3,6 @@
 use glam::{DVec3, Vec3};
 use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::step::Step;
-use meniscus_core::fluid::thinning::Shares;
 use rayon::prelude::*;
 
 /// Particles that one task sums up.
@@ -20,20 +19,21 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Of particles at these velocities (m/s) that have a volume of so many m³ for each that they stand for.
-    pub(super) fn of(particles: &Particles, velocity: &[Vec3], shares: &Shares, volume: f64) -> Self {
-        let of_some = |(chunk, (velocity, density)): (usize, (&[Vec3], &[f32]))| {
+    /// Of particles at these velocities (m/s) that were seeded with a volume of so many m³ each.
+    pub(super) fn of(particles: &Particles, velocity: &[Vec3], volume: f64) -> Self {
+        let of_some = |(velocity, (density, share)): (&[Vec3], (&[f32], &[f32]))| {
             let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
-            for (p, (&v, &density)) in (chunk * SUMMED..).zip(velocity.iter().zip(density)) {
-                let (m, v) = (f64::from(density * shares.share(p)) * volume, v.as_dvec3());
+            for (&v, (&density, &share)) in velocity.iter().zip(density.iter().zip(share)) {
+                let (m, v) = (f64::from(density) * f64::from(share) * volume, v.as_dvec3());
                 mass += m;
                 momentum += m * v;
                 energy += 0.5 * m * v.length_squared();
             }
             (mass, momentum, energy)
         };
-        let parts = velocity.par_chunks(SUMMED).zip(particles.density.par_chunks(SUMMED));
-        let sums: Vec<_> = parts.enumerate().map(of_some).collect();
+        let Particles { density, mass_share, .. } = particles;
+        let weights = density.par_chunks(SUMMED).zip(mass_share.par_chunks(SUMMED));
+        let sums: Vec<_> = velocity.par_chunks(SUMMED).zip(weights).map(of_some).collect();
         let add = |a: (f64, DVec3, f64), b: (f64, DVec3, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
         let (mass, momentum, kinetic_energy) = sums.into_iter().fold((0.0, DVec3::ZERO, 0.0), add);
         Self { mass, momentum, kinetic_energy }
@@ -46,7 +46,6 @@ pub(super) fn potential_energy(
     particles: &Particles,
     kicks: Option<&[Vec3]>,
     step: &Step,
-    shares: &Shares,
     volume: f64,
 ) -> Option<f64> {
     let kick = *kicks?.first()?;
@@ -54,13 +53,15 @@ pub(super) fn potential_energy(
         return None;
     }
     let acceleration = kick.as_dvec3() / step.kick;
-    let parts = particles.position.par_chunks(SUMMED).zip(particles.density.par_chunks(SUMMED));
-    let of_some = |(chunk, (position, density)): (usize, (&[Vec3], &[f32]))| {
-        (chunk * SUMMED..).zip(position.iter().zip(density)).fold(0.0, |sum, (p, (x, &density))| {
-            let m = f64::from(density * shares.share(p)) * volume;
-            sum - m * acceleration.dot(particles.origin + x.as_dvec3())
+    let Particles { origin, position, density, mass_share, .. } = particles;
+    let weights = density.par_chunks(SUMMED).zip(mass_share.par_chunks(SUMMED));
+    let of_some = |(position, (density, share)): (&[Vec3], (&[f32], &[f32]))| {
+        position.iter().zip(density.iter().zip(share)).fold(0.0, |sum, (x, (&density, &share))| {
+            let m = f64::from(density) * f64::from(share) * volume;
+            sum - m * acceleration.dot(*origin + x.as_dvec3())
         })
     };
-    let sums: Vec<f64> = parts.enumerate().map(of_some).collect();
+    let parts = position.par_chunks(SUMMED).zip(weights).map(of_some);
+    let sums: Vec<f64> = parts.collect();
     Some(sums.into_iter().sum())
 }

@@ -5,7 +5,7 @@ use meniscus_abi::{Element, Owner, Port, Sampling};
 /// The particles.
 pub const fn particles(owner: Owner) -> Port {
     Port::geometry(owner, c"particles")
-        .help(c"Particles: P, v (m/s, as it is now), dv (m/s, to be made by forces: what they add to the velocity over ctx->dt_kick), v_drift (m/s, which moves them in the next substep), its affine part C0 C1 C2 (1/s), id, density, viscosity, and whatever users put on them.")
+        .help(c"Particles: P, v (m/s, as it is now), dv (m/s, to be made by forces: what they add to the velocity over ctx->dt_kick), v_drift (m/s, which moves them in the next substep), its affine part C0 C1 C2 (1/s), id, density, viscosity, mass_share (mass over that of a particle as seeded; 1 where absent), and whatever users put on them.")
 }
 
 /// The level set.

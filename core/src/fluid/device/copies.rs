@@ -133,14 +133,12 @@ impl<D: cuda::Device> Mover for OnDevice<D> {
     ) -> Result<FaceGrid<f32>, Failure> {
         let Transfer { cells, transform, method } = transfer;
         let affine = *method == VelocityTransfer::Apic;
+        let masses = particles.masses();
         let arrays = ParticleArrays {
             position: Stamped::unknown(&particles.position),
             velocity: Stamped::unknown(&particles.velocity),
             affine: affine.then(|| particles.affine.each_ref().map(|rows| Stamped::unknown(rows.as_slice()))),
-            density: match particles.uniform_density() {
-                Some(_) => None,
-                None => Some(Stamped::unknown(&particles.density)),
-            },
+            density: masses.as_ref().map(|masses| Stamped::unknown(masses.as_slice())),
         };
         let (list, frame) = (self.cells(cells), particles.frame(transform));
         self.particles.particles_to_faces(&list, &arrays, on_device(&frame), Stamp::NONE)?;

@@ -35,7 +35,15 @@ fn noise(seed: &mut u64) -> f32 {
 }
 
 fn particle(position: Vec3, velocity: Vec3, id: i64) -> Particle {
-    Particle { position, velocity, affine: [Vec3::ZERO; 3], id, density: 1000.0, viscosity: 0.001 }
+    Particle {
+        position,
+        velocity,
+        affine: [Vec3::ZERO; 3],
+        id,
+        density: 1000.0,
+        viscosity: 0.001,
+        mass_share: 1.0,
+    }
 }
 
 /// `n` particles spread at random over a box, metres, sorted, on leaves that reach four voxels past them.

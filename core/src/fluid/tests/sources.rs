@@ -28,6 +28,15 @@ fn seeding_puts_eight_particles_in_every_voxel() {
     assert_eq!(counts, BTreeSet::from([0, 8]));
 }
 
+fn mass(particles: &Particles) -> f64 {
+    particles.mass_share.iter().map(|&share| f64::from(share)).sum()
+}
+
+fn momentum(particles: &Particles) -> DVec3 {
+    let of_each = particles.velocity.iter().zip(&particles.mass_share);
+    of_each.map(|(v, &share)| v.as_dvec3() * f64::from(share)).sum()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
@@ -64,11 +73,16 @@ proptest! {
             let source = source as usize;
             prop_assert_eq!(particles.viscosity[p], old.viscosity[source]);
             if particles.id[p] < n as i64 {
-                prop_assert_eq!(particles.get(p), old.get(source));
+                prop_assert_eq!(particles.position[p], old.position[source]);
+                prop_assert_eq!(particles.id[p], old.id[source]);
             } else {
                 prop_assert!(particles.position[p].distance(old.position[source]) < 4.0 * H as f32);
             }
         }
+        // What is born and what dies keeps mass and momentum.
+        let ([mass, was], [momentum, before]) = ([&particles, &old].map(mass), [&particles, &old].map(momentum));
+        prop_assert!((mass / was - 1.0).abs() < 1e-6, "{} of {}", mass, was);
+        prop_assert!(momentum.distance(before) < 1e-6 * was, "{} of {}", momentum, before);
         // Still in cell order, and every interior cell within the limits (or without any particle to copy).
         let after = cells::Cells::of_sorted(&particles, &transform(), &cells.topology).unwrap();
         for s in 0..deep.values.len() {

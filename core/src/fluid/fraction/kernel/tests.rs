@@ -22,7 +22,15 @@ fn particles_spread_by_the_spline() {
         let mix = |k: u32| (n * k % 997) as f32 / 997.0;
         let position = glam::Vec3::new(mix(331), mix(607), mix(89)) * 4.0;
         let (velocity, affine) = (glam::Vec3::ZERO, [glam::Vec3::ZERO; 3]);
-        particles.push(Particle { position, velocity, affine, id: 0, density: 1000.0, viscosity: 0.0 });
+        particles.push(Particle {
+            position,
+            velocity,
+            affine,
+            id: 0,
+            density: 1000.0,
+            viscosity: 0.0,
+            mass_share: 1.0,
+        });
     }
     let topology = Arc::new(cells::covering(&particles, &transform, 2));
     let (cells, _) = cells::sort(&mut particles, &transform, &topology);

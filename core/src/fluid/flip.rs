@@ -235,7 +235,7 @@ pub fn predict_on<M: Mover>(
 ) -> Result<Selection, M::Error> {
     // Where particles were thinned, each stands for several.
     let mut shares = Shares::of(liquid, params.per_voxel(liquid.h()));
-    let born = bring_out_newborn(liquid, solids, dt, params);
+    let born = bring_out_newborn(liquid, solids, step.drift, params);
     shares.follow(&born);
     let before = shares.total(liquid.particles.len());
     // Particles follow the velocity of the last solve, around solids.

@@ -246,9 +246,9 @@ impl FlipSolver {
         let (moved, density) = predicted?;
         followers.follow(&moved);
         let per_particle = held.particle_separation.powi(3);
-        let energy = self.exchange.install(|| {
-            potential_energy(&held.liquid.particles, kicks.as_deref(), &step, per_particle)
-        });
+        let energy = self
+            .exchange
+            .install(|| potential_energy(&held.liquid.particles, kicks.as_deref(), &step, per_particle));
         if let Some(energy) = energy {
             call.measure("potential_energy", &[energy]);
         }

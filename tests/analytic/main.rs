@@ -1,5 +1,6 @@
 //! The whole chain against analytic results and experiments.
 
+mod conservation;
 mod dam_break;
 mod moving_solids;
 mod sources;

@@ -172,3 +172,104 @@ fn what_is_drained_is_exactly_nothing() {
         }
     }
 }
+
+/// What a source made of what its nozzle should have by the last substep: area across its velocity × speed × time. The tank
+/// is half a second under way, its water `depth` metres deep; the regions are boxes `(size, center)`.
+fn share_made(depth: f64, regions: &[([f64; 3], [f64; 3])], velocity: [f64; 3], area: f64) -> f64 {
+    let mut graph = tank(13, depth, json!({ "name": "r", "type": "box" }), json!({ "name": "s" }));
+    let nodes = graph["nodes"].as_array_mut().expect("nodes");
+    nodes.retain(|node| node["name"] != "r" && node["name"] != "s");
+    let mut inputs = vec![json!("water"), json!("gravity")];
+    for (n, (size, center)) in regions.iter().enumerate() {
+        let (region, source) = (format!("region{n}"), format!("source{n}"));
+        nodes.insert(
+            0,
+            json!({ "name": region, "type": "box", "params": { "size": size, "center": center } }),
+        );
+        let params = json!({ "velocity": velocity });
+        nodes.insert(
+            nodes.len() - 1,
+            json!({ "name": source, "type": "liquid_source", "inputs": [region], "params": params }),
+        );
+        inputs.push(json!(source));
+    }
+    let last = nodes.len() - 1;
+    nodes[last]["inputs"] = json!(inputs);
+    nodes[last]["params"]["side_pos_y"] = json!("open");
+    let shot = Shot::new(&graph);
+    shot.cook(&[]);
+    let records = shot.stats();
+    let [first, .., last] = records.as_slice() else { panic!("substeps") };
+    let of = |record, what: &str| number(record, &format!("/objects/water/{what}"));
+    let speed = velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let time = number(last, "/time") - number(first, "/time");
+    let made = of(last, "rest_volume") - of(first, "rest_volume");
+    let (volume, rest) = (of(last, "volume"), of(last, "rest_volume"));
+    assert!((volume / rest - 1.0).abs() < 0.02, "{regions:?}: {volume} m³ are there, not {rest}");
+    let mass = of(last, "mass") / of(first, "mass");
+    let grown = rest / of(first, "rest_volume");
+    assert!((mass / grown - 1.0).abs() < 1e-3, "{regions:?}: the mass grew {mass} times, the volume {grown}");
+    made / (area * speed * time)
+}
+
+/// Springs of three voxels and less, on the floor and above it, across the whole floor, in a corner, aslant, out of a wall
+/// and into each other.
+#[test]
+fn a_nozzle_under_water_gives_its_rate() {
+    const H: f64 = 2.0 * SEPARATION;
+    let mouth = |y: f64, high: f64| ([0.12, high, 0.12], [0.0, y + 0.5 * high, 0.0]);
+    let up = [0.0, 0.15, 0.0];
+    let whole = 0.12 * 0.12;
+    for (name, regions, velocity, area) in [
+        ("three voxels on the floor", vec![mouth(0.0, 3.0 * H)], up, whole),
+        ("two voxels, one above the floor", vec![mouth(H, 2.0 * H)], up, whole),
+        ("one voxel over the whole floor", vec![([SIDE, H, SIDE], [0.0, 0.5 * H, 0.0])], up, SIDE * SIDE),
+        ("half a voxel", vec![mouth(1.3 * H, 0.5 * H)], up, whole),
+        ("half in the floor", vec![mouth(-1.5 * H, 3.0 * H)], up, whole),
+        ("off the lattice", vec![([0.113, 0.047, 0.127], [0.007, 0.043, -0.003])], up, 0.113 * 0.127),
+        ("from the side", vec![([0.04, 0.08, 0.08], [-0.1, 0.05, 0.0])], [0.2, 0.0, 0.0], 0.08 * 0.08),
+        (
+            "aslant",
+            vec![([0.08, 0.06, 0.08], [-0.04, 0.05, 0.0])],
+            [0.12, 0.16, 0.0],
+            0.6 * 0.06 * 0.08 + 0.8 * 0.08 * 0.08,
+        ),
+        (
+            "two that overlap",
+            vec![mouth(H, 2.0 * H), ([0.12, 2.0 * H, 0.12], [0.06, 2.5 * H, 0.0])],
+            up,
+            1.5 * whole,
+        ),
+    ] {
+        let made = share_made(0.1, &regions, velocity, area);
+        assert!((made - 1.0).abs() < 0.02, "{name}: {made:.4} of area times speed times time");
+    }
+}
+
+/// A tank without air cannot take what a source makes, and the cook says so.
+#[test]
+fn a_full_tank_says_that_it_is_full() {
+    let region = json!({ "name": "mouth", "type": "box",
+                         "params": { "size": [WIDTH, HIGH, WIDTH], "center": [0.0, 0.1, 0.0] } });
+    let spring = json!({ "name": "spring", "type": "liquid_source", "inputs": ["mouth"],
+                         "params": { "velocity": [0, 0.1, 0] } });
+    let shot = Shot::new(&tank(4, 0.4, region, spring));
+    let output = shot.command(&[]).output().expect("meniscus starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("no room"), "{told}");
+}
+
+/// `check` says how much a source will make.
+#[test]
+fn check_counts_what_sources_make() {
+    let region = json!({ "name": "mouth", "type": "box",
+                         "params": { "size": [0.1, 0.02, 0.1], "center": [0.0, 0.3, 0.0] } });
+    let tap = json!({ "name": "tap", "type": "liquid_source", "inputs": ["mouth"],
+                      "params": { "velocity": [0, -1, 0], "start_frame": 3, "end_frame": 15 } });
+    let shot = Shot::new(&tank(25, 0.1, region, tap));
+    let graph = shot.path("shot.meniscus.json");
+    let output = meniscus_tests::meniscus(&["check"]).arg(graph).output().expect("meniscus starts");
+    let plan = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Half a second through a hundredth of a square metre.
+    assert!(plan.contains("tap: about 5.0 thousand particles (5.00 L) into `water`"), "{plan}");
+}

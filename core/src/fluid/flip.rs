@@ -133,6 +133,8 @@ pub struct Liquid {
     pub thinned_below: f32,
     /// Particles with ids from here on are newer than [`Self::velocity`]: they move with their own. State.
     pub born_from: i64,
+    /// Newer ones with ids from here on came through the backs of nozzles; others fill the regions of sources.
+    pub entered_from: i64,
     /// What the volume should be. State.
     pub volume: VolumeBook,
     /// Face velocity as the particles carried it to the faces, m/s. Of this substep.
@@ -169,6 +171,7 @@ impl Liquid {
             velocity: FaceGrid::new(nowhere.clone(), 0.0),
             next_id: 0,
             born_from: 0,
+            entered_from: 0,
             thinned_below: 0.0,
             volume: VolumeBook::default(),
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
@@ -274,10 +277,11 @@ pub fn predict_on<M: Mover>(
 /// Brings particles that sources made inside solids out of those; what cannot come out was never made. Returns how the
 /// particles continue.
 fn bring_out_newborn(liquid: &mut Liquid, solids: &Solids, dt: f64, params: &FlipParams) -> Selection {
-    let Liquid { particles, transform, born_from, inlet, volume, .. } = liquid;
+    let Liquid { particles, transform, born_from, entered_from, inlet, volume, .. } = liquid;
+    let new = (*born_from, *entered_from);
     let count = particles.len();
     let Some(inlet) = inlet else { return Selection::identity(count) };
-    let stays = sources::out_of_solids(particles, *born_from, inlet, transform, solids, dt);
+    let stays = sources::out_of_solids(particles, new, inlet, transform, solids, dt);
     let unborn = (count - particles.len()) as f64;
     volume.rest -= unborn * f64::from(params.particle_separation).powi(3);
     stays

@@ -47,14 +47,24 @@ impl Places {
         (self.moved.to_index(world) + 0.5).floor().as_ivec3()
     }
 
-    /// The particles in a world box, by cell.
-    fn standing(&self, particles: &Particles, (low, high): (DVec3, DVec3)) -> FxHashMap<IVec3, Vec<DVec3>> {
-        let mut standing: FxHashMap<IVec3, Vec<DVec3>> = FxHashMap::default();
-        let world = particles.position.iter().map(|x| particles.origin + x.as_dvec3());
-        for at in world.filter(|at| at.cmpge(low).all() && at.cmple(high).all()) {
-            standing.entry(self.cell(at)).or_default().push(at);
+    /// The particles in a world box that move with the jet, at `velocity`, by cell.
+    fn riding(
+        &self,
+        particles: &Particles,
+        velocity: Vec3,
+        (low, high): (DVec3, DVec3),
+    ) -> FxHashMap<IVec3, Vec<DVec3>> {
+        /// Difference of velocities, of the jet's, up to which they are the same.
+        const SAME: f32 = 0.1;
+        let mut riding: FxHashMap<IVec3, Vec<DVec3>> = FxHashMap::default();
+        for (x, v) in particles.position.iter().zip(&particles.velocity) {
+            let at = particles.origin + x.as_dvec3();
+            let is_there = at.cmpge(low).all() && at.cmple(high).all();
+            if is_there && v.distance(velocity) < SAME * velocity.length() {
+                riding.entry(self.cell(at)).or_default().push(at);
+            }
         }
-        standing
+        riding
     }
 }
 
@@ -100,13 +110,14 @@ pub fn enter(
     };
     let bounds = (low.min(low + way), high.max(high + way));
     let sites = places.seeding.sites(&places.moved, bounds.0, bounds.1, came_in);
-    let standing = places.standing(particles, (bounds.0 - separation, bounds.1 + separation));
+    let around = (bounds.0 - separation, bounds.1 + separation);
+    let riding = places.riding(particles, jet.velocity, around);
     let is_taken = |site: DVec3| {
         let corners =
             [-AT, AT].map(|x| [-AT, AT].map(|y| [-AT, AT].map(|z| DVec3::new(x, y, z) * separation)));
         let mut corners = corners.as_flattened().as_flattened().iter();
         let near = |at: &DVec3| at.distance(site) < AT * separation;
-        corners.any(|&corner| standing.get(&places.cell(site + corner)).is_some_and(|at| at.iter().any(near)))
+        corners.any(|&corner| riding.get(&places.cell(site + corner)).is_some_and(|at| at.iter().any(near)))
     };
     let mut selection = Selection::identity(particles.len());
     for site in sites.into_iter().filter(|&site| !is_taken(site)) {
@@ -116,12 +127,13 @@ pub fn enter(
     selection
 }
 
-/// Brings the particles, of those with ids from `born_from` on, that a nozzle made inside solids to where they leave these on
-/// their way through it, spread over what they travel in a substep of `dt` seconds, as they would have come; removes those
-/// that do not come out before its end. Returns how the particles continue.
+/// Brings the particles that entered a nozzle inside solids to where they leave these on their way through it, spread over
+/// what they travel in a substep of `dt` seconds, as they would have come; removes those that do not come out before its
+/// end, and others made inside solids. New are those with ids from `born_from` on; from `entered_from` on they entered.
+/// Returns how the particles continue.
 pub fn out_of_solids(
     particles: &mut Particles,
-    born_from: i64,
+    (born_from, entered_from): (i64, i64),
     inlet: &Inlet,
     transform: &Transform,
     solids: &Solids,
@@ -137,19 +149,18 @@ pub fn out_of_solids(
         if probe.distance(start) >= 0.0 {
             continue;
         }
-        let along = particles.velocity[p].as_dvec3().normalize_or_zero();
-        let in_nozzle = |at: DVec3| {
-            let cell = (transform.to_index(at) + 0.5).floor().as_ivec3();
-            inlet.velocity_in(cell).is_some()
-        };
+        let given = |at: DVec3| inlet.velocity_in((transform.to_index(at) + 0.5).floor().as_ivec3());
+        let velocity =
+            given(start).filter(|_| particles.id[p] >= entered_from).unwrap_or_default().as_dvec3();
+        let along = velocity.normalize_or_zero();
         let way = (0..).map(|n| start + along * (f64::from(n) * STEP * h));
-        let mut way = way.take_while(|&at| along != DVec3::ZERO && in_nozzle(at));
+        let mut way = way.take_while(|&at| along != DVec3::ZERO && given(at).is_some());
         let Some(out) = way.find(|&at| probe.distance(at) >= 0.0) else {
             lost[p] = true;
             continue;
         };
         let share = f64::from(random::point(IVec3::ZERO, particles.id[p] as u64).x);
-        let further = out + particles.velocity[p].as_dvec3() * dt * share;
+        let further = out + velocity * dt * share;
         let at = if probe.distance(further) >= 0.0 { further } else { out };
         particles.position[p] = (at - particles.origin).as_vec3();
     }

@@ -3,7 +3,7 @@
 use super::args::CheckArgs;
 use super::cook::{Loaded, folder_of, load};
 use super::{BAD_USAGE, fail, say, units};
-use crate::engine::{Estimate, Plan, check_plan, estimate, rehearse};
+use crate::engine::{Estimate, Plan, SourceEstimate, check_plan, estimate, rehearse};
 use crate::geometry::Evaluator;
 use crate::graph::{Network, Problems};
 use crate::node::NodeKind;
@@ -77,6 +77,9 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
         let voxel = if o.voxel > 0.0 { format!(" of {}", units::length(o.voxel)) } else { String::new() };
         let _ = writeln!(text, "{}: about {particles}{} voxels{voxel}", o.name, units::count(o.voxels));
     }
+    for s in &cost.sources {
+        let _ = writeln!(text, "{}", source(s));
+    }
     let steps: Vec<String> = plan
         .calls
         .iter()
@@ -119,6 +122,22 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     }
     let _ = writeln!(text, "the graph is sound");
     text
+}
+
+/// What a source will make over the shot.
+fn source(s: &SourceEstimate) -> String {
+    let amount =
+        |volume| format!("about {} particles ({})", units::count(s.particles(volume)), units::volume(volume));
+    let over = format!("{}: {} into `{}` over the shot", s.name, amount(s.drives), s.object);
+    match (s.fills > 0.0, s.drives > 0.0) {
+        (false, _) => format!("{}: nothing into `{}`, it never runs", s.name, s.object),
+        (true, true) => {
+            format!("{over}, and to fill its region first where that is empty, {}", amount(s.fills))
+        }
+        (true, false) => {
+            format!("{}: keeps its region in `{}` filled, with {}", s.name, s.object, amount(s.fills))
+        }
+    }
 }
 
 /// What is known of the time before anything is cooked: the fewest and the most substeps it may take.

@@ -1,6 +1,7 @@
 //! What a shot will cost, before anything is cooked.
 
 use super::plan::Plan;
+use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
 use crate::graph::{Bound, Network, Problem};
@@ -56,8 +57,21 @@ pub struct ObjectEstimate {
 pub struct Estimate {
     /// By object.
     pub objects: Vec<ObjectEstimate>,
+    /// By source.
+    pub sources: Vec<SourceEstimate>,
     /// One sentence each.
     pub advice: Vec<String>,
+}
+
+impl ObjectEstimate {
+    /// Adds what a source will have given it at the end of the shot.
+    fn pours(&mut self, source: &SourceEstimate) {
+        let volume = source.fills + source.drives;
+        self.particles += source.particles(volume);
+        if self.voxel > 0.0 {
+            self.voxels += volume / self.voxel.powi(3);
+        }
+    }
 }
 
 impl Estimate {
@@ -81,7 +95,7 @@ impl Estimate {
 
 /// Estimates every object of a network from the geometry it starts as, and says which walls are too thin.
 pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
-    let mut estimate = Estimate::default();
+    let mut estimate = Estimate { sources: poured(network, evaluator)?, ..Estimate::default() };
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
     let (volumes, points) = (writes("vdb_cache"), writes("geometry_cache"));
@@ -94,6 +108,9 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
             measure(node, &g, &mut object);
             let reach = g.positions().iter().flatten().fold(0.0f32, |m, c| m.max(c.abs()));
             farthest = farthest.max(f64::from(reach));
+        }
+        for source in estimate.sources.iter().filter(|source| source.object == node.name) {
+            object.pours(source);
         }
         object.memory = object.particles * PARTICLE_BYTES + object.voxels * VOXEL_BYTES;
         let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };

@@ -126,6 +126,7 @@ impl Exchange {
             excess: number("excess")?,
             drift: number("drift")?,
         };
+        liquid.entered_from = table.first::<i64>("entered_from").unwrap_or(0);
         liquid.thinned_below = table.first::<f64>("thinned_below").unwrap_or(0.0) as f32;
         liquid.particles = particles;
         Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
@@ -223,6 +224,7 @@ pub fn write_table(call: &mut Call, port: u32, held: &Held, density: f64) -> Res
     call.shape_table(port, 0)?;
     call.write_array(port, 0, c"next_id", 1, &[liquid.next_id])?;
     call.write_array(port, 0, c"born_from", 1, &[liquid.born_from])?;
+    call.write_array(port, 0, c"entered_from", 1, &[liquid.entered_from])?;
     call.write_array(port, 0, c"volume", 1, &[liquid.volume.volume])?;
     call.write_array(port, 0, c"rest_volume", 1, &[liquid.volume.rest])?;
     call.write_array(port, 0, c"excess", 1, &[liquid.volume.excess])?;

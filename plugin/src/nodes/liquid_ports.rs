@@ -33,7 +33,7 @@ pub const fn vel(owner: Owner) -> Port {
 /// Counters and books.
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
-        .help(c"next_id, born_from, volume, rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
+        .help(c"next_id, born_from, entered_from, volume, rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
 }
 
 /// Face velocity as the particles carried it.

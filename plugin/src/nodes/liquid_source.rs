@@ -125,20 +125,24 @@ impl Instance for LiquidSource {
             let inside = |at: DVec3| !watch.stopped() && region.contains(at);
             let lacking =
                 |at: DVec3| inside(at) && !thinned.as_ref().is_some_and(|thinned| thinned.contain(at));
+            let bounds = region.bounds();
+            let way = (&jet, stroke.way, region.thickness(jet.velocity));
+            let selection = match stroke.fills {
+                true => sources::emit(particles, transform, &seeding, bounds, lacking, &jet, next_id),
+                false => sources::enter(particles, transform, &seeding, bounds, inside, way, next_id),
+            };
             if jet.travelled.is_some() {
                 sources::drive(particles, inside, jet.velocity);
             }
-            let bounds = region.bounds();
-            if stroke.fills {
-                return sources::emit(particles, transform, &seeding, bounds, lacking, &jet, next_id);
-            }
-            let way = (&jet, stroke.way, region.thickness(jet.velocity));
-            sources::enter(particles, transform, &seeding, bounds, inside, way, next_id)
+            selection
         });
         if watch.stopped() {
             return Ok(Outcome::Cancelled);
         }
         let liquid = &mut held.liquid;
+        if stroke.fills {
+            liquid.entered_from = liquid.next_id;
+        }
         let entered = liquid.particles.len() - before;
         liquid.volume.rest += entered as f64 * seeding.particle_volume();
         held.followers.follow(&selection);

@@ -134,6 +134,8 @@ pub const fn param_list() -> [Param; 2] {
 #[derive(Default)]
 pub struct Caches {
     solver: Option<Box<dyn PressureSolver>>,
+    /// Somebody was told that a closed volume is full.
+    told: bool,
 }
 
 /// Runs a projection; `first_param` is the place of [`param_list`] in the node's list, `volume_gain` the rate (1/s) at
@@ -239,6 +241,11 @@ pub fn solve(
     kept.give_back(at.open, open.values);
     kept.give_back(at.vel_solid, vel_solid.values);
     report(call, name, &projected);
+    let pressed = swelling.map_or(0.0, |made| pressed_in(&made, transform.voxel_size()));
+    if pressed > 0.0 && projected.incompatible_flux > PRESSED * pressed && !caches.told {
+        caches.told = true;
+        call.log(Level::WARNING, &no_room(projected.incompatible_flux));
+    }
     if let Some(info) = &viscous {
         report_viscosity(call, info);
     }
@@ -267,6 +274,21 @@ fn unconverged(info: &pressure::Info, viscous: Option<&viscosity::Info>, params:
     }
     let info = viscous.filter(|info| !info.converged)?;
     Some(short("viscosity", info.iterations, info.residual, of_viscosity.tolerance))
+}
+
+/// Share of what sources and swelling solids make from which a closed volume that cannot take it is worth a word.
+const PRESSED: f64 = 0.5;
+
+/// What sources and swelling solids make, m³/s.
+fn pressed_in(made: &Grid<f32>, h: f64) -> f64 {
+    made.values.iter().map(|&rate| f64::from(rate.max(0.0))).sum::<f64>() * h.powi(3)
+}
+
+fn no_room(flux: f64) -> String {
+    format!(
+        "{:.3} L/s are pressed into a closed volume that has no room for them; open a side of it, leave it more air, or close the source",
+        1e3 * flux
+    )
 }
 
 /// Where the user wants the work to be done.

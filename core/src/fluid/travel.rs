@@ -59,7 +59,15 @@ mod tests {
             let affine = [Vec3::ZERO; 3];
             let velocity = Vec3::new(0.0, -speed, 0.0);
             let position = Vec3::ZERO;
-            liquid.particles.push(Particle { position, velocity, affine, id, density: 1e3, viscosity: 0.0 });
+            liquid.particles.push(Particle {
+                position,
+                velocity,
+                affine,
+                id,
+                density: 1e3,
+                viscosity: 0.0,
+                mass_share: 1.0,
+            });
         }
         assert_eq!(check(&liquid, 1.0 / 24.0), Ok(()));
         let far = check(&liquid, 1.0).expect_err("200 000 voxels");

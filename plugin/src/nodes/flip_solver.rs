@@ -289,7 +289,7 @@ impl FlipSolver {
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         let params = flip_params(call, held.particle_separation)?;
         let Held { liquid, particle_separation, followers } = &mut held;
-        let unkicked = followers.take(Beside::Now).unwrap_or_default();
+        let unkicked = followers.take(Beside::Now).unwrap_or_else(|| liquid.particles.velocity.clone());
         let (before, step, ends_frame) = (liquid.particles.len(), step_of(call), call.ends_frame());
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let watch = call.progress().watch();

@@ -106,7 +106,7 @@ impl Instance for LiquidSource {
         };
         limits::particles(held.particle_separation, region.bounds())?;
         let watch = call.progress().watch();
-        let velocity = DVec3::from_array(call.vector(VELOCITY));
+
         let drives = call.on(DRIVE) && velocity.as_vec3() != Vec3::ZERO;
         let stroke = if drives { Stroke::of(call, &region) } else { Stroke::default() };
         if drives {

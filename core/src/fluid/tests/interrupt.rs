@@ -7,6 +7,7 @@ use crate::fluid::collision::Sweep;
 use crate::fluid::device::{Interruptible, Processor, Stopped};
 use crate::fluid::flip;
 use crate::fluid::solids::SolidMemory;
+use crate::fluid::step::Step;
 use crate::grid::{FaceGrid, Topology};
 use crate::interrupt::Interrupt;
 use crate::levelset;
@@ -47,8 +48,11 @@ fn a_substep_is_broken_off_wherever_it_stands() {
         let asked = after(n);
         let mover = &mut Interruptible { mover: &mut Processor, interrupt: Interrupt::new(&asked) };
         let memory = &mut SolidMemory::default();
-        let done = flip::predict_on(&mut scene.liquid, &solids, 0.01, &params, memory, mover)
-            .and_then(|_| flip::correct_on(&mut scene.liquid, &params, mover));
+        let step = Step::steady(0.01);
+        let liquid = &mut scene.liquid;
+        let predicted = flip::predict_on(liquid, &solids, &solids, &step, &params, memory, mover);
+        let before = liquid.particles.velocity.clone();
+        let done = predicted.and_then(|_| flip::correct_on(liquid, &before, &params, mover));
         match done {
             Err(stopped) => assert_eq!(stopped, Stopped::Interrupted),
             Ok(_) => break,

@@ -12,6 +12,11 @@ impl DisjointSets {
         Self { parent: (0..n as u32).collect() }
     }
 
+    /// Number of members of all sets.
+    pub(in crate::coupling) fn len(&self) -> usize {
+        self.parent.len()
+    }
+
     /// The smallest member of the set that holds `i`.
     pub(in crate::coupling) fn find(&mut self, mut i: u32) -> u32 {
         while self.parent[i as usize] != i {

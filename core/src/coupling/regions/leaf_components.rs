@@ -1,6 +1,7 @@
 //! Connected cells inside one leaf.
 
-use super::sets::{ALL, NONE, Words};
+use super::chinks::Chink;
+use super::sets::{ALL, NONE, Words, has};
 use crate::grid::leaf;
 use crate::grid::morphology::{offsets, shift};
 
@@ -20,24 +21,46 @@ pub(super) struct LeafComponents {
     pub(super) of_cell: Box<[u16; leaf::SIZE]>,
     /// Kind of each component, in the order of their first cells.
     pub(super) kinds: Vec<Kind>,
+    /// How many cells each component has.
+    pub(super) cells: Vec<usize>,
+    /// The chinks between its components.
+    pub(super) chinks: Vec<Chink<u16>>,
 }
 
-/// Labels the cells of one leaf, those of `liquid` (φ < 0) and the rest; `open` are per axis the lower faces with α > 0,
-/// `above` the upper ones as far as they are known.
-pub(super) fn label(liquid: &Words, open: &[Words; 3], above: &[Words; 3]) -> LeafComponents {
-    let kind = |n: usize| if liquid[n / 64] >> (n % 64) & 1 == 1 { Kind::Liquid } else { Kind::Air };
-    if (*liquid == ALL || *liquid == NONE) && open.iter().all(|open| *open == ALL) {
+impl LeafComponents {
+    /// One component of all cells.
+    fn one(kind: Kind) -> Self {
+        let of_cell = Box::new([0; leaf::SIZE]);
+        Self { of_cell, kinds: vec![kind], cells: vec![leaf::SIZE], chinks: Vec::new() }
+    }
+}
+
+/// The faces of a leaf's cells.
+pub(super) struct Faces {
+    /// Per axis the lower faces with α > 0.
+    pub(super) open: [Words; 3],
+    /// The upper ones, as far as they are known.
+    pub(super) above: [Words; 3],
+    /// The chinks between cells of air: the axes and cells whose lower faces they are, with their widths.
+    pub(super) chinks: Vec<(usize, usize, f32)>,
+}
+
+/// Labels the cells of one leaf, those of `liquid` (φ < 0) and the rest.
+pub(super) fn label(liquid: &Words, Faces { open, above, chinks }: &Faces) -> LeafComponents {
+    let kind = |n: usize| if has(liquid, n) { Kind::Liquid } else { Kind::Air };
+    if (*liquid == ALL || *liquid == NONE) && open.iter().all(|open| *open == ALL) && chinks.is_empty() {
         // Every cell has its own lower faces open, so none is solid and all are joined.
-        return LeafComponents { of_cell: Box::new([0; leaf::SIZE]), kinds: vec![kind(0)] };
+        return LeafComponents::one(kind(0));
     }
     let fluid: Words = std::array::from_fn(|x| (0..3).fold(0, |any, a| any | open[a][x] | above[a][x]));
-    let joined: [Words; 3] = std::array::from_fn(|a| {
+    let mut joined: [Words; 3] = std::array::from_fn(|a| {
         // A cell of the lowest layer has none below it in the leaf.
         let (fluid_below, liquid_below) = (shift(&fluid, &NONE, a, -1), shift(liquid, &NONE, a, -1));
         std::array::from_fn(|x| open[a][x] & fluid[x] & fluid_below[x] & !(liquid[x] ^ liquid_below[x]))
     });
+    chinks.iter().for_each(|&(axis, n, _)| joined[axis][n / 64] &= !(1 << (n % 64)));
     let mut of_cell = Box::new([SOLID; leaf::SIZE]);
-    let mut kinds = Vec::new();
+    let (mut kinds, mut cells) = (Vec::new(), Vec::new());
     let mut rest = fluid;
     while let Some(first) = first_of(&rest) {
         let component = flood(first, &joined);
@@ -45,9 +68,15 @@ pub(super) fn label(liquid: &Words, open: &[Words; 3], above: &[Words; 3]) -> Le
             of_cell[n] = kinds.len() as u16;
         }
         kinds.push(kind(first));
+        cells.push(component.iter().map(|word| word.count_ones() as usize).sum());
         (0..leaf::DIM).for_each(|x| rest[x] &= !component[x]);
     }
-    LeafComponents { of_cell, kinds }
+    let between = |&(axis, n, width): &(usize, usize, f32)| Chink {
+        between: (of_cell[n - leaf::STRIDE[axis]], of_cell[n]),
+        width,
+    };
+    let chinks = chinks.iter().map(between).filter(|chink| chink.between.0 != chink.between.1).collect();
+    LeafComponents { of_cell, kinds, cells, chinks }
 }
 
 /// The first cell of a set.
@@ -92,10 +121,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn has(set: &Words, n: usize) -> bool {
-        set[n / 64] >> (n % 64) & 1 == 1
-    }
-
     proptest! {
         /// Two cells side by side share a component just when they are of one kind and the face between is open.
         #[test]
@@ -107,7 +132,7 @@ mod tests {
                 std::array::from_fn(|x| if sparse { low[a][x] & more[a][x] } else { low[a][x] | more[a][x] })
             });
             let above: [Words; 3] = std::array::from_fn(|a| shift(&open[a], &NONE, a, 1));
-            let found = label(&liquid, &open, &above);
+            let found = label(&liquid, &Faces { open, above, chinks: Vec::new() });
             let mut root: Vec<usize> = (0..leaf::SIZE).collect();
             fn find(root: &[usize], n: usize) -> usize {
                 if root[n] == n { n } else { find(root, root[n]) }

@@ -1,13 +1,14 @@
 //! Connected regions of air and of liquid [Goldade and Batty 2017, §4.2].
 //!
-//! Air is flooded through open faces (6-connected, α > 0) over the active leaves and over the inactive tiles
-//! between and around them, so that nesting is found however sparse the leaves are. A region that reaches an
+//! Air is flooded through open faces (6-connected, α > 0, [`chinks`] aside) over the active leaves and over the
+//! inactive tiles between and around them, so that nesting is found however sparse the leaves are. A region that reaches an
 //! open or kill side of the domain, or unbounded space, is *exterior*. Memory grows with the leaves: the
 //! inactive space is a few boxes per leaf.
 //!
 //! The leaves of the open fractions must include every leaf that a solid's surface passes through (inside
 //! the domain), otherwise air leaks through walls that no leaf describes.
 
+mod chinks;
 mod disjoint_sets;
 mod gaps;
 mod leaf_components;
@@ -19,12 +20,13 @@ use super::block;
 use super::fields::{AirLimits, LiquidFields};
 use crate::grid::morphology::{VoxelMask, shift, words_of};
 use crate::grid::{Coord, Grid, Topology, leaf};
+use chinks::{Chink, Passages, is_chink};
 pub(super) use disjoint_sets::DisjointSets;
 use gaps::Gaps;
 use glam::{DVec3, IVec3};
-use leaf_components::{Kind, LeafComponents, SOLID};
+use leaf_components::{Faces, Kind, LeafComponents, SOLID};
 use rayon::prelude::*;
-use sets::{ALL, NONE, OpenFaces};
+use sets::{ALL, NONE, OpenFaces, Words};
 use std::sync::Arc;
 
 /// Label of a cell without any open face.
@@ -108,10 +110,10 @@ impl Regions {
         let gaps = Gaps::new(topology.origins(), &limits);
         let in_leaves = first[topology.len()];
         let mut sets = DisjointSets::new(in_leaves as usize + gaps.boxes.len());
-        for (a, b) in border_contacts(fields, &topology, &components, &first, &gaps) {
-            sets.union(a, b);
-        }
+        let contacts = border_contacts(fields, &topology, &components, &first, &gaps);
+        contacts.joined.iter().for_each(|&(a, b)| sets.union(a, b));
         gaps.adjacent(|a, b| sets.union(in_leaves + a, in_leaves + b));
+        chinks::join(&mut sets, &components, contacts.chinks);
 
         // A set that holds a leaf component has one as its representative: what lies only in gaps (the
         // inside of solids, rooms without a leaf) gets no number.
@@ -207,65 +209,102 @@ fn label_leaves(fields: &LiquidFields, topology: &Topology, open: &OpenFaces) ->
             let next = if stored { open.passable[a].words(next as usize) } else { &NONE };
             shift(&lower[a], next, a, 1)
         });
-        leaf_components::label(&liquid, &lower, &upper)
+        let whole = open.whole.each_ref().map(|whole| whole.words(l));
+        let cut: [Words; 3] = std::array::from_fn(|a| std::array::from_fn(|x| lower[a][x] & !whole[a][x]));
+        let chinks = match cut == [NONE; 3] {
+            true => Vec::new(),
+            false => Passages::of(fields, origin).chinks(&liquid, &cut),
+        };
+        leaf_components::label(&liquid, &Faces { open: lower, above: upper, chinks })
     };
     topology.origins().par_iter().enumerate().map(label).collect()
 }
 
-/// Pairs of components that touch across the borders of leaves, gap boxes numbered after all leaf components.
+/// Components that touch across the borders of leaves, gap boxes numbered after all leaf components.
+#[derive(Default)]
+struct Contacts {
+    joined: Vec<(u32, u32)>,
+    /// Those that chinks lie between, inside leaves too.
+    chinks: Vec<Chink<u32>>,
+}
+
+impl Contacts {
+    fn join(&mut self, pair: (u32, u32)) {
+        if self.joined.last() != Some(&pair) {
+            self.joined.push(pair);
+        }
+    }
+
+    /// Joins a pair by a passage, or keeps a chink in mind.
+    fn by_air(&mut self, between: (u32, u32), width: f32) {
+        match is_chink(width) {
+            true => self.chinks.push(Chink { between, width }),
+            false => self.join(between),
+        }
+    }
+}
+
+/// What touches across the borders of leaves.
 fn border_contacts(
     fields: &LiquidFields,
     topology: &Topology,
     components: &[LeafComponents],
     first: &[u32],
     gaps: &Gaps,
-) -> Vec<(u32, u32)> {
+) -> Contacts {
     let in_leaves = first[topology.len()];
     let of_leaf = |(l, &origin): (usize, &Coord)| {
         let own = &components[l];
-        let open_leaf = fields.open.topology.leaf_of(origin);
-        let alpha = |axis: usize, n: usize| {
-            open_leaf.map_or(fields.open.background, |o| fields.open.values[axis][o * leaf::SIZE + n])
-        };
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
-        let mut push = |pair| {
-            if pairs.last() != Some(&pair) {
-                pairs.push(pair);
-            }
-        };
-        for axis in 0..3 {
-            for side in [-1, 1] {
-                let other = topology.neighbours()[l][face_slot(axis, side)];
-                let mut step = IVec3::ZERO;
-                step[axis] = side * leaf::DIM as i32;
-                let gap = if other == leaf::ABSENT { gaps.locate(origin + step) } else { None };
-                if (other == leaf::ABSENT && gap.is_none()) || (other != leaf::ABSENT && side > 0) {
-                    continue;
-                }
+        let passages = Passages::of(fields, origin);
+        let mut contacts = Contacts::default();
+        let number = |k: u16| first[l] + u32::from(k);
+        contacts.chinks.extend(
+            own.chinks
+                .iter()
+                .map(|&Chink { between: (a, b), width }| Chink { between: (number(a), number(b)), width }),
+        );
+        for (axis, side) in (0..3).flat_map(|axis| [(axis, -1), (axis, 1)]) {
+            let other = topology.neighbours()[l][face_slot(axis, side)];
+            let step = side * leaf::DIM as i32 * IVec3::AXES[axis];
+            if other == leaf::ABSENT {
+                let Some(g) = gaps.locate(origin + step) else { continue };
                 for n in border(axis, side) {
                     let c = own.of_cell[n];
-                    if c == SOLID || (side < 0 && alpha(axis, n) <= 0.0) {
+                    // Fractions of the upper faces are not stored.
+                    let alpha = if side < 0 { passages.alpha(axis, n) } else { 1.0 };
+                    if c != SOLID && alpha > 0.0 && own.kinds[c as usize] == Kind::Air {
+                        contacts.by_air((number(c), in_leaves + g), alpha);
+                    }
+                }
+            } else if side < 0 {
+                let theirs = &components[other as usize];
+                let below = Passages::of(fields, origin + step);
+                for n in border(axis, side) {
+                    let at = n + 7 * leaf::STRIDE[axis];
+                    let (c, d) = (own.of_cell[n], theirs.of_cell[at]);
+                    if c == SOLID || d == SOLID || passages.alpha(axis, n) <= 0.0 {
                         continue;
                     }
-                    let kind = own.kinds[c as usize];
-                    match gap {
-                        Some(g) if kind == Kind::Air => push((first[l] + u32::from(c), in_leaves + g)),
-                        Some(_) => {}
-                        None => {
-                            let theirs = &components[other as usize];
-                            let d = theirs.of_cell[n + 7 * leaf::STRIDE[axis]];
-                            if d != SOLID && theirs.kinds[d as usize] == kind {
-                                push((first[l] + u32::from(c), first[other as usize] + u32::from(d)));
-                            }
+                    let pair = (number(c), first[other as usize] + u32::from(d));
+                    match (own.kinds[c as usize], theirs.kinds[d as usize]) {
+                        (Kind::Air, Kind::Air) => {
+                            contacts.by_air(pair, passages.width(axis, n, below.phi(at)))
                         }
+                        (Kind::Liquid, Kind::Liquid) => contacts.join(pair),
+                        _ => {}
                     }
                 }
             }
         }
-        pairs
+        contacts
     };
     let per_leaf: Vec<_> = topology.origins().par_iter().enumerate().map(of_leaf).collect();
-    per_leaf.concat()
+    let mut all = Contacts::default();
+    for contacts in per_leaf {
+        all.joined.extend(contacts.joined);
+        all.chinks.extend(contacts.chinks);
+    }
+    all
 }
 
 /// Cells of a leaf's lowest or highest layer across an axis.

@@ -1,6 +1,7 @@
 //! The laws that projections keep, on scenes given by formulas.
 
 mod bubbles;
+mod chinks;
 mod conservation;
 mod fit;
 mod hydrostatics;

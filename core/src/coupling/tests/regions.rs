@@ -154,7 +154,7 @@ fn scattered_leaves_cost_a_few_boxes_each() {
 }
 
 /// A box between two corners, m, as a solid with voxels of `h`.
-fn solid_box(low: DVec3, high: DVec3, h: f64) -> Collider {
+pub(super) fn solid_box(low: DVec3, high: DVec3, h: f64) -> Collider {
     let mut mesh = cuboid((high - low).as_vec3());
     mesh.points.iter_mut().for_each(|p| *p += low.as_vec3());
     let own = Transform::uniform(h, low - 4.0 * h);

@@ -58,6 +58,8 @@ pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     let mut density = spread_cells(topology, &counts, 0.0);
     density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW));
 
+    // The fewer particles, the more is chance.
+    let more = (8.0 / per_voxel).sqrt();
     let mut growth = Grid::new(topology.clone(), 0.0);
     let mut chance = vec![0.0; growth.values.len()];
     let leaves = growth.values.par_chunks_mut(leaf::SIZE).zip(chance.par_chunks_mut(leaf::SIZE));
@@ -68,7 +70,7 @@ pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
             if !is_wet(l) {
                 return Asked::default();
             }
-            ask(growth, chance, topology, l, &density, &space);
+            ask(growth, chance, topology, l, (&density, &space), more);
             let counts = &counts[l * leaf::SIZE..][..leaf::SIZE];
             Asked::of(growth, chance, counts.iter().map(|&c| f64::from(c)).sum())
         })
@@ -86,14 +88,15 @@ pub(super) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     Some(Crowds { surface, growth })
 }
 
-/// Divides what each cell of leaf `l` is too full by into what is chance and what is beyond: `growth`.
+/// Divides what each cell of leaf `l` is too full by into what is chance, `more` of it than with eight particles a voxel, and
+/// what is beyond: `growth`.
 fn ask(
     growth: &mut [f32],
     chance: &mut [f32],
     topology: &Topology,
     l: usize,
-    density: &[f32],
-    space: &[f32],
+    (density, space): (&[f32], &[f32]),
+    more: f32,
 ) {
     let mut around = [0.0; halo::SIZE];
     halo::load(&mut around, density, &topology.neighbours()[l], 0.0);
@@ -113,7 +116,8 @@ fn ask(
         for z in 0..leaf::DIM {
             let (asks, deep) = ((own[z] > 0.5) & (room[z] >= LEAST_OPEN), least[n][z] > LIQUID);
             let excess = own[z] - 1.0;
-            let (low, high) = if deep { (-CHANCE, CHANCE) } else { (0.0, CHANCE_AT_SURFACE) };
+            let (low, high) =
+                if deep { (-CHANCE * more, CHANCE * more) } else { (0.0, CHANCE_AT_SURFACE * more) };
             let may_be = excess.max(low).min(high);
             let beyond = if deep { excess } else { excess.max(0.0) } - may_be;
             chance[z] = if asks { may_be } else { 0.0 };

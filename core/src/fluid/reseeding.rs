@@ -42,7 +42,17 @@ pub struct Reseeding {
     pub thinned_below: f32,
 }
 
+/// Particles per voxel that the limits are meant for.
+const NOMINAL: f32 = 8.0;
+
 impl Reseeding {
+    /// The limits, which are for voxels that eight particles fill, for those that `per_voxel` fill.
+    pub fn for_filling(&self, per_voxel: f32) -> Self {
+        let scaled = |limit: usize| ((limit as f32 * per_voxel / NOMINAL).round() as usize).max(1);
+        let (fewest, filled) = (scaled(self.fewest), scaled(self.filled));
+        Self { fewest, filled, most: scaled(self.most).max(filled + 1), ..*self }
+    }
+
     /// The limits for a liquid of `count` particles that should have `wanted`: births and deaths do not balance by
     /// themselves, so every percent too many lowers both limits by one, and too few raises them.
     pub fn balanced(&self, count: f64, wanted: f64) -> Self {

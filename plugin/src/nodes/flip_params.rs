@@ -85,14 +85,14 @@ pub static PARAMS: [Param; 26] = [
         .range(1.0, 64.0)
         .hard_min()
         .hard_max()
-        .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band; 8 is what a liquid starts with.")
+        .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band; 8 is what a liquid starts with. With another grid_scale than 2 it counts for what then is in a voxel: grid_scale 4, with 64, has eight times as many.")
         .disable_when(c"{ reseed == 0 }"),
     Param::int(c"max_particles", c"Max Particles per Voxel", 12)
         .folder(c"Reseeding")
         .range(4.0, 256.0)
         .hard_min()
         .hard_max()
-        .help(c"Voxels with more particles are thinned to this many.")
+        .help(c"Voxels with more particles are thinned to this many, at grid_scale 2; in proportion at others.")
         .disable_when(c"{ reseed == 0 }"),
     Param::toggle(c"volume_correction", c"Correct Volume", true)
         .folder(c"Volume")

@@ -2,6 +2,8 @@
 
 mod conservation;
 mod dam_break;
+mod forces;
+mod grid_scale;
 mod moving_solids;
 mod sources;
 mod tank_at_rest;

@@ -23,6 +23,8 @@ pub fn surface(cooked: &Cooked, frame: u32) -> Surface {
 pub struct Bubble {
     /// m³
     pub volume: f64,
+    /// m³, as the particles leave it, before the surface is fitted.
+    pub found_volume: f64,
     /// m
     pub centroid: [f64; 3],
     pub constrained: bool,
@@ -36,6 +38,7 @@ pub fn bubbles(record: &Value) -> Vec<Bubble> {
         .iter()
         .map(|b| Bubble {
             volume: number(&b["volume"]),
+            found_volume: number(&b["found_volume"]),
             centroid: std::array::from_fn(|axis| number(&b["centroid"][axis])),
             constrained: b["constrained"] == true,
         })

@@ -205,7 +205,7 @@ pub fn start(
     extend_velocity(liquid, &cells, params);
     measure_volume(liquid, &cells, params);
     let volume = liquid.measured.total();
-    liquid.volume = VolumeBook { rest: volume, volume, ..Default::default() };
+    liquid.volume = VolumeBook { rest: volume, volume, found: volume, ..Default::default() };
     liquid.born_from = liquid.next_id;
     order
 }
@@ -469,7 +469,7 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     // A thinned cell counts as if it were not.
     let spared = deep.as_ref().map_or(0.0, |deep| spared(deep, cells, params.per_voxel(h)));
     let wanted = liquid.volume.rest / f64::from(params.particle_separation).powi(3);
-    let limits = limits.balanced(particles.len() as f64 + spared, wanted);
+    let limits = limits.for_filling(params.per_voxel(h)).balanced(particles.len() as f64 + spared, wanted);
     let (solid, deep) = (Some(&solid.nodes), deep.as_ref());
     let interior = Interior { cells, transform, surface: &surface, velocity, solid, deep };
     reseed(particles, &interior, &limits, next_id)

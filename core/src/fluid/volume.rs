@@ -15,8 +15,10 @@ use std::sync::Arc;
 pub struct VolumeBook {
     /// The volume the liquid should have, m³: what it started with, plus sources, less sinks.
     pub rest: f64,
-    /// The volume V as last measured, m³.
+    /// The volume it has, m³: as found, less what the fit of its surface has taken since.
     pub volume: f64,
+    /// The volume V as last measured, m³: as the particles leave it, before the fit moves the surface.
+    pub found: f64,
     /// (V − V₀)/V₀ as last measured; 0 where nothing corrects it.
     pub excess: f64,
     /// ∫ (V − V₀)/V₀ dt, s.
@@ -62,7 +64,7 @@ impl VolumeBook {
     /// for long steps. k_i = k_p²/4 damps critically; theirs, k_p²/16, is slower to answer what keeps coming, as while a
     /// splash lasts.
     pub fn enter(&mut self, volume: f64, step: &Step, control: &VolumeControl) -> f64 {
-        self.volume = volume;
+        (self.volume, self.found) = (volume, volume);
         if self.rest <= 0.0 || volume <= 0.0 {
             return 0.0;
         }

@@ -123,6 +123,7 @@ impl Exchange {
         liquid.volume = VolumeBook {
             rest: number("rest_volume")?,
             volume: number("volume")?,
+            found: table.first::<f64>("found_volume").map_or_else(|| number("volume"), Ok)?,
             excess: number("excess")?,
             drift: number("drift")?,
         };
@@ -226,6 +227,7 @@ pub fn write_table(call: &mut Call, port: u32, held: &Held, density: f64) -> Res
     call.write_array(port, 0, c"born_from", 1, &[liquid.born_from])?;
     call.write_array(port, 0, c"entered_from", 1, &[liquid.entered_from])?;
     call.write_array(port, 0, c"volume", 1, &[liquid.volume.volume])?;
+    call.write_array(port, 0, c"found_volume", 1, &[liquid.volume.found])?;
     call.write_array(port, 0, c"rest_volume", 1, &[liquid.volume.rest])?;
     call.write_array(port, 0, c"excess", 1, &[liquid.volume.excess])?;
     call.write_array(port, 0, c"drift", 1, &[liquid.volume.drift])?;

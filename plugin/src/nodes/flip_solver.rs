@@ -1,5 +1,6 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
+use super::acceleration::{read_acceleration, write_acceleration};
 use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
 use super::flip_totals::{Totals, potential_energy};
 use super::projection::{self, Caches, Ports};
@@ -29,7 +30,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 27] = [
+static PORTS: [Port; 28] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -80,6 +81,7 @@ static PORTS: [Port; 27] = [
     ports::air_particles(OBJECT).on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
     collider_ports::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     ports::vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
+    ports::forces(OBJECT).on(Stage::PREDICT, WRITE),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -118,6 +120,7 @@ const SOLVE: Ports = Ports {
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
 const AIR_PARTICLES: u32 = 24;
 const VEL: u32 = 26;
+const FORCES: u32 = 27;
 const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: [15, 25], motion: 16 };
 
 /// The descriptor.
@@ -160,8 +163,6 @@ impl Instance for FlipSolver {
     }
 
     fn suggest_dt(&mut self, call: &mut Call) -> Result<Option<f64>, Failure> {
-        /// What forces may add to the particles' speed, m/s²: gravity.
-        const STANDARD_GRAVITY: f64 = 9.80665;
         let Some(view) = call.geometry(STATE.particles, 0) else { return Ok(None) };
         let Some(voxel) = call.table(STATE.liquid, 0).and_then(|t| t.first::<f64>("voxel_size")) else {
             return Ok(None);
@@ -169,7 +170,7 @@ impl Instance for FlipSolver {
         let velocity = view.points::<f32, 3>("v_drift").unwrap_or_default();
         self.exchange.begin(call)?;
         let speed = f64::from(self.exchange.install(|| greatest_speed(&velocity)));
-        let dt = flip::longest_step(speed, voxel, call_cfl(call.cfl()), STANDARD_GRAVITY);
+        let dt = flip::longest_step(speed, voxel, call_cfl(call.cfl()), read_acceleration(call, FORCES));
         let tension = surface_tension(call);
         if tension == 0.0 {
             return Ok(Some(dt));
@@ -245,6 +246,11 @@ impl FlipSolver {
         });
         let (moved, density) = predicted?;
         followers.follow(&moved);
+        let fastest =
+            kicks.as_deref().map_or(0.0, |kicks| f64::from(self.exchange.install(|| greatest(kicks))));
+        if step.kick > 0.0 {
+            write_acceleration(call, FORCES, fastest / step.kick)?;
+        }
         let per_particle = held.particle_separation.powi(3);
         let energy = self
             .exchange
@@ -255,7 +261,9 @@ impl FlipSolver {
         self.tell_where_particles_move(call);
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
+        call.measure("found_volume", &[held.liquid.measured.total() + 0.0]);
         call.measure("rest_volume", &[held.liquid.volume.rest + 0.0]);
+        call.measure("unfitted_volume", &[unfitted(&held.liquid)]);
         call.measure("spray_volume", &[held.liquid.measured.spray + 0.0]);
         let fields = SUBSTEP.fields(&held.liquid);
         self.exchange.write_liquid(call, STATE, &held, density, fields)?;
@@ -318,11 +326,11 @@ impl FlipSolver {
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }
         self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
-        write_table(call, STATE.liquid, &held, density)?;
         let taken = call.table(SOLVE.air, 0).and_then(|t| t.first::<f64>("taken")).unwrap_or(0.0);
-        if taken != 0.0 {
-            call.measure("volume", &[held.liquid.volume.volume - taken]);
-        }
+        held.liquid.volume.volume = held.liquid.volume.found - taken;
+        write_table(call, STATE.liquid, &held, density)?;
+        call.measure("volume", &[held.liquid.volume.volume + 0.0]);
+        call.measure("unfitted_volume", &[unfitted(&held.liquid)]);
         call.measure("mass", &[totals.mass]);
         call.measure("particles", &[held.liquid.particles.len() as f64]);
         call.measure("momentum", &totals.momentum.to_array());
@@ -379,6 +387,11 @@ fn check_viscosity(particles: &Particles) -> Result<(), Failure> {
     Err(Failure::input(STATE.particles, sentence))
 }
 
+/// What the liquid has beyond its rest volume, m³; less than 0 where it lacks some. An empty sum is -0.
+fn unfitted(liquid: &Liquid) -> f64 {
+    liquid.volume.volume - liquid.volume.rest + 0.0
+}
+
 /// The least of some densities; infinite for none.
 fn least(densities: impl Iterator<Item = f32>) -> f64 {
     f64::from(densities.fold(f32::INFINITY, f32::min))
@@ -395,6 +408,12 @@ fn broken_off(why: Stopped<DeviceError>) -> Failure {
 /// Forces act on the particles' velocities: `kicks`, m/s.
 fn kick(particles: &mut Particles, kicks: &[Vec3]) {
     particles.velocity.par_iter_mut().zip(kicks).with_min_len(4096).for_each(|(v, dv)| *v += *dv);
+}
+
+/// The greatest length of some vectors.
+fn greatest(vectors: &[Vec3]) -> f32 {
+    let squared = vectors.par_iter().with_min_len(4096).map(|v| v.length_squared());
+    squared.reduce(|| 0.0, f32::max).sqrt()
 }
 
 /// The intervals of the substep.

@@ -1,15 +1,22 @@
 //! Gravity: the same acceleration for every particle.
 
+use super::acceleration::announce;
+use super::liquid_ports;
+use glam::DVec3;
 use meniscus_abi::guest::{AttributeShape, Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port, Stage};
 
 const PARTICLES: u32 = 0;
-const PORTS: &[Port] = &[Port::geometry(Owner::OBJECT, c"particles")
-    .help(
-        c"The particles; `dv`, what forces add to their velocity, grows by acceleration times ctx->dt_kick.",
-    )
-    .required()
-    .on(Stage::PREDICT, Access::READ_WRITE)];
+const FORCES: u32 = 1;
+static PORTS: [Port; 2] = [
+    Port::geometry(Owner::OBJECT, c"particles")
+        .help(
+            c"The particles; `dv`, what forces add to their velocity, grows by acceleration times ctx->dt_kick.",
+        )
+        .required()
+        .on(Stage::PREDICT, Access::READ_WRITE),
+    liquid_ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
+];
 
 const FORCE: usize = 0;
 const PARAMS: &[Param] = &[Param::vector3(c"force", c"Force", [0.0, -9.81, 0.0])
@@ -21,8 +28,8 @@ const PARAMS: &[Param] = &[Param::vector3(c"force", c"Force", [0.0, -9.81, 0.0])
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.gravity", c"Gravity")
     .help(c"Pulls the objects of the solver it is wired into.")
     .houdini(c"gravity")
-    .stages(&[Stage::PREDICT])
-    .ports(PORTS)
+    .stages(&[Stage::INIT, Stage::PREDICT])
+    .ports(&PORTS)
     .params(PARAMS);
 
 /// Keeps nothing.
@@ -30,6 +37,11 @@ pub struct Gravity;
 
 impl Instance for Gravity {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if call.stage() == Stage::INIT {
+            let acceleration = DVec3::from_array(call.vector(FORCE)).length();
+            announce(call, FORCES, acceleration)?;
+            return Ok(Outcome::Done);
+        }
         let dv = call.vector(FORCE).map(|g| (g * call.dt_kick()) as f32);
         let kick = AttributeShape::on_points(c"dv", Element::F32, 3, Meaning::VECTOR);
         let mut kick = call.edit_attribute(PARTICLES, 0, &kick)?;

@@ -33,7 +33,13 @@ pub const fn vel(owner: Owner) -> Port {
 /// Counters and books.
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
-        .help(c"next_id, born_from, entered_from, volume, rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
+        .help(c"next_id, born_from, entered_from, volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
+}
+
+/// How strongly forces pull.
+pub const fn forces(owner: Owner) -> Port {
+    Port::table(owner, c"forces")
+        .help(c"acceleration (m/s^2): the greatest that forces gave a particle in the last substep. A force that adds its own in init lets the first substep be as short as it must be.")
 }
 
 /// Face velocity as the particles carried it.

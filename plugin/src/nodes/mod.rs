@@ -1,5 +1,6 @@
 //! The node types, one short file each; what several of them share stands in files of its own.
 
+mod acceleration;
 mod collider_ports;
 mod constraint_bubbles;
 mod flip_params;

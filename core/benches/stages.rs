@@ -10,7 +10,7 @@ use meniscus_core::coupling::regions::Regions;
 use meniscus_core::coupling::{constraint_bubbles, free_surface};
 use meniscus_core::fluid::advection::{Way, advect};
 use meniscus_core::fluid::cells::{self, Cells};
-use meniscus_core::fluid::extrapolation::extrapolate;
+use meniscus_core::fluid::extrapolation::{Walls, extrapolate};
 use meniscus_core::fluid::reseeding::{Interior, Reseeding, reseed};
 use meniscus_core::fluid::surface::{SurfaceParams, surface};
 use meniscus_core::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
@@ -160,7 +160,7 @@ fn fields(group: &mut Group, splash: &Splash, cells: &Cells) {
     per_cell(group, cells.topology.len(), 2 * VELOCITY + VALUE);
     group.bench_function("extrapolate", |b| {
         let phi = liquid.surface.on(&cells.topology);
-        let extend = |u: &mut _| extrapolate(u, cells, &phi, &liquid.solid, None, h, splash.params.layers());
+        let extend = |u: &mut _| extrapolate(u, cells, &phi, &Walls::held(&liquid.solid, h), None, splash.params.layers());
         b.iter_batched_ref(|| liquid.velocity.clone(), extend, BatchSize::LargeInput)
     });
 }

@@ -67,6 +67,7 @@ impl Cooler {
             previous_bubbles: None,
             drift: 1.0,
             volume_gain: 0.0,
+            parting: None,
         }
     }
 

@@ -132,6 +132,7 @@ impl Splash {
             previous_bubbles: self.air.as_ref(),
             drift: 1.0,
             volume_gain: 2.0,
+            parting: None,
         }
     }
 

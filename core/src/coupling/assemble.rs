@@ -164,6 +164,7 @@ pub(super) fn system(
         face,
         super_cells: vec![SuperCell::default(); supers],
         attached: Vec::new(),
+        links: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a pressure projection reads.
 
 use super::identity::BubbleMemory;
+use super::parting::Parting;
 use crate::grid::{FaceGrid, Grid, Transform};
 use crate::solid::{DomainLimits, Side};
 use glam::DVec3;
@@ -74,6 +75,8 @@ pub struct LiquidFields<'a> {
     pub drift: f64,
     /// Rate at which a constrained bubble returns to its rest volume, 1/s; 0 lets it drift.
     pub volume_gain: f64,
+    /// How liquid parts from solids; `None`: it never does.
+    pub parting: Option<Parting<'a>>,
 }
 
 impl LiquidFields<'_> {

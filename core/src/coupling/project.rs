@@ -7,6 +7,7 @@ use super::first_guess::first_guess;
 use super::fit::fit;
 use super::flux::{self, Flux, Walls};
 use super::growth::{self, growth};
+use super::parting::{self, Parted};
 use super::identity::{BubbleMemory, Identities, identify};
 use super::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::volumes::{self, ClosedVolume, Leftover};
@@ -54,6 +55,9 @@ pub struct Projection {
     pub bubbles: Vec<Bubble>,
     /// Where they are, and what the next substep needs to recognise them.
     pub memory: BubbleMemory,
+    /// Speed, m/s, at which liquid leaves the walls of its cells, 0 where it has not parted from them; `None` where it
+    /// never does.
+    pub parted: Option<Grid<f32>>,
     /// What the solver did.
     pub info: Info,
     /// Largest |D u + s − source| / h³ of a liquid cell after the update, 1/s.
@@ -121,22 +125,31 @@ pub(super) fn project(
     let fields = &LiquidFields { surface: fitted.as_ref().map_or(fields.surface, |f| &f.surface), ..*fields };
     let air = air_unknowns(&regions, &constrained, &closed);
     let topology = assemble::liquid_leaves(&regions);
-    let system = assemble::system(fields, &regions, &topology, &air, dt);
+    let mut system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    let before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    let mut x = first_guess(fields, &regions, &system, &air, &closed);
+    let parted = {
+        let (regions, topology, air, closed) = (&regions, &topology, &air, &closed[..]);
+        let walls = parting::Walls { fields, regions, topology, air, closed, vel, dt };
+        Parted::find(&walls, &system, &x)
+    };
+    parted.link(&air, &mut system);
+    let mut before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    parted.enter(&parted.opening(&air, None), &mut before);
     let left = volumes::compatible(&regions, &closed, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
     let tension = assemble::tension_flux(fields, &regions, &system);
     if let Some(tension) = &tension {
         assemble::add_tension(&system, tension, &mut rhs);
     }
-    let mut x = first_guess(fields, &regions, &system, &air, &closed);
     let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
 
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
     update_velocity(fields, &system, &values, tension.as_ref(), vel);
-    let after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    let opening = parted.opening(&air, Some(&x));
+    parted.enter(&opening, &mut after);
     let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
         let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();
@@ -149,6 +162,7 @@ pub(super) fn project(
             let shown = fitted.as_ref().map_or(&regions.air, |f| &f.air);
             bubbles(&regions, shown, &identities, &constrained, &air, &x)
         },
+        parted: fields.parting.is_some().then(|| parted.speeds(&topology, &opening)),
         info,
         max_divergence,
         max_bubble_flux,

@@ -4,7 +4,7 @@ use super::extrapolation::{row_of, select};
 use super::halo;
 use crate::grid::morphology::{VoxelMask, words_of};
 use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
-use crate::grid::{Coord, FaceGrid, leaf};
+use crate::grid::{Coord, FaceGrid, Grid, leaf};
 use crate::solid::SolidFields;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -16,8 +16,26 @@ type Row = [f32; leaf::DIM];
 /// Rows of a leaf.
 const ROWS: usize = leaf::SIZE / leaf::DIM;
 
-/// Gives closed faces, those not in `open`, the normal velocity of the solid they lie in.
-pub(super) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], solid: &SolidFields, h: f32) {
+/// What closes faces.
+pub struct Walls<'a> {
+    /// The solids.
+    pub solid: &'a SolidFields,
+    /// Speed, m/s, at which liquid leaves the walls of its cells, where it has parted from them.
+    pub parted: Option<&'a Grid<f32>>,
+    /// Edge of a voxel, m.
+    pub h: f32,
+}
+
+impl<'a> Walls<'a> {
+    /// Walls that nothing parts from.
+    pub fn held(solid: &'a SolidFields, h: f32) -> Self {
+        Self { solid, parted: None, h }
+    }
+}
+
+/// Gives closed faces, those not in `open`, the normal velocity of the solid they lie in, and what liquid leaves it at.
+pub(super) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], walls: &Walls) {
+    let &Walls { solid, parted, h } = walls;
     let topology = velocity.topology.clone();
     let (still, flow) = rayon::join(|| is_zero(&solid.velocity), || flow(velocity));
     // Beside solids at rest only closed faces with any flow around are asked for their velocity, and leaves without any
@@ -35,7 +53,7 @@ pub(super) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], sol
         let asked = closed.map(|closed| std::array::from_fn(|x| closed[x] & near[x]));
         let mut rows = Vec::new();
         if asked.as_flattened().iter().any(|&word| word != 0) {
-            let mut faces = ClosedFaces::around(velocity, solid, l, still, h);
+            let mut faces = ClosedFaces::around(velocity, solid, parted, l, still, h);
             for (axis, asked) in asked.iter().enumerate() {
                 let asked = (0..ROWS).map(|n| (n, row_of(asked, n))).filter(|(_, set)| *set != 0);
                 rows.extend(asked.map(|(n, set)| faces.row(n, axis, set)));
@@ -104,7 +122,8 @@ impl Constrained {
 struct ClosedFaces<'a> {
     /// Per axis its component there.
     blocks: [[f32; halo::SIZE]; 3],
-    walls: Walls<'a>,
+    walls: Around<'a>,
+    parted: Option<&'a Grid<f32>>,
     origin: Coord,
     /// Whether no solid moves.
     still: bool,
@@ -112,16 +131,31 @@ struct ClosedFaces<'a> {
 }
 
 impl<'a> ClosedFaces<'a> {
-    fn around(velocity: &FaceGrid<f32>, solid: &'a SolidFields, l: usize, still: bool, h: f32) -> Self {
+    fn around(
+        velocity: &FaceGrid<f32>,
+        solid: &'a SolidFields,
+        parted: Option<&'a Grid<f32>>,
+        l: usize,
+        still: bool,
+        h: f32,
+    ) -> Self {
         let origin = velocity.topology.origins()[l];
         let mut blocks = [[0.0; halo::SIZE]; 3];
         for (block, values) in blocks.iter_mut().zip(&velocity.values) {
             halo::load(block, values, &velocity.topology.neighbours()[l], velocity.background);
         }
-        Self { blocks, walls: Walls::around(solid, origin), origin, still, least_slope: LEAST_SLOPE * h }
+        let near = |parted: &&Grid<f32>| {
+            let reached = |&m: &u32| {
+                m != leaf::ABSENT && parted.topology.leaf_of(velocity.topology.origins()[m as usize]).is_some()
+            };
+            velocity.topology.neighbours()[l].iter().any(reached)
+        };
+        let (walls, parted) = (Around::of(solid, origin), parted.filter(near));
+        Self { blocks, walls, parted, origin, still, least_slope: LEAST_SLOPE * h }
     }
 
-    /// u + n (w − u)·n on the lower `axis` faces of the z-row n; of use on those in `set`.
+    /// u + n ((w − u)·n + v) on the lower `axis` faces of the z-row n, v the speed at which liquid leaves the wall; of use on
+    /// those in `set`.
     fn row(&mut self, n: usize, axis: usize, set: u8) -> Row {
         let first = [(n / leaf::DIM) as i32, (n % leaf::DIM) as i32, 0];
         let u = self.velocity(first, axis);
@@ -133,15 +167,21 @@ impl<'a> ClosedFaces<'a> {
                 (0..3).for_each(|a| solid[a][z] = velocity[a]);
             }
         }
+        let mut leaves = [0.0; leaf::DIM];
+        if let Some(parted) = self.parted {
+            for z in (0..leaf::DIM).filter(|z| set & 1 << z != 0) {
+                leaves[z] = self.walls.leaves(parted, self.origin + Coord::new(first[0], first[1], z as i32), axis);
+            }
+        }
         let gradient = self.walls.gradients(first, axis);
         let (still, least) = (self.still, self.least_slope);
         std::array::from_fn(|z| {
             let [u, of_solid, gradient] =
                 [&u, &solid, &gradient].map(|v| Vec3::new(v[0][z], v[1][z], v[2][z]));
             let normal = gradient.normalize();
-            let slides = u[axis] + (of_solid - u).dot(normal) * normal[axis];
+            let slides = u[axis] + ((of_solid - u).dot(normal) + leaves[z]) * normal[axis];
             let moved = if gradient.length() < least { of_solid[axis] } else { slides };
-            if still && u == Vec3::ZERO { 0.0 } else { moved }
+            if still && u == Vec3::ZERO && leaves[z] == 0.0 { 0.0 } else { moved }
         })
     }
 
@@ -170,14 +210,14 @@ impl<'a> ClosedFaces<'a> {
 }
 
 /// The solids around one leaf.
-struct Walls<'a> {
+struct Around<'a> {
     solid: &'a SolidFields,
     nodes: [f32; halo::SIZE],
     sampler: Sampler<'a>,
 }
 
-impl<'a> Walls<'a> {
-    fn around(solid: &'a SolidFields, origin: Coord) -> Self {
+impl<'a> Around<'a> {
+    fn of(solid: &'a SolidFields, origin: Coord) -> Self {
         let (grid, topology) = (&solid.nodes, &solid.nodes.topology);
         let sampler = Sampler::new(topology);
         let mut walls = Self { solid, nodes: [grid.background; halo::SIZE], sampler };
@@ -213,6 +253,22 @@ impl<'a> Walls<'a> {
             (0..3).for_each(|a| gradients[a][n] = gradient[a]);
         }
         gradients
+    }
+
+    /// Speed at which liquid leaves the wall in the lower `axis` face of a cell, m/s: that of the liquid beside the face, or
+    /// beside the solid cells on its sides.
+    fn leaves(&self, parted: &Grid<f32>, cell: Coord, axis: usize) -> f32 {
+        let open = &self.solid.open;
+        let both = [cell, cell - Coord::AXES[axis]];
+        let is_solid = |c: Coord| {
+            (0..3).all(|a| open.get(a, c) <= 0.0 && open.get(a, c + Coord::AXES[a]) <= 0.0)
+        };
+        let own = parted.get(both[0]) + parted.get(both[1]);
+        if own != 0.0 || !both.into_iter().all(is_solid) {
+            return own;
+        }
+        let mut around = both.into_iter().flat_map(|c| Coord::AXES.into_iter().flat_map(move |e| [c + e, c - e]));
+        around.find_map(|c| Some(parted.get(c)).filter(|v| *v != 0.0)).unwrap_or(0.0)
     }
 
     /// The solids' velocity in the middle of the lower `axis` face of a cell.

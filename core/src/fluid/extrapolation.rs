@@ -1,11 +1,11 @@
 //! Velocity where the solve left none: in the air around the liquid and inside solids.
 
 use super::cells::Cells;
+pub use super::closed_faces::Walls;
 use super::closed_faces::constrain;
 use super::inlet::Inlet;
 use crate::grid::morphology::{VoxelMask, words_of};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
-use crate::solid::SolidFields;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ pub struct Extended {
 /// that are air, a cell or more away from any known face) keep what the spray carried there, so that drops fly
 /// on their own path. Every layer takes the mean of the known faces beside it along the three axes; faces
 /// farther away are set to zero. Inside solids the result keeps its tangential part and takes the solid's
-/// normal part [Batty et al. 2007, §4.2], so that no particle is driven into a wall.
+/// normal part [Batty et al. 2007, §4.2], so that no particle is driven into a wall; where liquid has parted from a
+/// wall, it leaves it at the speed of the solve.
 pub fn extrapolate(
     velocity: &mut FaceGrid<f32>,
     cells: &Cells,
     surface: &Grid<f32>,
-    solid: &SolidFields,
+    walls: &Walls,
     inlet: Option<&Inlet>,
-    h: f32,
     layers: usize,
 ) -> Extended {
     let topology = &cells.topology;
@@ -50,14 +50,14 @@ pub fn extrapolate(
     let from =
         Sources { liquid: &liquid, beyond: surface.background < 0.0, wet: &wet, driven: driven.as_ref() };
     let axis = |axis: usize, values: &mut [f32]| {
-        let open = &solid.open;
+        let open = &walls.solid.open;
         let open = within(&open.topology, &open.values[axis], open.background, topology, |alpha| alpha > 0.0);
         let (known, fresh) = extend(values, axis, &open, &from, layers);
         (open, known, fresh)
     };
     let [x, y, z] = &mut velocity.values;
     let (x, (y, z)) = rayon::join(|| axis(0, x), || rayon::join(|| axis(1, y), || axis(2, z)));
-    constrain(velocity, [&x.0, &y.0, &z.0], solid, h);
+    constrain(velocity, [&x.0, &y.0, &z.0], walls);
     if let Some(inlet) = inlet {
         inlet.drive_closed(velocity);
     }

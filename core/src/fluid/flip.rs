@@ -8,7 +8,7 @@ use super::air_flow::carry_volume;
 use super::air_particles::sample_air;
 use super::cells::{self, Cells};
 use super::device::{Mover, Processor};
-use super::extrapolation::{Extended, extrapolate};
+use super::extrapolation::{Extended, Walls, extrapolate};
 use super::inlet::Inlet;
 use super::material;
 use super::particles::{Particles, Selection};
@@ -137,6 +137,8 @@ pub struct Liquid {
     pub entered_from: i64,
     /// What the volume should be. State.
     pub volume: VolumeBook,
+    /// Speed, m/s, at which it leaves the walls of its cells, where it has parted from them. State.
+    pub parted: Option<Grid<f32>>,
     /// Face velocity as the particles carried it to the faces, m/s. Of this substep.
     pub transferred: FaceGrid<f32>,
     /// The solids on the liquid's lattice. Of this substep.
@@ -174,6 +176,7 @@ impl Liquid {
             entered_from: 0,
             thinned_below: 0.0,
             volume: VolumeBook::default(),
+            parted: None,
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
             solid: SolidFields::open(&nowhere, &transform),
             swelling: None,
@@ -452,8 +455,9 @@ fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, 
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
     let h = liquid.h();
-    let Liquid { velocity, surface, solid, inlet, .. } = liquid;
-    extrapolate(velocity, cells, surface, solid, inlet.as_ref(), h, params.layers())
+    let Liquid { velocity, surface, solid, inlet, parted, .. } = liquid;
+    let walls = Walls { solid, parted: parted.as_ref(), h };
+    extrapolate(velocity, cells, surface, &walls, inlet.as_ref(), params.layers())
 }
 
 fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {

@@ -4,7 +4,7 @@ use super::advection::AdvectionParams;
 use super::cells::{CHUNK, Cells};
 use super::collision::Sweep;
 use super::crowding::{Crowds, crowds};
-use super::extrapolation::extrapolate;
+use super::extrapolation::{Walls, extrapolate};
 use super::particles::Particles;
 use crate::coupling::{Density, LiquidFields, free_surface};
 use crate::grid::sampling::Sampler;
@@ -82,6 +82,7 @@ fn displacement(
         previous_bubbles: None,
         drift: 1.0,
         volume_gain: 0.0,
+        parting: None,
     };
     // A projection over a unit of time of a liquid at rest, whose velocity is then the displacement.
     let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
@@ -91,6 +92,6 @@ fn displacement(
     let mut displacement = displacement.on(&cells.topology);
     let at_rest = SolidFields { velocity: still.on(&cells.topology), ..fields.clone() };
     let h = transform.voxel_size() as f32;
-    extrapolate(&mut displacement, cells, &crowds.surface, &at_rest, None, h, LAYERS);
+    extrapolate(&mut displacement, cells, &crowds.surface, &Walls::held(&at_rest, h), None, LAYERS);
     Some(displacement)
 }

@@ -12,5 +12,5 @@ pub use device::{Device, DeviceSolver, solver};
 pub use engine::MultigridSolver;
 pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
 pub use system::{
-    AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID, SuperCell, SystemError, Unknowns,
+    AttachedMass, CELL, Column, FIXED, Link, PressureSystem, SOLID, SuperCell, SystemError, Unknowns,
 };

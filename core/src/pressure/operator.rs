@@ -69,6 +69,14 @@ impl PressureSystem {
                 }
             });
         }
+        for link in &self.links {
+            let known = link.to.map_or(0.0, |b| x.supers[b as usize]);
+            let flow = f64::from(link.weight) * (x.cells[link.cell as usize] - known);
+            y.cells[link.cell as usize] += flow;
+            if let Some(b) = link.to {
+                y.supers[b as usize] -= flow;
+            }
+        }
         for mass in &self.attached {
             let k = mass.columns.len();
             let c_x: Vec<f64> = mass.columns.iter().map(|c| c.dot(x)).collect();

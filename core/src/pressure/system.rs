@@ -37,6 +37,17 @@ pub struct AttachedMass {
     pub inverse_mass: Vec<f64>,
 }
 
+/// What joins a cell to a pressure that no face leads to: the air behind a wall from which liquid has parted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// Position `leaf * 512 + offset` of a [`CELL`].
+    pub cell: u32,
+    /// The super-cell, or `None` for a pressure known to be 0.
+    pub to: Option<u32>,
+    /// Coefficient c ≥ 0, m³/(s·Pa), as of a face.
+    pub weight: f32,
+}
+
 /// The symmetric positive (semi)definite system `A x = b` of a pressure solve, as data.
 ///
 /// Unknowns are the pressures p of the cells labelled [`CELL`] and the pressures λ of the super-cells:
@@ -61,6 +72,8 @@ pub struct PressureSystem {
     pub super_cells: Vec<SuperCell>,
     /// Bodies moved by the pressure.
     pub attached: Vec<AttachedMass>,
+    /// What joins cells to air that no face leads to; a cell reaches the same air through faces as well.
+    pub links: Vec<Link>,
 }
 
 /// A vector over the unknowns of a [`PressureSystem`]; entries of cells not labelled [`CELL`] are 0.
@@ -114,6 +127,16 @@ pub enum SystemError {
         label: i32,
         /// How many super-cells the system has.
         super_cells: usize,
+    },
+    /// A link is malformed.
+    #[error("pressure system: link of {cell} to {to:?} with coefficient {weight}")]
+    Link {
+        /// The cell's position.
+        cell: u32,
+        /// The super-cell.
+        to: Option<u32>,
+        /// Its coefficient.
+        weight: f32,
     },
     /// A compliance is negative or not finite.
     #[error("pressure system: super-cell {super_cell} has compliance {value}")]
@@ -178,6 +201,12 @@ impl PressureSystem {
         for (super_cell, s) in self.super_cells.iter().enumerate() {
             if !(s.compliance >= 0.0 && s.compliance < f64::INFINITY) {
                 return Err(SystemError::Compliance { super_cell, value: s.compliance });
+            }
+        }
+        for &Link { cell, to, weight } in &self.links {
+            let ends = self.label.get(cell as usize) == Some(&CELL) && to.is_none_or(|b| (b as usize) < supers);
+            if !(ends && weight >= 0.0 && weight < f32::INFINITY) {
+                return Err(SystemError::Link { cell, to, weight });
             }
         }
         for (mass, a) in self.attached.iter().enumerate() {

@@ -43,6 +43,7 @@ fn build_box(
         face,
         super_cells: vec![SuperCell::default(); supers],
         attached: vec![],
+        links: vec![],
         topology,
     }
 }

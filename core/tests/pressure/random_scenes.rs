@@ -127,7 +127,7 @@ impl Painting {
         }
         let label = (0..slots).map(|s| self.label(topology.coord(s) - shift)).collect();
         let super_cells = vec![SuperCell::default(); self.bubbles as usize];
-        PressureSystem { topology, label, face, super_cells, attached: vec![] }
+        PressureSystem { topology, label, face, super_cells, attached: vec![], links: vec![] }
     }
 }
 

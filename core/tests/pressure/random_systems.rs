@@ -39,7 +39,7 @@ pub fn random_system(random: &mut Random) -> PressureSystem {
     let face = std::array::from_fn(|_| (0..slots).map(|_| coefficient()).collect());
     let compliance = |random: &mut Random| if random.unit() < 0.7 { 0.0 } else { random.unit() * 1e-2 };
     let super_cells = (0..supers).map(|_| SuperCell { compliance: compliance(random) }).collect();
-    let mut system = PressureSystem { topology, label, face, super_cells, attached: vec![] };
+    let mut system = PressureSystem { topology, label, face, super_cells, attached: vec![], links: vec![] };
     let cells: Vec<u32> = (0..slots as u32).filter(|&s| system.label[s as usize] == CELL).collect();
     if !cells.is_empty() {
         system.attached = (0..random.below(3)).map(|_| random_mass(random, &cells, supers)).collect();

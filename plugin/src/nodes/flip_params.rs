@@ -46,9 +46,11 @@ const WALL_SLIP: usize = 22;
 const SURFACE_TENSION: usize = 23;
 const AIR_PARTICLES: usize = 24;
 const PARTICLE_BAND: usize = 25;
+/// Place of [`projection::parting_list`].
+pub const PARTING: usize = 26;
 
 /// Every parameter, in the order of the constants above.
-pub static PARAMS: [Param; 26] = [
+pub static PARAMS: [Param; 28] = [
     Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
         .folder(c"Particle Motion")
         .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
@@ -149,6 +151,8 @@ pub static PARAMS: [Param; 26] = [
         .hard_max()
         .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks many voxels deep take less time and memory so, and look the same at their surface. 0 keeps all particles everywhere; less than 3 is taken as 3.")
         .disable_when(c"{ reseed == 0 }"),
+    projection::parting_list()[0],
+    projection::parting_list()[1],
 ];
 
 /// How the core is to step the liquid; limits that contradict each other get a sentence.

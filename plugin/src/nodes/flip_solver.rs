@@ -1,7 +1,7 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
 use super::acceleration::{read_acceleration, write_acceleration};
-use super::flip_params::{PARAMS, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
+use super::flip_params::{PARAMS, PARTING, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
 use super::flip_totals::{Totals, potential_energy};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};
@@ -75,13 +75,14 @@ static PORTS: [Port; 28] = [
     ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::air(OBJECT).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
     ports::tension(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
+    ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
     ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     ports::spray(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     ports::air_particles(OBJECT).on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
     collider_ports::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     ports::vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
     ports::forces(OBJECT).on(Stage::PREDICT, WRITE),
+    ports::parted(OBJECT).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
 ];
 
 const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
@@ -116,6 +117,8 @@ const SOLVE: Ports = Ports {
     air: 19,
     tension: 20,
     spray: 23,
+    parted: 27,
+    inlet: 21,
 };
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
 const AIR_PARTICLES: u32 = 24;
@@ -155,7 +158,17 @@ impl Instance for FlipSolver {
             Stage::SOLVE => {
                 let (exchange, caches) = (&mut self.exchange, &mut self.caches);
                 let project = free_surface::project;
-                projection::solve(exchange, caches, call, SOLVE, PRESSURE_SOLVE, 0.0, "free_surface", project)
+                projection::solve(
+                    exchange,
+                    caches,
+                    call,
+                    SOLVE,
+                    PRESSURE_SOLVE,
+                    PARTING,
+                    0.0,
+                    "free_surface",
+                    project,
+                )
             }
             Stage::CORRECT => self.correct(call),
             _ => Err(Failure::new(Status::BAD_ARGUMENT, "the FLIP solver has no such stage")),
@@ -295,6 +308,7 @@ impl FlipSolver {
         self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
         self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
+        held.liquid.parted = self.exchange.grid::<f32>(call, SOLVE.parted, 0)?.map(|g| g.0);
         let params = flip_params(call, held.particle_separation)?;
         let Held { liquid, particle_separation, followers } = &mut held;
         let unkicked = followers.take(Beside::Now).unwrap_or_else(|| liquid.particles.velocity.clone());

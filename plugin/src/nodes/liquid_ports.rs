@@ -151,6 +151,13 @@ pub const fn pressure(owner: Owner) -> Port {
         .help(c"Pressure of the liquid, and of bubbles in their cells.")
 }
 
+/// Where the liquid has parted from solids.
+pub const fn parted(owner: Owner) -> Port {
+    Port::grid(owner, c"parted", Sampling::CENTER, Element::F32)
+        .unit(c"m/s")
+        .help(c"Speed at which the liquid leaves the wall beside a cell; 0 where it has not parted from it, absent where it never does.")
+}
+
 /// Regions of air and liquid.
 pub const fn region(owner: Owner) -> Port {
     Port::grid(owner, c"region", Sampling::CENTER, Element::I32)

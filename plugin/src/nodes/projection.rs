@@ -4,7 +4,7 @@ use super::liquid_ports as ports;
 use crate::exchange::{Exchange, Field, read_domain, read_walls, write_bubble_memory, write_bubbles};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
 use meniscus_abi::{Access, Level, Owner, Param, Port, Sampling, Stage, Status};
-use meniscus_core::coupling::{Density, Error, LiquidFields, Projection};
+use meniscus_core::coupling::{Density, Error, LiquidFields, Parting, Projection};
 use meniscus_core::fluid::viscosity::{self, SplitError, Viscosity, Viscous, Walls, between_projections};
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::number::{roughly, written};
@@ -22,7 +22,7 @@ pub type Project = fn(
 ) -> Result<Projection, Error>;
 
 /// Number of ports a projection needs.
-pub const PORT_COUNT: usize = 17;
+pub const PORT_COUNT: usize = 19;
 
 /// The ports of a projection, in their order from the first one on.
 pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
@@ -47,6 +47,8 @@ pub const fn port_list(owner: Owner) -> [Port; PORT_COUNT] {
         ports::air(owner).on(Stage::SOLVE, BOTH),
         ports::tension(owner).on(Stage::SOLVE, READ),
         ports::spray(owner).on(Stage::SOLVE, READ),
+        ports::parted(owner).on(Stage::SOLVE, BOTH),
+        ports::inlet(owner).on(Stage::SOLVE, READ),
     ]
 }
 
@@ -87,6 +89,10 @@ pub struct Ports {
     pub tension: u32,
     /// Liquid outside the surface.
     pub spray: u32,
+    /// Where the liquid has parted from solids.
+    pub parted: u32,
+    /// Faces that sources drive.
+    pub inlet: u32,
 }
 
 impl Ports {
@@ -109,6 +115,8 @@ impl Ports {
         air: 14,
         tension: 15,
         spray: 16,
+        parted: 17,
+        inlet: 18,
     };
 }
 
@@ -130,6 +138,23 @@ pub const fn param_list() -> [Param; 2] {
     ]
 }
 
+/// The parameters of parting from solids, for a node's list.
+pub const fn parting_list() -> [Param; 2] {
+    [
+        Param::toggle(c"wall_separation", c"Separate from Walls", false)
+            .folder(c"Wall Separation")
+            .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it.")
+            .houdini(c"doseparation"),
+        Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
+            .folder(c"Wall Separation")
+            .unit(c"Pa")
+            .range(-200_000.0, 0.0)
+            .hard_max()
+            .help(c"Pressure, against that of the open air, below which liquid lets go of a solid where no air gets between. Nearer to 0 it tears off pistons and out of siphons sooner; water in air holds down to -101325.")
+            .disable_when(c"{ wall_separation == 0 }"),
+    ]
+}
+
 /// Caches of a projection.
 #[derive(Default)]
 pub struct Caches {
@@ -138,7 +163,7 @@ pub struct Caches {
     told: bool,
 }
 
-/// Runs a projection; `first_param` is the place of [`param_list`] in the node's list, `volume_gain` the rate (1/s) at
+/// Runs a projection; `first_param` and `parting_param` are the places of [`param_list`] and [`parting_list`] in the node's list, `volume_gain` the rate (1/s) at
 /// which bubbles return to their rest volumes.
 #[allow(clippy::too_many_arguments)]
 pub fn solve(
@@ -147,12 +172,13 @@ pub fn solve(
     call: &mut Call,
     at: Ports,
     first_param: usize,
+    parting_param: usize,
     volume_gain: f64,
     name: &str,
     project: Project,
 ) -> Result<Outcome, Failure> {
     let always = [at.surface, at.vel, at.open, at.vel_solid, at.density, at.divergence];
-    let sometimes = [at.swelling, at.tension, at.spray, at.pressure, at.viscosity];
+    let sometimes = [at.swelling, at.tension, at.spray, at.pressure, at.viscosity, at.parted, at.inlet];
     exchange.read_ahead(call, &[&always[..], &sometimes].concat());
     let (surface, transform) = exchange.required_grid(call, at.surface)?;
     let mut vel = exchange.required_faces(call, at.vel)?.0;
@@ -164,6 +190,9 @@ pub fn solve(
     let tension = exchange.grid::<f32>(call, at.tension, 0)?.map(|g| g.0);
     let spray = exchange.grid::<f32>(call, at.spray, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
+    let parted = exchange.grid::<f32>(call, at.parted, 0)?.map(|g| g.0);
+    let parts = call.on(parting_param);
+    let driven = if parts { exchange.faces(call, at.inlet, 0)?.map(|f| f.0) } else { None };
     let bubbles = exchange.bubble_memory(call, at.region, at.air)?;
     let domain = read_domain(call, at.domain, 0)?;
     let walls = read_walls(call, at.domain, 0);
@@ -191,6 +220,11 @@ pub fn solve(
         previous_bubbles: bubbles.as_ref(),
         drift: call.dt_next(),
         volume_gain,
+        parting: parts.then(|| Parting {
+            cavitation: call.number(parting_param + 1),
+            previous: parted.as_ref(),
+            driven: driven.as_ref(),
+        }),
     };
     let params = Params {
         tolerance: call.number(first_param),
@@ -230,6 +264,10 @@ pub fn solve(
         vec![Field::faces(at.vel, &vel), Field::grid(at.pressure, Sampling::CENTER, &projected.pressure)];
     let fitted = projected.surface.as_ref();
     fields.extend(fitted.map(|fitted| Field::grid(at.surface, Sampling::CENTER, fitted)));
+    // One that was left by an earlier substep does not stay when liquid no longer parts.
+    let none = parted.as_ref().map(|p| Grid::new(p.topology.clone(), 0.0));
+    let parted = projected.parted.as_ref().or(none.as_ref());
+    fields.extend(parted.map(|parted| Field::grid(at.parted, Sampling::CENTER, parted)));
     exchange.write_fields(call, &transform, &fields)?;
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &transform)?;
     write_bubble_memory(call, at.air, &projected.memory, projected.taken)?;

@@ -272,7 +272,7 @@ fn measure_leaf(
                 Some(region)
             }
             Err(_) if has(&touching, n) => at.air_beside(n),
-            Err(_) => None,
+            Err(_) => usize::try_from(found.gap_of(l * leaf::SIZE + n)).ok(),
         };
         let open = if has(&cut, n) { at.open_fraction(n) } else { f32::from(u8::from(has(&open, n))) };
         let (inside, spray) = (inside[n], spray.map_or(0.0, |spray| spray[n]));

@@ -12,6 +12,7 @@ mod chinks;
 mod disjoint_sets;
 mod gaps;
 mod leaf_components;
+pub(super) mod links;
 mod measure;
 pub(super) mod sets;
 mod skin;
@@ -69,6 +70,8 @@ pub struct Regions {
     skin: Vec<Vec<skin::SkinCell>>,
     gaps: Gaps,
     gap_regions: Vec<i32>,
+    /// Liquid cells whose walls had parted, by slot, and the region of the air behind; below 0 where there is none.
+    parted: Vec<(usize, i32)>,
 }
 
 /// Label of liquid component k.
@@ -109,11 +112,14 @@ impl Regions {
         }));
         let gaps = Gaps::new(topology.origins(), &limits);
         let in_leaves = first[topology.len()];
-        let mut sets = DisjointSets::new(in_leaves as usize + gaps.boxes.len());
+        let first_parted = in_leaves + gaps.boxes.len() as u32;
+        let parted = links::gaps(fields, &topology, &components, first_parted);
+        let mut sets = DisjointSets::new(first_parted as usize + parted.len());
         let contacts = border_contacts(fields, &topology, &components, &first, &gaps);
         contacts.joined.iter().for_each(|&(a, b)| sets.union(a, b));
         gaps.adjacent(|a, b| sets.union(in_leaves + a, in_leaves + b));
         chinks::join(&mut sets, &components, contacts.chinks);
+        links::join(&parted, fields, &topology, &components, &first, &mut sets);
 
         // A set that holds a leaf component has one as its representative: what lies only in gaps (the
         // inside of solids, rooms without a leaf) gets no number.
@@ -132,6 +138,7 @@ impl Regions {
         }
         let gap_regions: Vec<i32> =
             (0..gaps.boxes.len()).map(|g| label[sets.find(in_leaves + g as u32) as usize]).collect();
+        let parted = links::regions(&parted, &label, &mut sets);
         let mut cells = Grid::new(topology, LABEL_SOLID);
         cells.values.par_chunks_mut(leaf::SIZE).zip(&components).zip(&first).for_each(
             |((out, c), &first)| {
@@ -156,6 +163,7 @@ impl Regions {
             skin: Vec::new(),
             gaps,
             gap_regions,
+            parted,
         };
         let measured = measure::measure(&found, regions as usize, fields);
         (found.air, found.liquid_cells, found.skin) = (measured.air, measured.liquid_cells, measured.skin);
@@ -171,6 +179,28 @@ impl Regions {
     /// Label of the inactive tile with this origin: an air region or [`LABEL_SOLID`].
     pub(super) fn at_tile(&self, origin: Coord) -> i32 {
         self.gaps.locate(origin).map_or(LABEL_SOLID, |g| self.gap_regions[g as usize])
+    }
+
+    /// Label of a cell, active or not.
+    pub(super) fn label_at(&self, cell: Coord) -> i32 {
+        match self.cells.topology.slot_of(cell) {
+            Some(slot) => self.cells.values[slot],
+            None => self.at_tile(cell & !(leaf::DIM as i32 - 1)),
+        }
+    }
+
+    /// Region of the air behind the wall of a liquid cell that had parted from it; below 0 for none.
+    pub(super) fn gap_at(&self, cell: Coord) -> i32 {
+        if self.parted.is_empty() {
+            return LABEL_SOLID;
+        }
+        self.cells.topology.slot_of(cell).map_or(LABEL_SOLID, |slot| self.gap_of(slot))
+    }
+
+    /// The same, of an active cell.
+    fn gap_of(&self, slot: usize) -> i32 {
+        let found = self.parted.binary_search_by_key(&slot, |&(slot, _)| slot);
+        found.map_or(LABEL_SOLID, |n| self.parted[n].1)
     }
 
     /// The cells of liquid in an active leaf.

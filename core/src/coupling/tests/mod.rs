@@ -7,6 +7,7 @@ mod fit;
 mod hydrostatics;
 mod identity;
 mod invariance;
+mod parting;
 mod pistons;
 mod regions;
 mod viscous;
@@ -242,6 +243,7 @@ pub(super) fn water<'a>(
         previous_bubbles: None,
         drift: 0.01,
         volume_gain: 0.0,
+        parting: None,
     }
 }
 

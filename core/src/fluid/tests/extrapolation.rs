@@ -1,6 +1,6 @@
 use super::*;
 use crate::fluid::air_flow::carry_volume;
-use crate::fluid::extrapolation::extrapolate;
+use crate::fluid::extrapolation::{Walls, extrapolate};
 use crate::grid::{FaceGrid, Grid, leaf};
 use crate::solid::{DomainLimits, Side, rasterise};
 
@@ -27,7 +27,7 @@ fn a_constant_stays_constant_and_ends_after_its_layers() {
         below[axis] -= 1;
         if liquid(c) || liquid(below) { u[axis] } else { 1e9 }
     });
-    extrapolate(&mut velocity, &cells, &phi, &solid, None, H as f32, LAYERS);
+    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
     for axis in 0..3 {
         for s in 0..phi.values.len() {
             let c = cells.topology.coord(s);
@@ -58,7 +58,7 @@ fn spray_keeps_its_own_velocity() {
         (1, _) => 1.0,
         _ => 0.0,
     });
-    extrapolate(&mut velocity, &cells, &phi, &solid, None, H as f32, LAYERS);
+    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
     let drop = glam::IVec3::new(4, 10, 4);
     assert_eq!(velocity.get(1, drop), -5.0);
     assert_eq!(velocity.get(1, glam::IVec3::new(4, 9, 0)), 1.0);
@@ -71,7 +71,7 @@ fn walls_let_velocity_slip_along_them_but_not_through() {
     let solid = rasterise(&[], &domain, &cells.topology, &transform());
     let u = [1.0, -2.0, 0.5];
     let mut velocity = FaceGrid::from_fn(cells.topology.clone(), 0.0, |axis, _| u[axis]);
-    extrapolate(&mut velocity, &cells, &phi, &solid, None, H as f32, LAYERS);
+    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
     for s in 0..phi.values.len() {
         let c = cells.topology.coord(s);
         let face_in_floor = c.y <= 0 && c.y >= -2 && (2..6).contains(&c.x) && (2..6).contains(&c.z);
@@ -109,7 +109,7 @@ fn the_air_beside_the_liquid_neither_squeezes_nor_stretches_it() {
             p[axis] -= 0.5;
             u[axis](transform().to_world(p)) as f32
         });
-        let extended = extrapolate(&mut velocity, &cells, &phi, &solid, None, H as f32, LAYERS);
+        let extended = extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
         let before = velocity.clone();
         carry_volume(&mut velocity, &extended, &solid, LAYERS);
         (before, velocity)

@@ -1,6 +1,6 @@
 use super::*;
 use crate::coupling::identity::BubbleMemory;
-use crate::coupling::{Density, LiquidFields, constraint_bubbles, free_surface};
+use crate::coupling::{Density, LiquidFields, Parting, constraint_bubbles, free_surface};
 use crate::fluid::device::Processor;
 use crate::fluid::flip::{FlipParams, Liquid, correct_on, predict, start, suggest_dt};
 use crate::fluid::seeding::{Material, Seeding};
@@ -8,14 +8,14 @@ use crate::fluid::solids::SolidMemory;
 use crate::fluid::step::Step;
 use crate::fluid::transfer::VelocityTransfer;
 use crate::fluid::viscosity::{self, Viscosity, Viscous, ViscousLiquid, Walls, between_projections};
-use crate::grid::FaceGrid;
+use crate::grid::{FaceGrid, Grid};
 use crate::levelset::SignedDistance;
 use crate::pressure::{MultigridSolver, Params};
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
 use std::ops::ControlFlow;
 
 const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };
-const GRAVITY: f64 = 9.81;
+pub(super) const GRAVITY: f64 = 9.81;
 
 pub(super) struct Scene {
     pub(super) liquid: Liquid,
@@ -31,6 +31,9 @@ pub(super) struct Scene {
     /// Trapped air keeps its volume.
     pub(super) keeps_air: bool,
     air: Option<BubbleMemory>,
+    /// Liquid parts from solids, at this pressure (Pa) where no air reaches.
+    pub(super) parts_at: Option<f64>,
+    pressure: Option<Grid<f32>>,
 }
 
 impl Scene {
@@ -38,14 +41,15 @@ impl Scene {
         Self::among(Vec::new(), domain, inside, velocity)
     }
 
-    fn among(
+    pub(super) fn among(
         colliders: Vec<Collider>,
         domain: DomainLimits,
         inside: impl Fn(DVec3) -> bool + Sync,
         velocity: Vec3,
     ) -> Self {
         let mut liquid = Liquid::new(transform(), DVec3::ZERO);
-        let bounds = (domain.min.max(DVec3::splat(-4.0)), domain.max.min(DVec3::splat(4.0)));
+        let finite = |x: DVec3, else_: f64| x.map(|x| if x.is_finite() { x } else { else_ });
+        let bounds = (finite(domain.min, -4.0), finite(domain.max, 4.0));
         let seeding = Seeding::for_voxel(H as f32);
         let Liquid { particles, next_id, .. } = &mut liquid;
         seeding.fill(particles, &transform(), bounds, inside, |_| velocity, WATER, next_id);
@@ -60,6 +64,8 @@ impl Scene {
             viscous_first: false,
             keeps_air: false,
             air: None,
+            parts_at: None,
+            pressure: None,
         };
         let solids = Solids { colliders: &scene.colliders, domain: &scene.domain };
         start(&mut scene.liquid, &solids, &scene.params, &mut scene.memory);
@@ -91,10 +97,15 @@ impl Scene {
             density: Density::Uniform(1000.0),
             source: Some(&self.liquid.divergence),
             tension: self.liquid.tension.as_ref(),
-            previous_pressure: None,
+            previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
             drift: step.next,
             volume_gain: 10.0,
+            parting: self.parts_at.map(|cavitation| Parting {
+                cavitation,
+                previous: self.liquid.parted.as_ref(),
+                driven: None,
+            }),
         };
         let keep_going = |_| ControlFlow::Continue(());
         let params = Params::default();
@@ -107,6 +118,10 @@ impl Scene {
             None => {
                 let solved = project(&fields, vel).unwrap();
                 self.air = Some(solved.memory);
+                if self.parts_at.is_some() {
+                    self.pressure = Some(solved.pressure);
+                }
+                self.liquid.parted = solved.parted;
                 if let Some(fitted) = solved.surface {
                     self.liquid.surface = fitted;
                 }

@@ -7,6 +7,7 @@ mod energy;
 mod extrapolation;
 mod flip;
 mod interrupt;
+mod parting;
 mod sources;
 mod spreading;
 mod surface;

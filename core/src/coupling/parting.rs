@@ -1,0 +1,211 @@
+//! Where liquid parts from solids: 0 ≤ p − λ ⊥ (u − w)·n ≥ 0 [Batty et al. 2007], one wall patch a cell.
+//!
+//! The wall of a cell is the solid part of its faces, a = −Σ_f ±(1 − α_f) h² e_f, which points into the liquid. While it
+//! holds, liquid flows along it. Where it has parted, a link joins the cell to the air behind: what flows through it,
+//! G = a·(u* − w) + c (λ − p) with c = dt |a| / (ρ θ h), opens a void that belongs to that air. Both states share one
+//! formula, so the pressure of the last substep tells which walls let go in this one, and the solve itself which close again.
+
+use super::assemble::AirUnknowns;
+use super::fields::{Density, LiquidFields};
+use super::regions::{Regions, component_of, links};
+use super::volumes::ClosedVolume;
+use crate::grid::{Coord, FaceGrid, Grid, Topology, leaf};
+use crate::pressure::{CELL, Link, PressureSystem, Unknowns};
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How liquid parts from solids.
+#[derive(Clone, Copy, Debug)]
+pub struct Parting<'a> {
+    /// Pressure, Pa, below which liquid parts where no air reaches.
+    pub cavitation: f64,
+    /// Speed, m/s, at which liquid left the walls of its cells in the substep before: above 0 where it had parted.
+    pub previous: Option<&'a Grid<f32>>,
+    /// 1 on the faces whose velocity a source gives: they are no walls.
+    pub driven: Option<&'a FaceGrid<f32>>,
+}
+
+/// Least area of a wall, of a face's, that liquid parts from.
+const LEAST_AREA: f64 = 0.05;
+/// Least way, voxels a substep, that liquid would leave a wall by for it to let go.
+const LEAST_WAY: f64 = 1e-3;
+/// Way from the middle of a cell to its wall, voxels, and the least that is left of it where a gap has opened.
+const TO_WALL: f64 = 0.5;
+const LEAST_TO_SURFACE: f64 = 0.1;
+
+/// What a wall parts into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Into {
+    /// An air region.
+    Air(usize),
+    /// A void at the cavitation pressure.
+    Void,
+}
+
+/// A wall that has parted.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// The cell's slot in the system.
+    slot: usize,
+    /// Number of its liquid.
+    liquid: usize,
+    into: Into,
+    /// |a|, m².
+    area: f64,
+    /// a·(u* − w), m³/s.
+    free: f64,
+    /// c, m³/(s·Pa).
+    weight: f64,
+}
+
+/// The walls that have parted in a substep, by slot.
+#[derive(Debug, Default)]
+pub(super) struct Parted {
+    gaps: Vec<Gap>,
+    cavitation: f64,
+}
+
+/// What decides whether a wall parts.
+pub(super) struct Walls<'a> {
+    pub(super) fields: &'a LiquidFields<'a>,
+    pub(super) regions: &'a Regions,
+    pub(super) topology: &'a Arc<Topology>,
+    pub(super) air: &'a AirUnknowns,
+    pub(super) closed: &'a [ClosedVolume],
+    pub(super) vel: &'a FaceGrid<f32>,
+    pub(super) dt: f64,
+}
+
+impl Parted {
+    /// The walls that let go: those that had parted, and those that air reaches, at a pressure (in the guess `x`) that
+    /// would make liquid leave.
+    pub(super) fn find(walls: &Walls, system: &PressureSystem, x: &Unknowns) -> Self {
+        let Some(parting) = &walls.fields.parting else { return Self::default() };
+        let pressure = |r: usize| walls.air[r].map_or(0.0, |b| x.supers[b as usize]);
+        let highest = (0..walls.regions.air.len()).map(pressure).fold(parting.cavitation, f64::max);
+        let mut in_closed = vec![false; walls.regions.liquid_cells.len()];
+        walls.closed.iter().flat_map(|volume| &volume.liquids).for_each(|&k| in_closed[k] = true);
+        let of_leaf = |(l, &origin): (usize, &Coord)| {
+            let mut gaps = Vec::new();
+            let around = walls.regions.around(origin);
+            let (wet, whole) = (around.liquid(), (0..6).map(|k| around.whole(k)));
+            let uncut = whole.fold([u64::MAX; 8], |all, set| std::array::from_fn(|x| all[x] & set[x]));
+            let walled: [u64; 8] = std::array::from_fn(|x| wet[x] & !uncut[x]);
+            for n in crate::grid::morphology::offsets(&walled) {
+                let slot = l * leaf::SIZE + n;
+                if system.label[slot] != CELL {
+                    continue;
+                }
+                let cell = origin + IVec3::from_array(leaf::local(n));
+                let Some((area, free, weight)) = walls.patch(cell, parting) else { continue };
+                let leaves = |level: f64| free + weight * (level - x.cells[slot]);
+                let least = LEAST_WAY * walls.fields.voxel_size() * area / walls.dt;
+                let had_parted = parting.previous.is_some_and(|speed| speed.get(cell) > 0.0);
+                if !had_parted && leaves(highest) <= least {
+                    continue;
+                }
+                let liquid = component_of(around.label(n));
+                let reached = walls.reached(cell, had_parted);
+                let into = match reached {
+                    Some(r) if had_parted || leaves(pressure(r)) > least => Into::Air(r),
+                    None if !in_closed[liquid] && leaves(parting.cavitation) > least => Into::Void,
+                    _ => continue,
+                };
+                gaps.push(Gap { slot, liquid, into, area, free, weight });
+            }
+            gaps
+        };
+        let origins = walls.topology.origins();
+        let leaves: Vec<Vec<Gap>> = origins.par_iter().enumerate().map(of_leaf).collect();
+        Self { gaps: leaves.concat(), cavitation: parting.cavitation }
+    }
+
+    /// Joins the cells to the air behind their walls.
+    pub(super) fn link(&self, air: &AirUnknowns, system: &mut PressureSystem) {
+        let target = |into: Into| match into {
+            Into::Air(r) => air[r],
+            Into::Void => None,
+        };
+        let link = |gap: &Gap| Link { cell: gap.slot as u32, to: target(gap.into), weight: gap.weight as f32 };
+        system.links = self.gaps.iter().map(link).collect();
+    }
+
+    /// What opens the gaps at the pressures `x`, m³/s each; without pressure, all that is free to leave.
+    pub(super) fn opening(&self, air: &AirUnknowns, x: Option<&Unknowns>) -> Vec<f64> {
+        let of_gap = |gap: &Gap| {
+            let level = match gap.into {
+                Into::Air(r) => x.and_then(|x| Some(x.supers[air[r]? as usize])).unwrap_or(0.0),
+                Into::Void => self.cavitation,
+            };
+            let weight = f64::from(gap.weight as f32);
+            gap.free + weight * (level - x.map_or(0.0, |x| x.cells[gap.slot]))
+        };
+        self.gaps.iter().map(of_gap).collect()
+    }
+
+    /// Takes what opens the gaps from the outflow of their cells, and gives it to that of the air.
+    pub(super) fn enter(&self, opening: &[f64], flux: &mut super::flux::Flux) {
+        for (gap, opening) in self.gaps.iter().zip(opening) {
+            flux.cells[gap.slot] -= opening;
+            flux.liquid[gap.liquid] -= opening;
+            if let Into::Air(r) = gap.into {
+                flux.air[r] += opening;
+            }
+        }
+    }
+
+    /// Speed, m/s, at which liquid leaves the walls of its cells, on the leaves that have any.
+    pub(super) fn speeds(&self, topology: &Topology, opening: &[f64]) -> Grid<f32> {
+        let leaves = self.gaps.chunk_by(|a, b| a.slot / leaf::SIZE == b.slot / leaf::SIZE);
+        let origins = leaves.map(|gaps| topology.origins()[gaps[0].slot / leaf::SIZE]).collect();
+        let mut speeds = Grid::new(Arc::new(Topology::new(origins)), 0.0);
+        for (gap, opening) in self.gaps.iter().zip(opening) {
+            speeds.set(topology.coord(gap.slot), (opening / gap.area) as f32);
+        }
+        speeds
+    }
+}
+
+impl Walls<'_> {
+    /// |a|, a·(u* − w) and c of the wall of a cell, if it has one.
+    fn patch(&self, cell: Coord, parting: &Parting) -> Option<(f64, f64, f64)> {
+        let (fields, h) = (self.fields, self.fields.voxel_size());
+        let (mut area, mut slip) = (DVec3::ZERO, DVec3::ZERO);
+        for axis in 0..3 {
+            let mut solid = 0.0;
+            for (face, sign) in [(cell, 1.0), (cell + IVec3::AXES[axis], -1.0)] {
+                if parting.driven.is_some_and(|driven| driven.get(axis, face) > 0.0) {
+                    return None;
+                }
+                let closed = 1.0 - f64::from(fields.open.get(axis, face));
+                let relative = f64::from(self.vel.get(axis, face)) - f64::from(fields.vel_solid.get(axis, face));
+                area[axis] += sign * closed;
+                slip[axis] += closed * relative;
+                solid += closed;
+            }
+            slip[axis] = if solid > 0.0 { slip[axis] / solid } else { 0.0 };
+        }
+        let size = area.length();
+        if size < LEAST_AREA {
+            return None;
+        }
+        let density = match fields.density {
+            Density::Uniform(density) => density,
+            Density::PerCell(density) => f64::from(density.get(cell)),
+        };
+        let way = (-f64::from(fields.surface.get(cell)) / h).clamp(LEAST_TO_SURFACE, TO_WALL);
+        Some((size * h * h, area.dot(slip) * h * h, self.dt * size * h / (density * way)))
+    }
+
+    /// The air that reaches the wall of a cell: beside it, or through walls that have parted.
+    fn reached(&self, cell: Coord, had_parted: bool) -> Option<usize> {
+        let of = |cell: Coord| usize::try_from(self.regions.gap_at(cell)).ok();
+        if had_parted && let Some(region) = of(cell) {
+            return Some(region);
+        }
+        let beside = links::beside(cell, self.fields.open);
+        let air = |c: &Coord| usize::try_from(self.regions.label_at(*c)).ok();
+        beside.iter().find_map(air).or_else(|| beside.iter().find_map(|&c| of(c)))
+    }
+}

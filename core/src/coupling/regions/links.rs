@@ -1,0 +1,116 @@
+//! Air that is joined along walls from which liquid has parted, by gaps too thin for the level set.
+
+use super::leaf_components::{Kind, LeafComponents, SOLID};
+use super::{DisjointSets, LABEL_SOLID};
+use crate::coupling::fields::LiquidFields;
+use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use glam::IVec3;
+use std::collections::BTreeMap;
+
+/// The cells beside a cell that are reached through open faces: through its own, and round the edges of those.
+pub(in crate::coupling) fn beside(cell: Coord, open: &FaceGrid<f32>) -> Vec<Coord> {
+    let next = |cell: Coord, axis: usize, up: bool| {
+        let step = IVec3::AXES[axis];
+        let face = if up { cell + step } else { cell };
+        (open.get(axis, face) > 0.0).then_some(if up { cell + step } else { cell - step })
+    };
+    let mut found = Vec::with_capacity(18);
+    for (axis, up) in (0..6).map(|k| (k / 2, k % 2 == 1)) {
+        found.extend(next(cell, axis, up));
+    }
+    for i in 0..found.len() {
+        let first = found[i];
+        let along = (first - cell).abs();
+        for (axis, up) in (0..6).map(|k| (k / 2, k % 2 == 1)).filter(|&(axis, _)| along[axis] == 0) {
+            found.extend(next(first, axis, up));
+        }
+    }
+    found
+}
+
+/// A liquid cell whose wall had parted, and its place among the components' numbers.
+pub(super) struct Gap {
+    pub(super) cell: Coord,
+    pub(super) slot: usize,
+    node: u32,
+}
+
+/// The gaps of the substep before that liquid still fills, by slot; numbered from `first` on.
+pub(super) fn gaps(
+    fields: &LiquidFields,
+    topology: &Topology,
+    components: &[LeafComponents],
+    first: u32,
+) -> Vec<Gap> {
+    let Some(previous) = fields.parting.and_then(|parting| parting.previous) else { return Vec::new() };
+    let parted = previous.values.iter().enumerate().filter(|(_, speed)| **speed > 0.0);
+    let mut slots: Vec<usize> = parted
+        .filter_map(|(s, _)| topology.slot_of(previous.topology.coord(s)))
+        .filter(|&slot| kind_at(components, slot) == Some(Kind::Liquid))
+        .collect();
+    slots.sort_unstable();
+    slots.iter().zip(first..).map(|(&slot, node)| Gap { cell: topology.coord(slot), slot, node }).collect()
+}
+
+fn kind_at(components: &[LeafComponents], slot: usize) -> Option<Kind> {
+    let of_leaf = &components[slot / leaf::SIZE];
+    match of_leaf.of_cell.get(slot % leaf::SIZE) {
+        Some(&SOLID) | None => None,
+        Some(&k) => of_leaf.kinds.get(usize::from(k)).copied(),
+    }
+}
+
+/// Joins gaps to each other, to the air they have opened from, and to pockets of air that are new.
+///
+/// A gap between two airs that were apart belongs to one of them and joins neither to the other: a film that liquid has
+/// just left must not let a bubble out.
+pub(super) fn join(
+    gaps: &[Gap],
+    fields: &LiquidFields,
+    topology: &Topology,
+    components: &[LeafComponents],
+    first: &[u32],
+    sets: &mut DisjointSets,
+) {
+    let number = |slot: usize| {
+        let k = components[slot / leaf::SIZE].of_cell[slot % leaf::SIZE];
+        first[slot / leaf::SIZE] + u32::from(k)
+    };
+    // (gap, component of air, its id before).
+    let mut contacts: Vec<(u32, u32, i32)> = Vec::new();
+    for gap in gaps {
+        for cell in beside(gap.cell, fields.open) {
+            let Some(slot) = topology.slot_of(cell) else { continue };
+            if let Ok(other) = gaps.binary_search_by_key(&slot, |gap| gap.slot) {
+                sets.union(gap.node, gaps[other].node);
+            } else if kind_at(components, slot) == Some(Kind::Air) {
+                let before = fields.previous_bubbles.map_or(LABEL_SOLID, |air| air.cells.get(cell));
+                contacts.push((gap.node, number(slot), before));
+            }
+        }
+    }
+    // Of each chain of gaps, the air it belongs to.
+    let mut owner: BTreeMap<u32, i32> = BTreeMap::new();
+    for &(gap, _, before) in contacts.iter().filter(|(_, _, before)| *before >= 0) {
+        let owner = owner.entry(sets.find(gap)).or_insert(before);
+        *owner = (*owner).min(before);
+    }
+    let chains: Vec<u32> = contacts.iter().map(|&(gap, ..)| sets.find(gap)).collect();
+    for (chain, &(gap, air, before)) in chains.into_iter().zip(&contacts) {
+        if before < 0 || owner.get(&chain) == Some(&before) {
+            sets.union(gap, air);
+        }
+    }
+}
+
+/// Region of each gap, with its slot; below 0 where no air reaches it.
+pub(super) fn regions(gaps: &[Gap], label: &[i32], sets: &mut DisjointSets) -> Vec<(usize, i32)> {
+    let region = |gap: &Gap| match label[sets.find(gap.node) as usize] {
+        region if region >= 0 => region,
+        _ => LABEL_SOLID,
+    };
+    let mut out = Vec::with_capacity(gaps.len());
+    let mut region = region;
+    out.extend(gaps.iter().map(|gap| (gap.slot, region(gap))));
+    out
+}

@@ -160,7 +160,9 @@ fn fields(group: &mut Group, splash: &Splash, cells: &Cells) {
     per_cell(group, cells.topology.len(), 2 * VELOCITY + VALUE);
     group.bench_function("extrapolate", |b| {
         let phi = liquid.surface.on(&cells.topology);
-        let extend = |u: &mut _| extrapolate(u, cells, &phi, &Walls::held(&liquid.solid, h), None, splash.params.layers());
+        let extend = |u: &mut _| {
+            extrapolate(u, cells, &phi, &Walls::held(&liquid.solid, h), None, splash.params.layers())
+        };
         b.iter_batched_ref(|| liquid.velocity.clone(), extend, BatchSize::LargeInput)
     });
 }

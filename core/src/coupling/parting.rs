@@ -127,7 +127,8 @@ impl Parted {
             Into::Air(r) => air[r],
             Into::Void => None,
         };
-        let link = |gap: &Gap| Link { cell: gap.slot as u32, to: target(gap.into), weight: gap.weight as f32 };
+        let link =
+            |gap: &Gap| Link { cell: gap.slot as u32, to: target(gap.into), weight: gap.weight as f32 };
         system.links = self.gaps.iter().map(link).collect();
     }
 
@@ -179,7 +180,8 @@ impl Walls<'_> {
                     return None;
                 }
                 let closed = 1.0 - f64::from(fields.open.get(axis, face));
-                let relative = f64::from(self.vel.get(axis, face)) - f64::from(fields.vel_solid.get(axis, face));
+                let relative =
+                    f64::from(self.vel.get(axis, face)) - f64::from(fields.vel_solid.get(axis, face));
                 area[axis] += sign * closed;
                 slip[axis] += closed * relative;
                 solid += closed;

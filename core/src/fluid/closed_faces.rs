@@ -146,7 +146,8 @@ impl<'a> ClosedFaces<'a> {
         }
         let near = |parted: &&Grid<f32>| {
             let reached = |&m: &u32| {
-                m != leaf::ABSENT && parted.topology.leaf_of(velocity.topology.origins()[m as usize]).is_some()
+                m != leaf::ABSENT
+                    && parted.topology.leaf_of(velocity.topology.origins()[m as usize]).is_some()
             };
             velocity.topology.neighbours()[l].iter().any(reached)
         };
@@ -170,7 +171,8 @@ impl<'a> ClosedFaces<'a> {
         let mut leaves = [0.0; leaf::DIM];
         if let Some(parted) = self.parted {
             for z in (0..leaf::DIM).filter(|z| set & 1 << z != 0) {
-                leaves[z] = self.walls.leaves(parted, self.origin + Coord::new(first[0], first[1], z as i32), axis);
+                leaves[z] =
+                    self.walls.leaves(parted, self.origin + Coord::new(first[0], first[1], z as i32), axis);
             }
         }
         let gradient = self.walls.gradients(first, axis);
@@ -260,14 +262,14 @@ impl<'a> Around<'a> {
     fn leaves(&self, parted: &Grid<f32>, cell: Coord, axis: usize) -> f32 {
         let open = &self.solid.open;
         let both = [cell, cell - Coord::AXES[axis]];
-        let is_solid = |c: Coord| {
-            (0..3).all(|a| open.get(a, c) <= 0.0 && open.get(a, c + Coord::AXES[a]) <= 0.0)
-        };
+        let is_solid =
+            |c: Coord| (0..3).all(|a| open.get(a, c) <= 0.0 && open.get(a, c + Coord::AXES[a]) <= 0.0);
         let own = parted.get(both[0]) + parted.get(both[1]);
         if own != 0.0 || !both.into_iter().all(is_solid) {
             return own;
         }
-        let mut around = both.into_iter().flat_map(|c| Coord::AXES.into_iter().flat_map(move |e| [c + e, c - e]));
+        let mut around =
+            both.into_iter().flat_map(|c| Coord::AXES.into_iter().flat_map(move |e| [c + e, c - e]));
         around.find_map(|c| Some(parted.get(c)).filter(|v| *v != 0.0)).unwrap_or(0.0)
     }
 

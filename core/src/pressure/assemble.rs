@@ -63,7 +63,12 @@ pub(super) fn finest_level(system: &PressureSystem, active: &ActiveLeaves, old: 
         let (colour, row, lane) = place(link.cell as usize % leaf::SIZE);
         let target = link.to.unwrap_or(ZERO);
         let (colour, lane, weight) = (colour as u8, (row * 4 + lane) as u8, link.weight);
-        per_leaf[active.number[link.cell as usize / leaf::SIZE] as usize].push(Contact { colour, lane, target, weight });
+        per_leaf[active.number[link.cell as usize / leaf::SIZE] as usize].push(Contact {
+            colour,
+            lane,
+            target,
+            weight,
+        });
     }
     per_leaf.par_iter_mut().for_each(|list| list.sort_by_key(|c| (c.colour, c.target, c.lane)));
     level.contacts = Contacts::new(&per_leaf, system.super_cells.len());

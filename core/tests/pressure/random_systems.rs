@@ -3,7 +3,7 @@
 use crate::{Random, dot, relative_residual, solve};
 use meniscus_core::grid::{Coord, Topology, leaf};
 use meniscus_core::pressure::{
-    AttachedMass, CELL, Column, FIXED, Params, PressureSystem, SOLID, SuperCell, Unknowns,
+    AttachedMass, CELL, Column, FIXED, Link, Params, PressureSystem, SOLID, SuperCell, Unknowns,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -43,8 +43,14 @@ pub fn random_system(random: &mut Random) -> PressureSystem {
     let cells: Vec<u32> = (0..slots as u32).filter(|&s| system.label[s as usize] == CELL).collect();
     if !cells.is_empty() {
         system.attached = (0..random.below(3)).map(|_| random_mass(random, &cells, supers)).collect();
+        system.links = (0..random.below(6)).map(|_| random_link(random, &cells, supers)).collect();
     }
     system
+}
+
+fn random_link(random: &mut Random, cells: &[u32], supers: usize) -> Link {
+    let to = (supers > 0 && random.unit() < 0.5).then(|| random.below(supers) as u32);
+    Link { cell: cells[random.below(cells.len())], to, weight: random.unit() as f32 }
 }
 
 fn random_mass(random: &mut Random, cells: &[u32], supers: usize) -> AttachedMass {

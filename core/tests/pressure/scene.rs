@@ -160,7 +160,7 @@ impl Scene {
             face: std::array::from_fn(|_| vec![0.0; size]),
             super_cells: vec![SuperCell::default(); if constrained { self.bubbles } else { 0 }],
             attached: vec![],
-        links: vec![],
+            links: vec![],
         };
         let mut rhs = Unknowns::zeros(&system);
         for slot in 0..size {

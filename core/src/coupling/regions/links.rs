@@ -8,24 +8,35 @@ use glam::IVec3;
 use std::collections::BTreeMap;
 
 /// The cells beside a cell that are reached through open faces: through its own, and round the edges of those.
+///
+/// A cell with one open face, as rounding makes of a wall that lies in a face, sees what the cell before it does.
 pub(in crate::coupling) fn beside(cell: Coord, open: &FaceGrid<f32>) -> Vec<Coord> {
-    let next = |cell: Coord, axis: usize, up: bool| {
-        let step = IVec3::AXES[axis];
-        let face = if up { cell + step } else { cell };
-        (open.get(axis, face) > 0.0).then_some(if up { cell + step } else { cell - step })
+    let mut found = behind_faces(cell, open);
+    let own = match found[..] {
+        [only] => {
+            found.extend(behind_faces(only, open));
+            only
+        }
+        _ => cell,
     };
-    let mut found = Vec::with_capacity(18);
-    for (axis, up) in (0..6).map(|k| (k / 2, k % 2 == 1)) {
-        found.extend(next(cell, axis, up));
-    }
     for i in 0..found.len() {
         let first = found[i];
-        let along = (first - cell).abs();
-        for (axis, up) in (0..6).map(|k| (k / 2, k % 2 == 1)).filter(|&(axis, _)| along[axis] == 0) {
-            found.extend(next(first, axis, up));
-        }
+        let along = (first - own).abs().to_array();
+        found
+            .extend(behind_faces(first, open).into_iter().filter(|&c| (c - first).abs().to_array() != along));
     }
+    found.retain(|&c| c != cell);
     found
+}
+
+/// The cells behind the open faces of a cell, by axis, lower first.
+fn behind_faces(cell: Coord, open: &FaceGrid<f32>) -> Vec<Coord> {
+    let next = |k: usize| {
+        let step = IVec3::AXES[k / 2];
+        let (face, behind) = if k % 2 == 1 { (cell + step, cell + step) } else { (cell, cell - step) };
+        (open.get(k / 2, face) > 0.0).then_some(behind)
+    };
+    (0..6).filter_map(next).collect()
 }
 
 /// A liquid cell whose wall had parted, and its place among the components' numbers.
@@ -105,12 +116,10 @@ pub(super) fn join(
 
 /// Region of each gap, with its slot; below 0 where no air reaches it.
 pub(super) fn regions(gaps: &[Gap], label: &[i32], sets: &mut DisjointSets) -> Vec<(usize, i32)> {
-    let region = |gap: &Gap| match label[sets.find(gap.node) as usize] {
-        region if region >= 0 => region,
-        _ => LABEL_SOLID,
+    // A chain of gaps that reaches no air stands for itself, beyond all labels.
+    let mut region = |gap: &Gap| match label.get(sets.find(gap.node) as usize) {
+        Some(&region) if region >= 0 => (gap.slot, region),
+        _ => (gap.slot, LABEL_SOLID),
     };
-    let mut out = Vec::with_capacity(gaps.len());
-    let mut region = region;
-    out.extend(gaps.iter().map(|gap| (gap.slot, region(gap))));
-    out
+    gaps.iter().map(&mut region).collect()
 }

@@ -33,7 +33,7 @@ pub(super) struct Scene {
     air: Option<BubbleMemory>,
     /// Liquid parts from solids, at this pressure (Pa) where no air reaches.
     pub(super) parts_at: Option<f64>,
-    pressure: Option<Grid<f32>>,
+    pub(super) pressure: Option<Grid<f32>>,
 }
 
 impl Scene {

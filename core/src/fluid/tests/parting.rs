@@ -15,7 +15,8 @@ fn slab(p: DVec3, low: [f64; 2], high: [f64; 2]) -> f64 {
 }
 
 fn collider(low: IVec3, high: IVec3, distance: impl Fn(DVec3) -> f64 + Sync) -> Collider {
-    let lattice = Transform::uniform(H, DVec3::ZERO);
+    // Sampled at the nodes of the liquid's lattice, so that edges on it stay sharp.
+    let lattice = Transform::uniform(H, DVec3::splat(-0.5 * H));
     let sdf = SignedDistance::from_fn(&lattice, low, high, 3.0, distance);
     Collider::new(Arc::new(sdf), lattice, Motion::Static)
 }
@@ -32,14 +33,18 @@ fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> (f64, f64) {
     };
     let n = voxels * 4 + 8;
     let distance = move |p: DVec3| {
-        slab(p, [-2.0 * wide, -plate], [-0.5 * slot, 0.0]).min(slab(p, [0.5 * slot, -plate], [2.0 * wide, 0.0]))
+        slab(p, [-2.0 * wide, -plate], [-0.5 * slot, 0.0]).min(slab(
+            p,
+            [0.5 * slot, -plate],
+            [2.0 * wide, 0.0],
+        )) - 1e-3 * H
     };
     let plate = collider(IVec3::new(-n, -8, -8), IVec3::new(n, 8, 8), distance);
     let inside = move |p: DVec3| p.y > 0.0 && p.y < deep * slot;
     let mut scene = Scene::among(vec![plate], domain, inside, Vec3::ZERO);
     scene.parts_at = parts_at;
     let speed = (2.0 * GRAVITY * deep * slot).sqrt();
-    let (mut t, end) = (0.0, 16.0 * slot / speed);
+    let (mut t, end) = (0.0, 9.0 * slot / speed);
     let (mut sum, mut count) = (DVec3::ZERO, 0);
     let mut step = 0;
     while t < end {
@@ -50,8 +55,7 @@ fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> (f64, f64) {
         let (low, high) = (-1.5 * slot, -slot);
         let inside = |x: f64| x > low && x < high;
         let p = &scene.liquid.particles;
-        let jet: Vec<usize> =
-            (0..p.len()).filter(|&n| inside(f64::from(p.position[n].y))).collect();
+        let jet: Vec<usize> = (0..p.len()).filter(|&n| inside(f64::from(p.position[n].y))).collect();
         let volume = jet.len() as f64 * f64::from(scene.params.particle_separation).powi(3);
         let width = volume / THICK / (high - low) / slot;
         let v = jet.iter().map(|&n| -f64::from(p.velocity[n].y)).sum::<f64>() / jet.len().max(1) as f64;
@@ -59,7 +63,7 @@ fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> (f64, f64) {
             sum += DVec3::new(width, v / speed, 0.0);
             count += 1;
         }
-        if step % 10 == 0 {
+        if step == 20 || step == 30 {
             draw(&scene);
             println!("t {t:.3} dt {dt:.4} width {width:.3} v {v:.2} of {speed:.2} n {}", p.len());
         }
@@ -92,7 +96,9 @@ fn draw(scene: &Scene) {
 #[test]
 fn a_jet_contracts() {
     for n in [8] {
-        println!("{n}: {:?}", contraction(n, 6.0, Some(-101_325.0)));
+        for parts in [None, Some(-101_325.0)] {
+            println!("{n}: {parts:?} {:?}", contraction(n, 6.0, parts));
+        }
     }
 }
 
@@ -111,8 +117,11 @@ fn a_sheet_falls_off_a_ceiling() {
             let p = &scene.liquid.particles;
             let highest = p.position.iter().map(|x| x.y).fold(f32::MIN, f32::max);
             let mean = p.position.iter().map(|x| x.y).sum::<f32>() / p.len() as f32 + 0.15;
-            println!("{step} highest {highest} mean {mean} volume {}", scene.volume());
-            if step % 4 == 0 { draw(&scene); }
+            if step == 13 {
+                println!("highest {highest} mean {mean} volume {}", scene.volume());
+                // What clings to the ceiling only drips; what has let go falls all but freely.
+                assert_eq!(highest < -0.15, parts.is_some(), "{parts:?}: highest particle at {highest} m");
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
 use super::acceleration::{read_acceleration, write_acceleration};
-use super::flip_params::{PARAMS, PARTING, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls};
+use super::flip_params::{
+    PARAMS, PARTING, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls,
+};
 use super::flip_totals::{Totals, potential_energy};
 use super::projection::{self, Caches, Ports};
 use super::{collider_ports, liquid_ports as ports};

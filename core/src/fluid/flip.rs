@@ -338,8 +338,9 @@ pub fn velocity_now(liquid: &Liquid, velocity: Vec<Vec3>, params: &FlipParams) -
     let transfer = Transfer { cells: &cells, transform: liquid.transform, method: params.transfer };
     let Ok(mut faces) = Processor.particles_to_faces(&particles, &transfer);
     fill_gaps(&mut faces, &cells);
-    let Liquid { surface, solid, inlet, .. } = liquid;
-    extrapolate(&mut faces, &cells, surface, solid, inlet.as_ref(), liquid.h(), params.layers());
+    let Liquid { surface, solid, inlet, parted, .. } = liquid;
+    let walls = Walls { solid, parted: parted.as_ref(), h: liquid.h() };
+    extrapolate(&mut faces, &cells, surface, &walls, inlet.as_ref(), params.layers());
     faces
 }
 

@@ -206,7 +206,7 @@ impl PressureSystem {
         for &Link { cell, to, weight } in &self.links {
             let ends =
                 self.label.get(cell as usize) == Some(&CELL) && to.is_none_or(|b| (b as usize) < supers);
-            if !(ends && weight >= 0.0 && weight < f32::INFINITY) {
+            if !(ends && (0.0..f32::INFINITY).contains(&weight)) {
                 return Err(SystemError::Link { cell, to, weight });
             }
         }

@@ -22,8 +22,8 @@ fn collider(low: IVec3, high: IVec3, distance: impl Fn(DVec3) -> f64 + Sync) -> 
 }
 
 /// Width of a plane jet out of a slot of `voxels` in a plate of two, over that of the slot, 1 to 1.5 slots behind its
-/// inlet; as it is, and without what gravity stretches it by.
-fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> (f64, f64) {
+/// inlet, as it is: gravity stretches it by a tenth there.
+fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> f64 {
     let slot = f64::from(voxels) * H;
     let (wide, plate) = (3.0 * slot, 2.0 * H);
     let domain = DomainLimits {
@@ -33,11 +33,8 @@ fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> (f64, f64) {
     };
     let n = voxels * 4 + 8;
     let distance = move |p: DVec3| {
-        slab(p, [-2.0 * wide, -plate], [-0.5 * slot, 0.0]).min(slab(
-            p,
-            [0.5 * slot, -plate],
-            [2.0 * wide, 0.0],
-        )) - 1e-3 * H
+        // A little more than its voxels, or rounding opens the faces that it lies in.
+        slab(DVec3::new(-p.x.abs(), p.y, p.z), [-2.0 * wide, -plate], [-0.5 * slot, 0.0]) - 1e-3 * H
     };
     let plate = collider(IVec3::new(-n, -8, -8), IVec3::new(n, 8, 8), distance);
     let inside = move |p: DVec3| p.y > 0.0 && p.y < deep * slot;
@@ -45,61 +42,32 @@ fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> (f64, f64) {
     scene.parts_at = parts_at;
     let speed = (2.0 * GRAVITY * deep * slot).sqrt();
     let (mut t, end) = (0.0, 9.0 * slot / speed);
-    let (mut sum, mut count) = (DVec3::ZERO, 0);
-    let mut step = 0;
+    let (mut sum, mut count) = (0.0, 0);
     while t < end {
         let dt = suggest_dt(&scene.liquid, 2.0, GRAVITY).min(1.0 / 48.0);
         scene.substep(dt, GRAVITY);
         t += dt;
-        step += 1;
         let (low, high) = (-1.5 * slot, -slot);
         let inside = |x: f64| x > low && x < high;
         let p = &scene.liquid.particles;
         let jet: Vec<usize> = (0..p.len()).filter(|&n| inside(f64::from(p.position[n].y))).collect();
         let volume = jet.len() as f64 * f64::from(scene.params.particle_separation).powi(3);
         let width = volume / THICK / (high - low) / slot;
-        let v = jet.iter().map(|&n| -f64::from(p.velocity[n].y)).sum::<f64>() / jet.len().max(1) as f64;
         if t > 0.6 * end {
-            sum += DVec3::new(width, v / speed, 0.0);
+            sum += width;
             count += 1;
         }
-        if step == 20 || step == 30 {
-            draw(&scene);
-            println!("t {t:.3} dt {dt:.4} width {width:.3} v {v:.2} of {speed:.2} n {}", p.len());
-        }
     }
-    let mean = sum / f64::from(count);
-    (mean.x, mean.x * ((deep + 1.25) / deep).sqrt())
+    sum / f64::from(count)
 }
 
-fn draw(scene: &Scene) {
-    let (lo, hi) = scene.liquid.surface.topology.bounds().unwrap();
-    for y in (lo.y.max(-24)..hi.y.min(30)).rev() {
-        let row: String = (lo.x.max(-28)..hi.x.min(28))
-            .map(|x| {
-                let c = IVec3::new(x, y, 0);
-                let open = (0..2).any(|a| scene.liquid.solid.open.get(a, c) > 0.0);
-                match (open, scene.liquid.surface.get(c) < 0.0) {
-                    (false, _) => '#',
-                    _ if scene.liquid.parted.as_ref().is_some_and(|p| p.get(c) != 0.0) => {
-                        if scene.liquid.parted.as_ref().unwrap().get(c) > 0.0 { 'P' } else { 'c' }
-                    }
-                    (true, true) => 'o',
-                    _ => '.',
-                }
-            })
-            .collect();
-        println!("{row}");
-    }
-}
-
+/// A jet that clings to the walls of a slot two voxels long is wider than one that leaves them at its sharp edge. At 8
+/// voxels neither is as narrow as the 0.611 of free-streamline theory.
 #[test]
-fn a_jet_contracts() {
-    for n in [8] {
-        for parts in [None, Some(-101_325.0)] {
-            println!("{n}: {parts:?} {:?}", contraction(n, 6.0, parts));
-        }
-    }
+fn a_jet_that_parts_from_the_walls_of_its_slot_is_narrower() {
+    let [clings, parts] = [None, Some(-101_325.0)].map(|parts_at| contraction(8, 6.0, parts_at));
+    println!("contraction {clings:.3} clinging, {parts:.3} parting");
+    assert!(parts < 0.95 * clings, "{parts} of the slot's width, {clings} without parting");
 }
 
 #[test]

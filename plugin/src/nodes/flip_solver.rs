@@ -32,7 +32,7 @@ const BOTH: Access = Access::READ_WRITE;
 const OBJECT: Owner = Owner::OBJECT;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 
-static PORTS: [Port; 28] = [
+static PORTS: [Port; 29] = [
     ports::particles(OBJECT)
         .required()
         .on(Stage::INIT, BOTH)
@@ -119,7 +119,7 @@ const SOLVE: Ports = Ports {
     air: 19,
     tension: 20,
     spray: 23,
-    parted: 27,
+    parted: 28,
     inlet: 21,
 };
 const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };

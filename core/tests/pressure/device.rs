@@ -41,8 +41,10 @@ fn random_systems_of_every_kind_have_the_processors_solution() {
         assert!(info.converged && info.device == "cuda", "{info:?}");
         assert_eq!((info.unknowns, info.null_space), (expected.unknowns, expected.null_space));
         assert_eq!(info.incompatible, expected.incompatible);
-        // In exact arithmetic as many iterations as unknowns suffice: where more are needed, rounding decides how many.
-        let slack = if expected.iterations <= 16 { 1 } else { expected.iterations / 2 };
+        // In exact arithmetic as many iterations as unknowns suffice: where nearly as many are needed, rounding decides how
+        // many.
+        let few = expected.iterations <= 16 && 2 * expected.iterations < expected.unknowns;
+        let slack = if few { 1 } else { expected.iterations / 2 };
         assert!(info.iterations.abs_diff(expected.iterations) <= slack, "{seed}: {info:?} {expected:?}");
         let scale = energy(&system, &x);
         assert!(energy(&system, &difference(&x, &y)) <= 1e-8 * scale + 1e-25, "{seed}: {info:?}");

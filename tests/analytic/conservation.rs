@@ -15,7 +15,7 @@ struct Kind {
 const KINDS: [Kind; 4] = [
     Kind { grid_scale: 2.0, particle_band: 0.0, method: "apic" },
     Kind { grid_scale: 2.0, particle_band: 2.0, method: "apic" },
-    Kind { grid_scale: 1.5, particle_band: 0.0, method: "apic" },
+    Kind { grid_scale: 3.0, particle_band: 0.0, method: "apic" },
     Kind { grid_scale: 2.0, particle_band: 0.0, method: "flip" },
 ];
 

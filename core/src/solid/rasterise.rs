@@ -98,7 +98,7 @@ impl LeafFields<'_> {
                     *node = block.at(leaf::local(n));
                 }
                 block.open_fractions(&mut self.open, near, origin);
-                block.open_volumes(self.volume);
+                block.open_volumes(self.volume, near, origin);
             }
         }
         let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
@@ -148,10 +148,16 @@ impl NodeBlock {
     }
 
     /// Writes the open fraction of the leaf's cells.
-    fn open_volumes(&self, volume: &mut [f32]) {
+    fn open_volumes(&self, volume: &mut [f32], near: &mut Nearby, origin: Coord) {
         for (n, volume) in volume.iter_mut().enumerate() {
-            let i = Self::index(leaf::local(n));
-            *volume = 1.0 - cell_inside(CORNERS.map(|step| self.phi[i + step]));
+            let local = leaf::local(n);
+            let i = Self::index(local);
+            let phi = CORNERS.map(|step| self.phi[i + step]);
+            *volume = match phi == [0.0; 8] {
+                false => 1.0 - cell_inside(phi),
+                // In a gap one voxel wide: its middle tells.
+                true => f32::from(near.at((origin + IVec3::from_array(local)).as_dvec3()) > 0.0),
+            };
         }
     }
 

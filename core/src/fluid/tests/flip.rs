@@ -213,6 +213,34 @@ fn a_tank_at_rest_settles_and_keeps_its_level() {
     assert!((scene.volume() / rest - 1.0).abs() < 0.01);
 }
 
+/// A tank one voxel thick along an axis across gravity, with a free surface between two rows of voxels.
+#[test]
+fn a_tank_one_voxel_thick_keeps_its_volume_and_level() {
+    let depth = 0.83;
+    for (axis, across) in [(0, 2), (2, 0)] {
+        let mut hi = DVec3::new(1.2, 1.6, 1.2);
+        hi[axis] = H;
+        let domain = DomainLimits::uniform(DVec3::ZERO, hi, Side::Closed);
+        let mut scene = Scene::new(domain, |x| x.y < depth, Vec3::ZERO);
+        let poured = 1.2 * H * depth;
+        for step in 0..72 {
+            scene.substep(1.0 / 48.0, GRAVITY);
+            let volume = scene.volume() / poured;
+            assert!((volume - 1.0).abs() < 0.03, "{volume} of the volume after {step} steps");
+        }
+        assert!(scene.rms_speed() < 0.01 * (GRAVITY * depth).sqrt(), "{}", scene.rms_speed());
+        for column in 2..10 {
+            let mut cell = glam::IVec3::ZERO;
+            cell[across] = column;
+            let phi = |y: i32| f64::from(scene.liquid.surface.get(cell + y * glam::IVec3::Y));
+            let level = (0..15)
+                .find(|&y| phi(y) < 0.0 && phi(y + 1) >= 0.0)
+                .map(|y| H * (f64::from(y) + 0.5 + phi(y) / (phi(y) - phi(y + 1))));
+            assert!(level.is_some_and(|y| (y - depth).abs() < 0.2 * H), "level {level:?} in column {column}");
+        }
+    }
+}
+
 /// A ball-shaped hole, radius 0.6 m, in a block of solid.
 fn bowl(motion: Motion) -> Collider {
     let lattice = Transform::uniform(H, DVec3::ZERO);

@@ -24,6 +24,7 @@ fn same(a: &SolidFields, b: &SolidFields) -> bool {
     a.nodes.values == b.nodes.values
         && a.open.values == b.open.values
         && a.velocity.values == b.velocity.values
+        && a.volume.values == b.volume.values
 }
 
 /// In each cut cell the open areas miss the solid's area vector; its length sums to the sphere's area.
@@ -76,6 +77,69 @@ fn closed_sides_on_the_lattice_are_closed_faces() {
     let t = &transform;
     assert_eq!(occupancy(&[], &domain, t, IVec3::new(-16, 0, 0)), Occupancy::Solid);
     assert_eq!(occupancy(&[], &domain, t, IVec3::new(0, 800, 0)), Occupancy::Cut);
+}
+
+/// Asserts that exactly the cells in `inside` are open, and exactly the faces between two of them.
+fn assert_only_open_inside(fields: &SolidFields, inside: impl Fn(Coord) -> bool) {
+    let topology = &fields.nodes.topology;
+    let mut open = 0;
+    for slot in 0..topology.len() * leaf::SIZE {
+        let c = topology.coord(slot);
+        open += usize::from(inside(c));
+        assert_eq!(fields.volume.get(c), f32::from(u8::from(inside(c))), "volume of {c}");
+        for axis in 0..3 {
+            let joined = inside(c) && inside(c - IVec3::AXES[axis]);
+            assert_eq!(fields.open.get(axis, c), f32::from(u8::from(joined)), "face {axis} of {c}");
+        }
+    }
+    assert!(open > 0);
+}
+
+#[test]
+fn closed_boxes_one_voxel_thick_are_open_inside() {
+    let corner = DVec3::new(0.3, -0.7, 12.1);
+    let h = 0.1;
+    let transform = Transform::uniform(h, corner);
+    let topology = Arc::new(Topology::covering([IVec3::ZERO]).dilated(1));
+    let long = IVec3::new(5, 11, 4);
+    // One voxel along each axis, along two of them, and along all.
+    for thin in 1..8 {
+        let size = IVec3::from_array(std::array::from_fn(|a| if thin >> a & 1 == 1 { 1 } else { long[a] }));
+        for low in [IVec3::ZERO, IVec3::new(-1, 7, -8)] {
+            let min = corner + h * low.as_dvec3();
+            let domain = DomainLimits::uniform(min, min + h * size.as_dvec3(), Side::Closed);
+            let fields = rasterise(&[], &domain, &topology, &transform);
+            assert_only_open_inside(&fields, |c| c.cmpge(low).all() && c.cmplt(low + size).all());
+        }
+    }
+}
+
+#[test]
+fn colliders_one_voxel_apart_are_open_between() {
+    let n = 16;
+    let h = 2.0 / f64::from(n);
+    let transform = Transform::uniform(h, DVec3::splat(-1.0));
+    let topology = cube_topology(n);
+    // Away from the colliders' own rims.
+    let inner = |c: Coord| c.cmpge(IVec3::splat(1)).all() && c.cmplt(IVec3::splat(n - 1)).all();
+    for axis in 0..3 {
+        let below = move |p: DVec3| p[axis];
+        let above = move |p: DVec3| h - p[axis];
+        let still = |f: &(dyn Fn(DVec3) -> f64 + Sync)| collider(n, STAY, Motion::Static, f);
+        let both = still(&|p| below(p).min(above(p)));
+        for colliders in [vec![still(&below), still(&above)], vec![both]] {
+            let fields = rasterise(&colliders, &DomainLimits::unbounded(), &topology, &transform);
+            let between = |c: Coord| c[axis] == n / 2;
+            for slot in (0..topology.len() * leaf::SIZE).filter(|&s| inner(topology.coord(s))) {
+                let c = topology.coord(slot);
+                assert_eq!(fields.volume.get(c), f32::from(u8::from(between(c))), "volume of {c}");
+                for a in 0..3 {
+                    let open = f32::from(u8::from(a != axis && between(c)));
+                    assert_eq!(fields.open.get(a, c), open, "face {a} of {c}");
+                }
+            }
+        }
+    }
 }
 
 proptest! {

@@ -12,4 +12,5 @@ pub mod loader;
 mod memory;
 pub mod node;
 pub mod output;
+mod process;
 mod text;

@@ -12,6 +12,11 @@
  *           Nobody frees the other side's memory. Descriptors are constant for the life of the library.
  * State.    All simulated state is in the ports. An instance holds only caches: dropping them between any
  *           two calls changes no bit of the result.
+ * Views.    What a view shows without a `writable` pointer is only read, however it is cast: other nodes and
+ *           earlier frames share it. `meniscus cook --paranoid` looks at every call, and names who did not.
+ * Process.  A plugin does not end the process, and a call returns. Where one does not, the host says whose call
+ *           it was. A plugin the host does not know yet is opened in a process of its own first, for a few
+ *           seconds and with 4 GiB of memory at most.
  * Failure.  What a call wrote counts only if it returns MNS_OK or MNS_NOT_CONVERGED; otherwise the host
  *           drops it and the ports are as before the call.
  * Text.     UTF-8, ends in NUL; NULL where there is nothing to say. Units: SI, metres, Y up.
@@ -384,7 +389,9 @@ struct mns_context_t {
     /* [owner] A host extension, or NULL. ("mns.device", 1): where the user wants solves to run, a const char *:
        "auto" (a GPU where there is one), "cpu", or "cuda" (a GPU, or the call fails). ("mns.trial", 1): not NULL
        in init where the host only asks whether the shot could begin. Fail as ever; what takes long need not be
-       made, and what others made may be empty. */
+       made, and what others made may be empty.
+       ("mns.memory", 1): a void (*)(uint64_t bytes), [any] as long as the process lasts: notes that so many bytes
+       could not be had; should the process abort then, the host says that this was why. */
     const void *(*extension)(mns_context_t *ctx, const char *id, uint32_t revision);
 };
 
@@ -409,8 +416,10 @@ typedef struct mns_plugin_t {
     void (*destroy)(mns_instance_t *instance);
     /* [owner] Runs ctx->stage. */
     mns_status_t (*run)(mns_instance_t *instance, mns_context_t *ctx);
-    /* [owner] The longest dt this node would take from here, with every port to read as it is now; NULL in
-       the table, or dt left as it was (+infinity): no opinion. */
+    /* [owner] The longest dt this node would take from here, with every port to read as it is now (NULL where
+       nothing is yet; ports of INPUT have no items); NULL in the table, or dt left as it was (+infinity): no
+       opinion. Before every substep each node that runs in it is asked, and the shortest answer counts: an
+       object for itself, a force and a solver for each object the solver solves, a coupling once. */
     mns_status_t (*suggest_dt)(mns_instance_t *instance, mns_context_t *ctx, double *dt);
     /* [owner] Forget every cache. */
     void (*drop_caches)(mns_instance_t *instance);

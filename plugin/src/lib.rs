@@ -14,6 +14,9 @@ meniscus_abi::export_plugin! {
     make: nodes::make,
 }
 
+#[global_allocator]
+static HEAP: meniscus_abi::guest::Heap = meniscus_abi::guest::Heap;
+
 #[cfg(feature = "layout-check")]
 mod layout_check;
 

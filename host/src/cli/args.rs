@@ -25,6 +25,10 @@ pub(super) enum Command {
     Doctor,
     /// A water cooler, cooked twice: with trapped air and without
     Demo(DemoArgs),
+    /// Opens one plugin and says on standard output whether it can be used; how every command looks at plugins it
+    /// does not know yet
+    #[command(hide = true)]
+    ScanPlugin(ScanArgs),
 }
 
 #[derive(Clone, Debug, ClapArgs)]
@@ -84,6 +88,12 @@ pub(super) struct CookArgs {
     /// Frames between checkpoints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) checkpoint_every: u32,
+    /// Cooks although `check` expects it to need more memory than is free
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Looks, at every call of a node, whether it changed data that it may only read; slower
+    #[arg(long)]
+    pub(super) paranoid: bool,
     /// Prints progress for Open Job Description farms on standard output
     #[arg(long)]
     pub(super) openjd: bool,
@@ -105,6 +115,12 @@ pub(super) struct NodesArgs {
     /// Prints JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct ScanArgs {
+    /// A shared library
+    pub(super) file: PathBuf,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

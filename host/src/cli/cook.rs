@@ -51,6 +51,11 @@ fn default_out(graph: &Path) -> PathBuf {
     PathBuf::from(format!("{stem}.out"))
 }
 
+/// Folder that a cook writes to.
+pub(super) fn out_folder(args: &CookArgs) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| default_out(&args.graph.graph))
+}
+
 /// Threads to use when nobody says.
 pub(super) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
@@ -72,10 +77,10 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         Ok(loaded) => loaded,
         Err(e) => return fail(BAD_USAGE, &e),
     };
-    for refused in loaded.plugins.refused.iter() {
-        tell(&format!("warning: {refused}"));
+    for warning in loaded.plugins.warnings() {
+        tell(&format!("warning: {warning}"));
     }
-    let out = args.out.clone().unwrap_or_else(|| default_out(&args.graph.graph));
+    let out = out_folder(args);
     let mut said = args.graph.set.clone();
     said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
     let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
@@ -89,6 +94,8 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         checkpoint_every: args.checkpoint_every,
         threads: args.threads.unwrap_or_else(processors),
         device: args.device.into(),
+        room: if args.force { None } else { crate::memory::free() },
+        paranoid: args.paranoid,
         stop: &signals.stop,
         cancel: &signals.cancel,
         record: &record,
@@ -117,7 +124,7 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
 }
 
 /// The command that was typed, with `--resume`.
-fn resume_command() -> String {
+pub(super) fn resume_command() -> String {
     let mut words: Vec<String> = std::env::args().map(|a| quoted(&a)).collect();
     if !words.iter().any(|w| w == "--resume") && words.get(1).is_some_and(|w| w == "cook") {
         words.push("--resume".into());

@@ -65,6 +65,8 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArg
         resume: false,
         replace: args.replace,
         checkpoint_every: 24,
+        force: false,
+        paranoid: false,
         openjd: false,
         quiet: false,
     }

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod aftermath;
 mod args;
 mod check;
 mod cook;
@@ -40,15 +41,21 @@ pub fn run() -> ExitCode {
             return ExitCode::from(printed(e.print()));
         }
     };
-    crate::engine::crash::watch();
     signals::survive_file_limits();
-    let code = match args.command {
-        args::Command::Cook(a) => cook::run(&a),
-        args::Command::Check(a) => check::run(&a),
-        args::Command::Nodes(a) => nodes::run(&a),
-        args::Command::Inspect(a) => inspect::run(&a),
+    let command = args.command;
+    let work = || match &command {
+        args::Command::Cook(a) => cook::run(a),
+        args::Command::Check(a) => check::run(a),
+        args::Command::Nodes(a) => nodes::run(a),
+        args::Command::Inspect(a) => inspect::run(a),
         args::Command::Doctor => doctor::run(),
-        args::Command::Demo(a) => demo::run(&a),
+        args::Command::Demo(a) => demo::run(a),
+        args::Command::ScanPlugin(a) => crate::loader::scan_here(&a.file),
+    };
+    // A scan is somebody's child already, and may end as it likes.
+    let code = match &command {
+        args::Command::ScanPlugin(_) => work(),
+        _ => crate::process::watched(|end| aftermath::explain(end, &command), work),
     };
     ExitCode::from(if code == DONE && LOST.load(Ordering::Relaxed) { FAILED } else { code })
 }

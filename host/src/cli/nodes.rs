@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 pub(super) fn run(args: &NodesArgs) -> u8 {
     let plugins = Plugins::load();
-    for refused in &plugins.refused {
-        tell(&format!("warning: {refused}"));
+    for warning in plugins.warnings() {
+        tell(&format!("warning: {warning}"));
     }
     let types = plugins.types();
     let Some(name) = &args.type_name else {
@@ -41,8 +41,10 @@ fn pretty(json: &Json) -> String {
 // Writing into a String cannot fail, so the results of writeln! below are dropped.
 
 fn list(types: &[Arc<NodeType>]) -> String {
+    /// Letters of a name that the column makes room for.
+    const COLUMN: usize = 40;
     let mut text = String::new();
-    let width = types.iter().map(|t| t.short_name().len()).max().unwrap_or(0);
+    let width = types.iter().map(|t| t.short_name().len()).max().unwrap_or(0).min(COLUMN);
     let mut kind = None;
     for t in types {
         if kind != Some(t.kind) {

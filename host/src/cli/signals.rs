@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
+
+/// Signals that come as close together as this are one: what is sent to a group comes from the parent process too.
+#[cfg(unix)]
+const ONE: Duration = Duration::from_millis(100);
 
 /// What a signal asks for.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +29,8 @@ pub(super) fn survive_file_limits() {
 }
 
 impl Signals {
-    /// Listens from now on: the first signal stops after the substep, the second breaks it off, the third ends
-    /// the process.
+    /// Listens from now on: the first signal stops after the substep, the second breaks it off (the parent process
+    /// sees to it that this takes less than a second), the third ends the process.
     pub(super) fn listen() -> Self {
         let signals = Self::default();
         #[cfg(unix)]
@@ -34,8 +40,13 @@ impl Signals {
             // Without signals a cook still ends; it only cannot be stopped gently.
             if let Ok(mut incoming) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) {
                 std::thread::spawn(move || {
-                    for (n, _) in incoming.forever().enumerate() {
-                        match n {
+                    let (mut heard, mut last) = (0, None);
+                    for _ in incoming.forever() {
+                        if last.replace(Instant::now()).is_some_and(|t: Instant| t.elapsed() < ONE) {
+                            continue;
+                        }
+                        heard += 1;
+                        match heard - 1 {
                             0 => {
                                 flags.stop.store(true, Ordering::SeqCst);
                                 super::tell("\nstopping after this substep; once more to break it off");

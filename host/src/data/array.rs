@@ -205,6 +205,12 @@ impl Array {
         each!(self, v => v.as_mut_ptr().cast())
     }
 
+    /// The elements as this machine keeps them.
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: plain numbers without padding, all of them initialised.
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.bytes()) }
+    }
+
     /// Appends the elements as little-endian bytes.
     pub fn write_le(&self, out: &mut Vec<u8>) {
         self.write_le_of(0..self.len(), out);

@@ -2,6 +2,7 @@
 
 use super::call::Device;
 use super::checkpoint::{self, Checkpoint, Keeper, Origin};
+use super::estimate::estimate;
 use super::frames::{Finished, Frames, Written};
 use super::listed::{self, Listed};
 use super::lock::Lock;
@@ -33,6 +34,10 @@ pub struct CookOptions<'a> {
     pub threads: u32,
     /// Where solves should run.
     pub device: Device,
+    /// Memory that may be used, bytes; a shot that is expected to need more is not begun.
+    pub room: Option<f64>,
+    /// Looks, at every call of a node, whether it changed what it may only read.
+    pub paranoid: bool,
     /// Finish the substep, write a checkpoint and end.
     pub stop: &'a AtomicBool,
     /// End at once; the substep under way is lost.
@@ -103,6 +108,7 @@ pub fn cook(
         options.folder,
         options.threads,
         options.device,
+        options.paranoid,
         options.cancel,
         watcher,
     )
@@ -113,6 +119,9 @@ pub fn cook(
         return Err(CookError::Failed(format!(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
+    }
+    if let Some(room) = options.room {
+        fits(&mut simulation, room)?;
     }
     let lock = Lock::take(options.out)?;
     let keeper = Keeper::new(options.out.join(CHECKPOINTS));
@@ -125,6 +134,23 @@ pub fn cook(
     cook.frame_written(Frames::wait)?;
     drop(lock);
     ended
+}
+
+/// Refuses a shot that is expected to need more memory than there is, before hours are spent on its way there.
+fn fits(simulation: &mut Simulation, room: f64) -> Result<(), CookError> {
+    let cost = estimate(simulation.network, &mut simulation.evaluator)?;
+    let (needed, gigabyte) = (cost.memory(), 1e9);
+    if needed <= room {
+        return Ok(());
+    }
+    let most = cost.objects.iter().max_by(|a, b| a.memory.total_cmp(&b.memory));
+    let most = most.map_or(String::new(), |o| format!(", most of it for `{}`", o.name));
+    Err(CookError::Failed(format!(
+        "the shot will need about {:.1} GB of memory{most}, and {:.1} GB are free: raise `particle_separation` and \
+         `division_size`, choose a lower quality, or cook it all the same with --force",
+        needed / gigabyte,
+        room / gigabyte
+    )))
 }
 
 /// Folder of the checkpoints within a cook's.

@@ -4,7 +4,6 @@ mod call;
 mod checkpoint;
 mod clock;
 mod cook;
-pub mod crash;
 mod estimate;
 mod extent;
 mod frames;

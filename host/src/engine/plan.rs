@@ -279,11 +279,19 @@ impl Planner<'_> {
                 _ => self.schedule(root),
             }
         }
-        let advisers =
-            self.plan.solvers.iter().flat_map(|(&n, w)| w.solved.iter().map(move |&o| (n, Some(o))));
-        let advisers = advisers.chain(self.plan.couplings.keys().map(|&n| (n, None)));
-        self.plan.advisers =
-            advisers.map(|(node, object)| Call { node, stage: Stage::Predict, object, step: 0 }).collect();
+        self.plan.advisers = self.advisers();
+    }
+
+    /// Every node that runs in a substep, with the objects it would be run for: each may wish for a length.
+    fn advisers(&self) -> Vec<Call> {
+        let objects = self.plan.objects.iter().map(|&o| (o, Some(o)));
+        let solvers = self.plan.solvers.iter().flat_map(|(&solver, wires)| {
+            let about = move |node: usize| wires.solved.iter().map(move |&o| (node, Some(o)));
+            wires.forces.iter().copied().chain([solver]).flat_map(about)
+        });
+        let couplings = self.plan.couplings.keys().map(|&n| (n, None));
+        let all = objects.chain(solvers).chain(couplings);
+        all.map(|(node, object)| Call { node, stage: Stage::Predict, object, step: 0 }).collect()
     }
 
     fn schedule(&mut self, coupling: usize) {

@@ -52,6 +52,8 @@ pub struct Simulation<'a> {
     device: Device,
     /// Nothing is cooked: the question is whether the shot could begin.
     pub(super) trial: bool,
+    /// Every call is looked at for changes to what it may only read.
+    paranoid: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }
@@ -65,6 +67,7 @@ impl<'a> Simulation<'a> {
         folder: &Path,
         threads: u32,
         device: Device,
+        paranoid: bool,
         cancel: &'a AtomicBool,
         watcher: &'a dyn Watcher,
     ) -> Result<Self, Problems> {
@@ -81,6 +84,7 @@ impl<'a> Simulation<'a> {
             threads,
             device,
             trial: false,
+            paranoid,
             cancel,
             watcher,
         };
@@ -160,6 +164,7 @@ impl<'a> Simulation<'a> {
             threads: self.threads,
             device: self.device,
             trial: self.trial,
+            paranoid: self.paranoid,
             cancel: self.cancel,
             watcher: self.watcher,
         }
@@ -212,6 +217,13 @@ impl<'a> Simulation<'a> {
             );
         }
         Ok(all)
+    }
+
+    /// The items of every port but those of inputs, whose geometry would have to be made for a moment of its own.
+    fn items_kept(&self, call: &Call) -> Vec<Vec<Item>> {
+        let ports = &contract(&self.network.nodes[call.node]).ports;
+        let kept = |port: &PortSpec| if port.owner == PortOwner::Input { Vec::new() } else { self.slots(call, port) };
+        ports.iter().map(kept).collect()
     }
 
     /// The simulated data that a port names now: of objects that exist at this time.
@@ -289,14 +301,15 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// The longest next substep that solvers and couplings would take from here, s.
+    /// The longest next substep that the nodes which run in it would take from here, s.
     pub(super) fn wish(&mut self) -> Result<f64, Stop> {
         let mut wish = self.state.clock.wish.unwrap_or(f64::INFINITY);
         for call in self.plan.advisers.clone() {
-            if call.object.is_some_and(|o| !self.state.holders.contains_key(&Holder::Object(o))) {
+            let there = |o: usize| self.state.holders.contains_key(&Holder::Object(o)) && self.runs(o);
+            if !self.runs(call.node) || call.object.is_some_and(|o| !there(o)) {
                 continue;
             }
-            let items = self.items(&call, 0.0, 0.0)?;
+            let items = self.items_kept(&call);
             let timing = self.timing(0.0, 0.0);
             let request = self.request(call.node, call.object, None, 0, items, timing);
             let bound = &self.network.nodes[call.node];

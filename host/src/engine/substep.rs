@@ -83,7 +83,7 @@ impl Simulation<'_> {
     }
 
     /// True when the substep being taken lies between the node's first and last frame.
-    fn runs(&self, node: usize) -> bool {
+    pub(super) fn runs(&self, node: usize) -> bool {
         let (start, end) = span(&self.network.nodes[node], self.network.settings.frames);
         (start + 1..=end).contains(&self.state.clock.frame)
     }

@@ -6,23 +6,35 @@ use crate::node::{
     Step, Value,
 };
 use meniscus_abi as abi;
+use super::brief::{HELP_LETTERS, brief, name};
 use std::ffi::c_char;
 
-/// The node types of a plugin, and a sentence for each that this host does not understand.
+/// Most node types of a plugin, and most entries of any other list of a descriptor.
+const MOST_NODES: u32 = 10_000;
+const MOST_ENTRIES: u32 = 1000;
+/// Most bytes that a descriptor of a version to come may have.
+const LARGEST: u32 = 1 << 16;
+
+/// The node types of a plugin, and a sentence for each that this host does not understand. The error says why none can be
+/// read.
 ///
 /// # Safety
 /// The table passed the loader's checks and its library is open.
-pub(super) unsafe fn describe(table: &abi::Plugin, plugin: usize) -> (Vec<NodeType>, Vec<String>) {
+pub(super) unsafe fn describe(
+    table: &abi::Plugin,
+    plugin: usize,
+) -> Result<(Vec<NodeType>, Vec<String>), String> {
     let (mut types, mut left_out) = (Vec::new(), Vec::new());
     // SAFETY: the caller's promise is the reader's.
     let read = unsafe { Reader::new() };
-    for (number, node) in read.structs(table.nodes, table.node_count).iter().enumerate() {
+    let nodes = read.structs(table.nodes, table.node_count, MOST_NODES, "node types")?;
+    for (number, node) in nodes.iter().enumerate() {
         match node_type(&read, node, plugin, number as u32) {
             Ok(t) => types.push(t),
-            Err(e) => left_out.push(format!("node type `{}` is left out: {e}", read.text(node.id))),
+            Err(e) => left_out.push(format!("node type `{}` is left out: {e}", brief(read.raw(node.id), 60))),
         }
     }
-    (types, left_out)
+    Ok((types, left_out))
 }
 
 /// Follows the pointers of descriptors.
@@ -36,29 +48,74 @@ impl Reader {
         Self(())
     }
 
-    fn text(&self, s: *const c_char) -> String {
+    fn raw(&self, s: *const c_char) -> &str {
         // SAFETY: a string of a descriptor, by the promise made in `new`.
-        unsafe { abi::text(s) }.unwrap_or("").to_owned()
+        unsafe { abi::text(s) }.unwrap_or("")
+    }
+
+    /// Text for people.
+    fn text(&self, s: *const c_char) -> String {
+        brief(self.raw(s), HELP_LETTERS)
+    }
+
+    /// A name that graphs and files use.
+    fn name(&self, s: *const c_char, what: &str) -> Result<String, String> {
+        name(self.raw(s), what)
     }
 
     /// Structs that may grow.
-    fn structs<T: abi::Growable>(&self, first: *const T, count: u32) -> Vec<T> {
+    fn structs<T: abi::Growable>(
+        &self,
+        first: *const T,
+        count: u32,
+        most: u32,
+        what: &str,
+    ) -> Result<Vec<T>, String> {
+        announced(count, most, what, first.is_null())?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        // SAFETY: `size` comes first, by the promise made in `new`; each is looked at before it says where the next is.
+        let size = |n: u32, stride: u32| unsafe {
+            first.cast::<u8>().add(n as usize * stride as usize).cast::<u32>().read_unaligned()
+        };
+        let stride = size(0, 0);
+        let fits = stride >= size_of::<u32>() as u32
+            && stride <= LARGEST
+            && (stride as usize).is_multiple_of(align_of::<T>());
+        if !fits {
+            return Err(format!("the first of its {what} says it is {stride} bytes long, this host knows {}", T::SIZE));
+        }
+        if let Some(n) = (1..count).find(|&n| size(n, stride) != stride) {
+            let other = size(n, stride);
+            return Err(format!("number {n} of its {what} says it is {other} bytes long, the first {stride}"));
+        }
         // SAFETY: an array of a descriptor, by the promise made in `new`.
-        unsafe { abi::read_array(first, count) }
+        Ok(unsafe { abi::read_array(first, count) })
     }
 
     /// Structs of fixed size.
-    fn items<T: Copy>(&self, first: *const T, count: u32) -> Vec<T> {
-        if first.is_null() {
-            return Vec::new();
+    fn items<T: Copy>(&self, first: *const T, count: u32, what: &str) -> Result<Vec<T>, String> {
+        announced(count, MOST_ENTRIES, what, first.is_null())?;
+        if count == 0 {
+            return Ok(Vec::new());
         }
         // SAFETY: an array of a descriptor, by the promise made in `new`.
-        unsafe { std::slice::from_raw_parts(first, count as usize) }.to_vec()
+        Ok(unsafe { std::slice::from_raw_parts(first, count as usize) }.to_vec())
+    }
+}
+
+/// Refuses more entries than a descriptor can mean, and entries that are not there.
+fn announced(count: u32, most: u32, what: &str, nothing: bool) -> Result<(), String> {
+    match (count, nothing) {
+        (1.., true) => Err(format!("it announces {count} {what} but shows none")),
+        _ if count > most => Err(format!("it announces {count} {what}, {most} at most are taken")),
+        _ => Ok(()),
     }
 }
 
 fn node_type(read: &Reader, node: &abi::Node, plugin: usize, number: u32) -> Result<NodeType, String> {
-    let id = read.text(node.id);
+    let id = read.name(node.id, "a node type")?;
     if id.is_empty() || id.chars().any(char::is_whitespace) {
         return Err("it has no usable id".into());
     }
@@ -73,7 +130,7 @@ fn node_type(read: &Reader, node: &abi::Node, plugin: usize, number: u32) -> Res
         other => return Err(format!("node kind {} is unknown", other.0)),
     };
     let mut params = Vec::new();
-    for p in read.structs(node.params, node.param_count) {
+    for p in read.structs(node.params, node.param_count, MOST_ENTRIES, "parameters")? {
         params.push(param(read, &p)?);
     }
     if let Some(p) =
@@ -96,7 +153,10 @@ fn node_type(read: &Reader, node: &abi::Node, plugin: usize, number: u32) -> Res
 }
 
 fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
-    let (name, label, help) = (read.text(p.name), read.text(p.label), read.text(p.help));
+    let (name, label, help) = (read.name(p.name, "a parameter")?, read.text(p.label), read.text(p.help));
+    if p.default_number.iter().any(|x| !x.is_finite()) || p.range.iter().any(|x| x.is_nan()) {
+        return Err(format!("the default or the range of parameter `{name}` is no number"));
+    }
     let label = if label.is_empty() { name.clone() } else { label };
     let [x, y, z] = p.default_number;
     let mut spec = match p.ty {
@@ -110,7 +170,7 @@ fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
             ParamSpec { default, ..ParamSpec::file(&name, &label, &help) }
         }
         abi::ParamType::MENU => {
-            let items = menu(read, p);
+            let items = menu(read, p)?;
             let default = items
                 .get(x as usize)
                 .map(|m| m.0.clone())
@@ -139,8 +199,9 @@ fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
     Ok(spec)
 }
 
-fn menu(read: &Reader, p: &abi::Param) -> Vec<(String, String)> {
-    read.items(p.menu, p.menu_count).iter().map(|m| (read.text(m.token), read.text(m.label))).collect()
+fn menu(read: &Reader, p: &abi::Param) -> Result<Vec<(String, String)>, String> {
+    let items = read.items(p.menu, p.menu_count, "menu entries")?;
+    items.iter().map(|m| Ok((read.name(m.token, "a menu entry")?, read.text(m.label)))).collect()
 }
 
 fn contract(
@@ -151,21 +212,20 @@ fn contract(
     kind: NodeKind,
 ) -> Result<Contract, String> {
     let mut ports = Vec::new();
-    for p in read.structs(node.ports, node.port_count) {
+    for p in read.structs(node.ports, node.port_count, MOST_ENTRIES, "ports")? {
         ports.push(port(read, &p, node.role_count as usize)?);
     }
-    let roles: Vec<Role> = read
-        .structs(node.roles, node.role_count)
-        .iter()
-        .map(|r| Role {
-            name: read.text(r.name),
-            medium: read.text(r.medium),
+    let mut roles = Vec::new();
+    for r in read.structs(node.roles, node.role_count, MOST_ENTRIES, "roles")? {
+        roles.push(Role {
+            name: read.name(r.name, "a role")?,
+            medium: read.name(r.medium, "a medium")?,
             min_count: r.min_count as usize,
             max_count: (r.max_count > 0).then_some(r.max_count as usize),
-        })
-        .collect();
+        });
+    }
     let mut steps = Vec::new();
-    for s in read.items(node.steps, node.step_count) {
+    for s in read.items(node.steps, node.step_count, "steps")? {
         let role = (s.role != abi::Step::SELF).then_some(s.role as usize);
         if role.is_some_and(|r| r >= roles.len()) {
             return Err(format!("its schedule names role {}, there are {}", s.role, roles.len()));
@@ -180,7 +240,7 @@ fn contract(
     Ok(Contract {
         plugin,
         node: number,
-        medium: read.text(node.medium),
+        medium: read.name(node.medium, "a medium")?,
         stages: Stage::ALL.map(|s| node.stages & (1 << s as u32) != 0),
         accepts: accepted(node, kind),
         ports,
@@ -226,7 +286,7 @@ pub(crate) fn sampling(s: abi::Sampling) -> Option<Sampling> {
 }
 
 fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpec, String> {
-    let (name, help, unit) = (read.text(p.name), read.text(p.help), read.text(p.unit));
+    let (name, help, unit) = (read.name(p.name, "a port")?, read.text(p.help), read.text(p.unit));
     let unknown = |what: &str, code: i32| format!("port `{name}` has the unknown {what} {code}");
     let carries = match p.carries {
         abi::Carries::GRID => Carries::Grid {

@@ -1,11 +1,13 @@
 //! Opening a plugin: nothing of it is trusted before its size, major and layout hash fit.
 
+use super::brief::{NAME_LETTERS, brief};
 use super::describe::describe;
 use super::discover::{Found, names_the_symbol};
 use crate::node::NodeType;
+use crate::process::board::enter;
 use libloading::Library;
 use meniscus_abi as abi;
-use std::mem::offset_of;
+use std::mem::{ManuallyDrop, offset_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,18 +44,31 @@ pub struct Plugin {
     /// Node types left out because this host does not understand them, one sentence each.
     pub left_out: Vec<String>,
     pub(crate) table: abi::Plugin,
-    // Declared last: dropped after everything that points into it.
-    _library: Library,
+    // Never closed: threads of the plugin's own may still run its code.
+    _library: ManuallyDrop<Library>,
 }
 
 impl Plugin {
+    /// Its name and file, as sentences name it.
+    pub(crate) fn shown(&self) -> String {
+        format!("plugin `{}`, {}", self.name, self.path.display())
+    }
+
     pub(super) fn open(file: &Found, number: usize) -> Result<Self, Refusal> {
+        Self::open_and(file, number, || ())
+    }
+
+    /// Opens a plugin; `opened` is called when its constructors have run.
+    pub(super) fn open_and(file: &Found, number: usize, opened: impl FnOnce()) -> Result<Self, Refusal> {
         let refuse = |reason: String| Refusal { path: file.path.clone(), reason };
         check_file(&file.path).map_err(refuse)?;
+        let _noted = enter(&format!("plugin {}", file.path.display()), "while it was opened", "");
         // SAFETY: opening a library runs its constructors; the file names the plugin symbol, so someone built
         // it to be opened as a plugin.
         let library = unsafe { Library::new(&file.path) }
             .map_err(|e| refuse(format!("it cannot be opened as a shared library: {e}")))?;
+        let library = ManuallyDrop::new(library);
+        opened();
         // SAFETY: the symbol is data; only its address is taken here.
         let symbol = unsafe { library.get::<*const abi::Plugin>(abi::SYMBOL.to_bytes_with_nul()) };
         let address = *symbol.map_err(|_| refuse("it exports no symbol `mns_plugin`".into()))?;
@@ -64,8 +79,8 @@ impl Plugin {
         let table = unsafe { check_table(address) }.map_err(refuse)?;
         // SAFETY: size, major and layout hash fit, so the strings and descriptors are as the header says.
         let (types, left_out, [name, version, vendor]) = unsafe {
-            let (types, left_out) = describe(&table, number);
-            let text = |s| abi::text(s).unwrap_or("").to_owned();
+            let (types, left_out) = describe(&table, number).map_err(refuse)?;
+            let text = |s| brief(abi::text(s).unwrap_or(""), NAME_LETTERS);
             (types, left_out, [text(table.name), text(table.version), text(table.vendor)])
         };
         let name = if name.is_empty() {
@@ -135,9 +150,6 @@ unsafe fn check_table(address: *const abi::Plugin) -> Result<abi::Plugin, String
     }
     if size < least || table.run.is_none() || table.create.is_none() || table.destroy.is_none() {
         return Err("its table lacks create, destroy or run".into());
-    }
-    if table.node_count > 0 && table.nodes.is_null() || table.node_count > 10_000 {
-        return Err(format!("it announces {} node types but shows none", table.node_count));
     }
     Ok(table)
 }

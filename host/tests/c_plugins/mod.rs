@@ -77,6 +77,8 @@ impl Bench {
             checkpoint_every: 1,
             threads: 1,
             device: Device::Auto,
+            room: None,
+            paranoid: true,
             stop: &self.stop,
             cancel: &cancel,
             record: &record,

@@ -1,11 +1,12 @@
 //! Instances of plugin nodes, and running their stages.
 
 use super::bridge::Bridge;
+use super::paranoid::Fingerprints;
 use super::{Ending, Outcome, Request, callbacks};
-use crate::engine::crash;
 use crate::engine::state::State;
 use crate::loader::Plugin;
 use crate::node::PortSpec;
+use crate::process::board::enter;
 use meniscus_abi::{self as abi, Context, Status};
 use std::ffi::CString;
 
@@ -14,11 +15,16 @@ use std::ffi::CString;
 pub(in crate::engine) struct Instance {
     table: abi::Plugin,
     address: *mut abi::Instance,
+    /// Its node, as a crash is told of.
+    subject: String,
+    /// Its plugin, likewise.
+    plugin: String,
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
         if let Some(destroy) = self.table.destroy {
+            let _noted = enter(&self.subject, "while it was destroyed", &self.plugin);
             // SAFETY: `address` came from this plugin's `create` and is destroyed once.
             unsafe { destroy(self.address) };
         }
@@ -30,14 +36,17 @@ impl Instance {
     pub(in crate::engine) fn create(plugin: &Plugin, node: u32, request: &Request) -> Result<Self, String> {
         let table = plugin.table;
         let Some(create) = table.create else { return Err("its plugin cannot create it".into()) };
-        let state = State::new(0);
+        let (state, shown) = (State::new(0), plugin.shown());
+        let subject = format!("node `{}`", request.node);
         let mut address = std::ptr::null_mut();
-        let outcome = call(request, &[], &state, |ctx| {
+        let outcome = call(request, ("while it was made", &shown), &[], &state, |ctx| {
             // SAFETY: the loader checked the table; the context is whole and lives until the call returns.
             unsafe { create(ctx, node, &raw mut address) }
         });
         match outcome.ending {
-            Ending::Done | Ending::NotConverged if !address.is_null() => Ok(Self { table, address }),
+            Ending::Done | Ending::NotConverged if !address.is_null() => {
+                Ok(Self { table, address, subject, plugin: shown })
+            }
             Ending::Done => Err("its plugin created nothing".into()),
             _ => Err(outcome.reason),
         }
@@ -45,7 +54,14 @@ impl Instance {
 
     /// Runs the stage of the request.
     pub(in crate::engine) fn run(&mut self, request: &Request, ports: &[PortSpec], state: &State) -> Outcome {
-        call(request, ports, state, |ctx| match self.table.run {
+        let whose = request.object.filter(|o| *o != request.node);
+        let doing = format!(
+            "in {}{}, frame {}",
+            request.stage.map_or("run", |s| s.name()),
+            whose.map_or(String::new(), |o| format!(" of `{o}`")),
+            request.timing.frame
+        );
+        call(request, (&doing, &self.plugin), ports, state, |ctx| match self.table.run {
             // SAFETY: the instance is alive, the context whole; both outlive the call.
             Some(run) => unsafe { run(self.address, ctx) },
             None => Status::UNSUPPORTED,
@@ -61,7 +77,8 @@ impl Instance {
     ) -> Result<f64, Box<Outcome>> {
         let Some(suggest) = self.table.suggest_dt else { return Ok(f64::INFINITY) };
         let mut dt = f64::INFINITY;
-        let outcome = call(request, ports, state, |ctx| {
+        let doing = format!("in suggest_dt, frame {}", request.timing.frame);
+        let outcome = call(request, (&doing, &self.plugin), ports, state, |ctx| {
             // SAFETY: the instance is alive, the context whole; both outlive the call.
             unsafe { suggest(self.address, ctx, &raw mut dt) }
         });
@@ -72,9 +89,11 @@ impl Instance {
     }
 }
 
-/// Hands a context to `f` and gathers what the call did.
+/// Hands a context to `f` and gathers what the call did; `noted` is what is said of it, and of which plugin, should it not
+/// return.
 fn call(
     request: &Request,
+    noted: (&str, &str),
     ports: &[PortSpec],
     state: &State,
     f: impl FnOnce(*mut Context) -> Status,
@@ -104,10 +123,17 @@ fn call(
     (ctx.frame, ctx.substep) = (t.frame, t.substep);
     ctx.param_count = values.len() as u32;
     ctx.params = if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
-    crash::entering(request.node, request.stage.map_or("setup", |s| s.name()));
+    let before = request.paranoid.then(|| Fingerprints::of(request, state));
+    let entered = enter(&format!("node `{}`", request.node), noted.0, noted.1);
     let status = f(&raw mut ctx);
-    crash::left();
-    gather(status, bridge)
+    drop(entered);
+    let mut outcome = gather(status, bridge);
+    if let Some(changed) = before.and_then(|b| b.changed(&Fingerprints::of(request, state))) {
+        outcome.ending = Ending::Failed;
+        outcome.reason = format!("it changed {changed}, which a node may only read ({})", noted.1);
+        outcome.writes.clear();
+    }
+    outcome
 }
 
 fn gather(status: Status, bridge: Bridge) -> Outcome {

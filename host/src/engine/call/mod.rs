@@ -10,6 +10,7 @@ mod callbacks;
 mod commit;
 mod convert;
 mod instance;
+mod paranoid;
 mod shape;
 mod view;
 
@@ -115,6 +116,8 @@ pub(super) struct Request<'a> {
     pub(super) device: Device,
     /// Nothing is cooked: the question is whether the shot could begin.
     pub(super) trial: bool,
+    /// What it may only read is compared with what it was.
+    pub(super) paranoid: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }

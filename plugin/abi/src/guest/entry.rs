@@ -47,6 +47,7 @@ pub unsafe fn create(
     let Some(call) = (unsafe { Call::new(ctx, descriptor) }) else {
         return Status::BAD_ARGUMENT;
     };
+    super::heap::meet(&call);
     match catch_unwind(|| make(node)) {
         Ok(Some(node)) => {
             let held = Box::new(Held { node, descriptor, broken: false });

@@ -1,0 +1,154 @@
+//! What is said of a command whose process ended before its work was done.
+
+use super::args::Command;
+use super::cook::{out_folder, resume_command};
+use super::{FAILED, INTERRUPTED, fail, say, units};
+use crate::engine::latest_checkpoint;
+use crate::process::{End, How};
+use std::io::IsTerminal;
+
+/// Says it, and gives the exit code.
+pub(super) fn explain(end: &End, command: &Command) -> u8 {
+    let stopped = |signal: &i32| [libc::SIGINT, libc::SIGTERM].contains(signal);
+    if matches!(&end.how, How::Signal(signal) if stopped(signal)) {
+        return INTERRUPTED;
+    }
+    if std::io::stderr().is_terminal() {
+        // The progress line is still there.
+        eprint!("\r\x1b[K");
+    }
+    let code = if end.how == How::Unanswered { INTERRUPTED } else { FAILED };
+    fail(code, &format!("{}; {}", what(end), next(end, command)));
+    if matches!(command, Command::Cook(a) if a.openjd) && code == FAILED {
+        say("openjd_fail: the cook failed, see the messages above\n");
+    }
+    code
+}
+
+/// What happened: who, when, from which plugin.
+fn what(end: &End) -> String {
+    let seen = &end.seen;
+    let from = if seen.plugin.is_empty() { String::new() } else { format!(" ({})", seen.plugin) };
+    let last = match seen.subject.as_str() {
+        "" => String::new(),
+        subject => format!(", after {subject} {}{from}", seen.doing),
+    };
+    let (who, doing) = if seen.inside {
+        (seen.subject.as_str(), format!(" {}{from}", seen.doing))
+    } else {
+        ("the program", last)
+    };
+    match &end.how {
+        How::Exited(code) => {
+            let whole = if seen.inside { " the program" } else { "" };
+            format!("{who} ended{whole} with exit code {code} before its work was done{doing}")
+        }
+        How::Signal(libc::SIGKILL) => format!(
+            "the system ended the program{}: most likely the memory ran out, it held {}",
+            if seen.inside { format!(" while {who} was{doing}") } else { doing },
+            units::bytes(end.peak)
+        ),
+        How::Signal(signal) => {
+            let name = signal_name(*signal);
+            if seen.inside {
+                let plugin =
+                    if seen.plugin.is_empty() { String::new() } else { format!("; {}", seen.plugin) };
+                format!("{who} crashed {} ({name}{plugin})", seen.doing)
+            } else {
+                format!("{who} crashed ({name}){doing}")
+            }
+        }
+        How::Starved(bytes) => format!(
+            "{who} needed {} more memory{doing} and could not have it, the program held {}",
+            units::bytes(*bytes as f64),
+            units::bytes(end.peak)
+        ),
+        How::Unanswered => format!("broken off: {who} did not answer{doing}"),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGSEGV => "segmentation fault".into(),
+        libc::SIGBUS => "bus error".into(),
+        libc::SIGFPE => "arithmetic error".into(),
+        libc::SIGILL => "illegal instruction".into(),
+        libc::SIGABRT => "abort".into(),
+        libc::SIGXCPU => "limit of processor time".into(),
+        other => format!("signal {other}"),
+    }
+}
+
+/// What to do about it.
+fn next(end: &End, command: &Command) -> String {
+    let short = matches!(end.how, How::Starved(_) | How::Signal(libc::SIGKILL));
+    let Command::Cook(args) = command else {
+        return if short { "free some memory" } else { "take the plugin away, or have it mended" }.into();
+    };
+    let saved = latest_checkpoint(&out_folder(args).join("checkpoints")).is_some();
+    let mend = match &end.how {
+        How::Unanswered => "",
+        _ if short => "free memory or raise `particle_separation`, then ",
+        _ => "mend or bypass the node, then ",
+    };
+    if saved {
+        format!("what was cooked before is saved, {mend}go on with: {}", resume_command())
+    } else {
+        format!("nothing is saved yet, {mend}cook again")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::board::Seen;
+
+    fn end(how: How, inside: bool) -> End {
+        let seen = Seen {
+            subject: "node `bad`".into(),
+            doing: "in predict of `water`, frame 3".into(),
+            plugin: "plugin `faults`, /p.so".into(),
+            inside,
+            ..Seen::default()
+        };
+        End { how, seen, peak: 3e9 }
+    }
+
+    #[test]
+    fn an_end_is_one_sentence_with_node_stage_frame_and_plugin() {
+        for (how, expected) in [
+            (
+                How::Exited(0),
+                "node `bad` ended the program with exit code 0 before its work was done in predict of `water`, frame 3 \
+                 (plugin `faults`, /p.so)",
+            ),
+            (
+                How::Signal(libc::SIGSEGV),
+                "node `bad` crashed in predict of `water`, frame 3 (segmentation fault; plugin `faults`, /p.so)",
+            ),
+            (
+                How::Signal(libc::SIGKILL),
+                "the system ended the program while node `bad` was in predict of `water`, frame 3 (plugin `faults`, \
+                 /p.so): most likely the memory ran out, it held 3.0 GB",
+            ),
+            (
+                How::Starved(80_000_000_000),
+                "node `bad` needed 80.0 GB more memory in predict of `water`, frame 3 (plugin `faults`, /p.so) and \
+                 could not have it, the program held 3.0 GB",
+            ),
+            (
+                How::Unanswered,
+                "broken off: node `bad` did not answer in predict of `water`, frame 3 (plugin `faults`, /p.so)",
+            ),
+        ] {
+            assert_eq!(what(&end(how, true)), expected);
+        }
+        assert_eq!(
+            what(&end(How::Exited(3), false)),
+            "the program ended with exit code 3 before its work was done, after node `bad` in predict of `water`, \
+             frame 3 (plugin `faults`, /p.so)"
+        );
+        let nothing = End { how: How::Signal(libc::SIGSEGV), seen: Seen::default(), peak: 0.0 };
+        assert_eq!(what(&nothing), "the program crashed (segmentation fault)");
+    }
+}

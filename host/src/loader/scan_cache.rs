@@ -1,0 +1,94 @@
+//! What is known of plugins from earlier scans, by the hash of their bytes.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a plugin that hung is left alone.
+const LEFT_ALONE: Duration = Duration::from_secs(3600);
+
+/// What a scan found that is worth remembering. What is refused is refused quickly, and often for something outside the
+/// file, such as a library it needs; that is looked at anew each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Sound,
+    Hung,
+}
+
+/// The place of one plugin's verdict.
+pub(super) struct Cache(Option<PathBuf>);
+
+impl Cache {
+    /// Of a file with these bytes. The path is part of it: what a library finds beside itself may differ.
+    pub(super) fn of(path: &Path, bytes: &[u8]) -> Self {
+        Self::within(folder(), path, bytes)
+    }
+
+    fn within(folder: Option<PathBuf>, path: &Path, bytes: &[u8]) -> Self {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let mut hash = blake3::Hasher::new();
+        hash.update(bytes).update(real.as_os_str().as_encoded_bytes());
+        hash.update(env!("CARGO_PKG_VERSION").as_bytes()).update(&meniscus_abi::LAYOUT_HASH.to_le_bytes());
+        Self(folder.map(|f| f.join(hash.finalize().to_hex().as_str())))
+    }
+
+    pub(super) fn read(&self) -> Option<Verdict> {
+        let path = self.0.as_ref()?;
+        match std::fs::read(path).ok()?.as_slice() {
+            b"sound" => Some(Verdict::Sound),
+            b"hung" => {
+                let since = path.metadata().ok()?.modified().ok()?.elapsed().ok()?;
+                (since < LEFT_ALONE).then_some(Verdict::Hung)
+            }
+            _ => None,
+        }
+    }
+
+    /// Where nothing can be written, the next command scans again.
+    pub(super) fn write(&self, verdict: Verdict) {
+        let Some(path) = &self.0 else { return };
+        let word = match verdict {
+            Verdict::Sound => "sound",
+            Verdict::Hung => "hung",
+        };
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let _ = made.and_then(|()| std::fs::write(path, word));
+    }
+}
+
+/// `$XDG_CACHE_HOME/meniscus/plugins`, or the same in `~/.cache`.
+fn folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").filter(|p| p.is_absolute());
+    Some(base.or_else(|| set("HOME").map(|h| h.join(".cache")))?.join("meniscus").join("plugins"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_holds_for_these_bytes_at_this_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str, bytes: &[u8]| {
+            Cache::within(Some(dir.path().join("a/b")), &dir.path().join(path), bytes)
+        };
+        assert_eq!(at("x.so", b"1").read(), None);
+        at("x.so", b"1").write(Verdict::Sound);
+        assert_eq!(at("x.so", b"1").read(), Some(Verdict::Sound));
+        assert_eq!((at("x.so", b"2").read(), at("y.so", b"1").read()), (None, None));
+        at("x.so", b"2").write(Verdict::Hung);
+        assert_eq!(at("x.so", b"2").read(), Some(Verdict::Hung));
+    }
+
+    #[test]
+    fn nowhere_to_write_is_no_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        for folder in [None, Some(file.join("below a file"))] {
+            let cache = Cache::within(folder, Path::new("x.so"), b"1");
+            cache.write(Verdict::Sound);
+            assert_eq!(cache.read(), None);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What runs now, where a crash handler and the parent process can read it.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// Text that one thread writes and that can be read without a lock.
+#[derive(Debug)]
+struct Text<const ROOM: usize> {
+    length: AtomicUsize,
+    bytes: [AtomicU8; ROOM],
+}
+
+impl<const ROOM: usize> Text<ROOM> {
+    const fn new() -> Self {
+        Self { length: AtomicUsize::new(0), bytes: [const { AtomicU8::new(0) }; ROOM] }
+    }
+
+    fn set(&self, text: &str) {
+        let text = &text.as_bytes()[..text.floor_char_boundary(ROOM)];
+        self.length.store(0, Ordering::SeqCst);
+        text.iter().zip(&self.bytes).for_each(|(b, slot)| slot.store(*b, Ordering::Relaxed));
+        self.length.store(text.len(), Ordering::SeqCst);
+    }
+
+    fn get(&self) -> String {
+        let length = self.length.load(Ordering::SeqCst).min(ROOM);
+        let bytes: Vec<u8> = self.bytes[..length].iter().map(|b| b.load(Ordering::Relaxed)).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Writes it to standard error; safe in a signal handler.
+    #[cfg(unix)]
+    fn print(&self) {
+        let mut bytes = [0u8; ROOM];
+        let length = self.length.load(Ordering::SeqCst).min(ROOM);
+        bytes.iter_mut().zip(&self.bytes).for_each(|(b, slot)| *b = slot.load(Ordering::Relaxed));
+        print(&bytes[..length]);
+    }
+}
+
+/// Writes to standard error; safe in a signal handler.
+#[cfg(unix)]
+fn print(bytes: &[u8]) {
+    // SAFETY: the bytes outlive the call, which is async-signal-safe.
+    unsafe { libc::write(2, bytes.as_ptr().cast(), bytes.len()) };
+}
+
+/// Set in [`Board::proof`] together with the exit code.
+const PROVED: u32 = 0x6d6e_7300;
+
+/// What is known of the call being made, and how the process ended.
+#[derive(Debug)]
+pub(crate) struct Board {
+    subject: Text<256>,
+    doing: Text<256>,
+    plugin: Text<1024>,
+    inside: AtomicBool,
+    proof: AtomicU32,
+    crash: AtomicI32,
+    /// Bytes that could not be had, of the last request that failed in this call; and whether the process ended for it.
+    lacking: AtomicU64,
+    starved: AtomicBool,
+}
+
+/// What a [`Board`] says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Seen {
+    /// ``node `bad` ``, `plugin /path`.
+    pub(crate) subject: String,
+    /// ``in predict of `water`, frame 3``, `while it was opened`.
+    pub(crate) doing: String,
+    /// ``plugin `name`, /path``; empty where the subject is a plugin.
+    pub(crate) plugin: String,
+    /// The call had not returned.
+    pub(crate) inside: bool,
+    /// Signal that its own handler caught.
+    pub(crate) crash: Option<i32>,
+    /// Bytes it ended for want of.
+    pub(crate) lacking: Option<u64>,
+}
+
+static OWN: Board = Board::new();
+static SHARED: AtomicPtr<Board> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The board of this process.
+pub(crate) fn board() -> &'static Board {
+    // SAFETY: null, or a mapping that lasts as long as the process.
+    unsafe { SHARED.load(Ordering::Acquire).as_ref() }.unwrap_or(&OWN)
+}
+
+/// A parent reads the board.
+pub(super) fn is_shared() -> bool {
+    !SHARED.load(Ordering::Acquire).is_null()
+}
+
+/// Puts the board where a child of this process will share it. False where that cannot be had.
+#[cfg(target_os = "linux")]
+pub(super) fn share() -> bool {
+    // SAFETY: a fresh mapping of its own; the kernel zeroes it, and zero is a blank board.
+    let page = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            size_of::<Board>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if page == libc::MAP_FAILED {
+        return false;
+    }
+    SHARED.store(page.cast(), Ordering::Release);
+    true
+}
+
+/// Takes the board back into the process alone.
+#[cfg(target_os = "linux")]
+pub(super) fn unshare() {
+    SHARED.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+/// Notes a call while it lasts.
+#[must_use]
+pub(crate) struct Call(());
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        board().inside.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Notes the call about to be made, in the words of [`Seen`].
+pub(crate) fn enter(subject: &str, doing: &str, plugin: &str) -> Call {
+    let board = board();
+    board.inside.store(false, Ordering::SeqCst);
+    board.subject.set(subject);
+    board.doing.set(doing);
+    board.plugin.set(plugin);
+    board.lacking.store(0, Ordering::SeqCst);
+    board.inside.store(true, Ordering::SeqCst);
+    Call(())
+}
+
+impl Board {
+    const fn new() -> Self {
+        Self {
+            subject: Text::new(),
+            doing: Text::new(),
+            plugin: Text::new(),
+            inside: AtomicBool::new(false),
+            proof: AtomicU32::new(0),
+            crash: AtomicI32::new(0),
+            lacking: AtomicU64::new(0),
+            starved: AtomicBool::new(false),
+        }
+    }
+
+    /// The work is done, with this exit code.
+    pub(super) fn prove(&self, code: u8) {
+        self.proof.store(PROVED | u32::from(code), Ordering::SeqCst);
+    }
+
+    /// The exit code that was proved.
+    pub(super) fn proved(&self) -> Option<u8> {
+        let proof = self.proof.load(Ordering::SeqCst);
+        (proof & !0xff == PROVED).then_some((proof & 0xff) as u8)
+    }
+
+    /// A signal came that ends the process.
+    pub(super) fn crashed(&self, signal: i32) {
+        // An allocation that fails ends in an abort, unless someone knew what to do.
+        if signal == libc::SIGABRT && self.lacking.load(Ordering::SeqCst) > 0 {
+            self.starved.store(true, Ordering::SeqCst);
+        }
+        self.crash.store(signal, Ordering::SeqCst);
+    }
+
+    /// So many bytes could not be had.
+    pub(super) fn lacks(&self, bytes: u64) {
+        self.lacking.store(bytes.max(1), Ordering::SeqCst);
+    }
+
+    pub(super) fn is_inside(&self) -> bool {
+        self.inside.load(Ordering::SeqCst)
+    }
+
+    /// What it says.
+    pub(crate) fn read(&self) -> Seen {
+        let (crash, lacking) = (self.crash.load(Ordering::SeqCst), self.lacking.load(Ordering::SeqCst));
+        Seen {
+            subject: self.subject.get(),
+            doing: self.doing.get(),
+            plugin: self.plugin.get(),
+            inside: self.is_inside(),
+            crash: (crash != 0).then_some(crash),
+            lacking: self.starved.load(Ordering::SeqCst).then_some(lacking),
+        }
+    }
+
+    /// Says who crashed, where no parent does; safe in a signal handler.
+    #[cfg(unix)]
+    pub(super) fn print(&self) {
+        let what: &[u8] =
+            if self.starved.load(Ordering::SeqCst) { b" ran out of memory " } else { b" crashed " };
+        print(b"\nerror: ");
+        self.subject.print();
+        print(what);
+        self.doing.print();
+        print(b" (");
+        self.plugin.print();
+        print(b")\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_letters() {
+        let text = Text::<4>::new();
+        text.set("aböß");
+        assert_eq!(text.get(), "abö");
+        text.set("");
+        assert_eq!(text.get(), "");
+    }
+
+    #[test]
+    fn a_proof_is_more_than_any_number() {
+        let board = Board::new();
+        assert_eq!(board.proved(), None);
+        board.prove(0);
+        assert_eq!(board.proved(), Some(0));
+        board.prove(130);
+        assert_eq!(board.proved(), Some(130));
+        board.proof.store(1, Ordering::SeqCst);
+        assert_eq!(board.proved(), None);
+    }
+
+    #[test]
+    fn an_abort_after_an_allocation_that_failed_is_want_of_memory() {
+        let board = Board::new();
+        board.crashed(libc::SIGABRT);
+        assert_eq!((board.read().crash, board.read().lacking), (Some(libc::SIGABRT), None));
+        board.lacks(1 << 40);
+        board.crashed(libc::SIGABRT);
+        assert_eq!(board.read().lacking, Some(1 << 40));
+    }
+}

@@ -52,7 +52,8 @@ fn group_room(root: &Path) -> Option<f64> {
         (unified, "memory.max", "memory.current"),
         (vec![root.join("memory")], "memory.limit_in_bytes", "memory.usage_in_bytes"),
     ];
-    let rooms = all.iter().flat_map(|(folders, limit, used)| folders.iter().map(move |f| room(f, limit, used)));
+    let rooms =
+        all.iter().flat_map(|(folders, limit, used)| folders.iter().map(move |f| room(f, limit, used)));
     rooms.flatten().reduce(f64::min)
 }
 

@@ -117,6 +117,21 @@ fn a_rejected_substep_is_undone_and_cut() {
     assert_eq!(v[1], 4.0);
 }
 
+/// A force is asked for each object it acts on, an object for itself, for as long as they run.
+#[test]
+fn every_node_that_runs_is_asked_for_a_dt() {
+    let bench = Bench::new(&[COUPLING, FAULTS, "tests/c_plugins/spans.c"]);
+    let text = graph(3, &faulty(r#""type": "test.wishes", "params": { "dt": 0.03 }"#));
+    bench.cook_into("force", &text, false).unwrap();
+    assert_eq!(bench.stats("force").len(), 8, "two frames of 0.1 s in substeps of at most 0.03 s");
+    let spanned = r#"{ "name": "late", "type": "test.spanned", "params": { "start_frame": 2, "dt": 0.03 } },
+                     { "name": "always", "type": "test.spanned" },
+                     { "name": "mover", "type": "test.span_solver", "inputs": ["late", "always"] }"#;
+    bench.cook_into("object", &graph(3, spanned), false).unwrap();
+    let frames: Vec<_> = bench.stats("object").iter().map(|s| s["frame"].as_i64().unwrap()).collect();
+    assert_eq!(frames, [2, 3, 3, 3, 3], "the late object has its say once it is there");
+}
+
 #[test]
 fn a_dt_that_the_limits_do_not_allow_is_a_clear_end() {
     let bench = Bench::new(&[COUPLING, FAULTS]);

@@ -390,8 +390,8 @@ struct mns_context_t {
        "auto" (a GPU where there is one), "cpu", or "cuda" (a GPU, or the call fails). ("mns.trial", 1): not NULL
        in init where the host only asks whether the shot could begin. Fail as ever; what takes long need not be
        made, and what others made may be empty.
-       ("mns.memory", 1): a void (*)(uint64_t bytes), [any] as long as the process lasts: notes that so many bytes
-       could not be had; should the process abort then, the host says that this was why. */
+       ("mns.memory", 1): a void (*)(uint64_t bytes), [any] as long as the process lasts: says whose call needed so
+       many bytes that could not be had, and ends the process; for an allocator that has no other way. */
     const void *(*extension)(mns_context_t *ctx, const char *id, uint32_t revision);
 };
 

@@ -1,16 +1,27 @@
 /* Nodes that go wrong, each in one way: forces on an object with `particles` (wire them into a solver).
  *
- * Built with -DWRONG_MAJOR, -DWRONG_LAYOUT, -DTRUNCATED or -DNO_CREATE the plugin itself is one to refuse.
+ * Built with -DWRONG_MAJOR, -DWRONG_LAYOUT, -DTRUNCATED or -DNO_CREATE the plugin itself is one to refuse; with
+ * -DCONSTRUCTOR=... it runs that statement when it is opened.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "meniscus.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static const mns_port_t ports[] = {
     {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = "particles", .owner = MNS_OF_OBJECT,
      .required = 1, .access = {[MNS_PREDICT] = MNS_READ_WRITE}},
+};
+
+static const mns_port_t input_ports[] = {
+    {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = "shape", .owner = MNS_OF_INPUT,
+     .access = {[MNS_PREDICT] = MNS_READ}},
 };
 
 static const mns_param_t params[] = {
@@ -20,7 +31,8 @@ static const mns_param_t params[] = {
 };
 
 enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, CANCELS, CREATE_FAILS,
-       CRASHES, ABORTS, CRASHES_IN_A_THREAD, NODES };
+       CRASHES, ABORTS, CRASHES_IN_A_THREAD, EXITS, EXITS_AT_ONCE, EXITS_IN_A_THREAD, EXITS_IN_CREATE, EXITS_IN_DESTROY,
+       CRASHES_IN_DESTROY, EXITS_IN_SUGGEST_DT, IS_KILLED, HANGS, CHANGES_CONST, CHANGES_INPUT, WISHES, NODES };
 
 #define FORCE(id_, help_)                                                                                    \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = help_,                       \
@@ -39,6 +51,21 @@ static const mns_node_t nodes[NODES] = {
     [CRASHES] = FORCE("test.crashes", "Writes to address 8."),
     [ABORTS] = FORCE("test.aborts", "Ends the process, as a failed assertion would."),
     [CRASHES_IN_A_THREAD] = FORCE("test.crashes_in_a_thread", "Writes to address 8 from a thread of its own."),
+    [EXITS] = FORCE("test.exits", "Calls exit(0)."),
+    [EXITS_AT_ONCE] = FORCE("test.exits_at_once", "Calls _exit(0)."),
+    [EXITS_IN_A_THREAD] = FORCE("test.exits_in_a_thread", "Calls _exit(0) from a thread of its own."),
+    [EXITS_IN_CREATE] = FORCE("test.exits_in_create", "Calls exit(0) when it is made."),
+    [EXITS_IN_DESTROY] = FORCE("test.exits_in_destroy", "Calls exit(0) when it is destroyed."),
+    [CRASHES_IN_DESTROY] = FORCE("test.crashes_in_destroy", "Writes to address 8 when it is destroyed."),
+    [EXITS_IN_SUGGEST_DT] = FORCE("test.exits_in_suggest_dt", "Calls exit(0) when it is asked for a time step."),
+    [IS_KILLED] = FORCE("test.is_killed", "Is killed, as the system does where memory runs out."),
+    [HANGS] = FORCE("test.hangs", "Says so, and never returns."),
+    [CHANGES_CONST] = FORCE("test.changes_const", "Moves a particle it may only read."),
+    [CHANGES_INPUT] = {.size = sizeof(mns_node_t), .version = 1, .id = "test.changes_input", .label = "Changes Input",
+                       .help = "Turns a triangle of its input around.", .kind = MNS_NODE_FORCE,
+                       .stages = MNS_BIT(MNS_PREDICT), .accepts = MNS_BIT(MNS_NODE_GEOMETRY), .min_inputs = 1,
+                       .port_count = 1, .ports = input_ports, .param_count = 1, .params = params},
+    [WISHES] = FORCE("test.wishes", "Answers with its dt when it is asked for a time step."),
 };
 
 /* Adds to the y velocity of every particle, by way of what forces add. */
@@ -53,6 +80,7 @@ static mns_status_t push(mns_context_t *ctx, float speed) {
 
 #if !defined(NO_CREATE)
 static mns_status_t create(mns_context_t *ctx, uint32_t node, mns_instance_t **instance) {
+    if (node == EXITS_IN_CREATE) exit(0);
     if (node == CREATE_FAILS) return ctx->fail(ctx, MNS_UNSUPPORTED, -1, "this machine has no such thing");
     *instance = (mns_instance_t *)(uintptr_t)&nodes[node];
     return MNS_OK;
@@ -68,7 +96,50 @@ static void *crash(void *unused) {
     return NULL;
 }
 
-static void destroy(mns_instance_t *instance) { (void)instance; }
+static void *leave(void *unused) {
+    (void)unused;
+    _exit(0);
+}
+
+static void destroy(mns_instance_t *instance) {
+    switch ((const mns_node_t *)(const void *)instance - nodes) {
+    case EXITS_IN_DESTROY: exit(0);
+    case CRASHES_IN_DESTROY: crash(NULL);
+    }
+}
+
+static mns_status_t suggest_dt(mns_instance_t *instance, mns_context_t *ctx, double *dt) {
+    switch ((const mns_node_t *)(const void *)instance - nodes) {
+    case EXITS_IN_SUGGEST_DT: exit(0);
+    case WISHES: *dt = ctx->params[0].number[0];
+    }
+    return MNS_OK;
+}
+
+/* Writes to what it was shown to read. */
+static mns_status_t change_const(mns_context_t *ctx) {
+    const mns_geometry_t *g = ctx->geometry(ctx, 0, 0);
+    if (!g) return MNS_FAILED;
+    for (uint32_t i = 0; i < g->attribute_count; ++i)
+        if (!strcmp(g->attributes[i].name, "P")) *(float *)(uintptr_t)g->attributes[i].values += 1e-3f;
+    return MNS_OK;
+}
+
+static mns_status_t change_input(mns_context_t *ctx) {
+    const mns_geometry_t *g = ctx->geometry(ctx, 0, 0);
+    if (!g || !g->vertex_count) return MNS_FAILED;
+    uint32_t *v = (uint32_t *)(uintptr_t)g->vertices, first = v[0];
+    v[0] = v[1];
+    v[1] = first;
+    return MNS_OK;
+}
+
+static mns_status_t in_a_thread(void *(*work)(void *)) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work, NULL)) return MNS_FAILED;
+    pthread_join(thread, NULL);
+    return MNS_OK;
+}
 
 static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     const double longest = ctx->params[0].number[0];
@@ -90,15 +161,26 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
         return MNS_OK;
     case CRASHES: crash(NULL); return MNS_OK;
     case ABORTS: abort();
-    case CRASHES_IN_A_THREAD: {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, crash, NULL)) return MNS_FAILED;
-        pthread_join(thread, NULL);
-        return MNS_OK;
-    }
+    case CRASHES_IN_A_THREAD: return in_a_thread(crash);
+    case EXITS: exit(0);
+    case EXITS_AT_ONCE: _exit(0);
+    case EXITS_IN_A_THREAD: return in_a_thread(leave);
+    case EXITS_IN_DESTROY:
+    case CRASHES_IN_DESTROY:
+    case WISHES: return MNS_OK;
+    case IS_KILLED: raise(SIGKILL); return MNS_OK;
+    case HANGS:
+        ctx->log(ctx, MNS_LOG_WARNING, "hangs from now on");
+        for (;;) pause();
+    case CHANGES_CONST: return change_const(ctx);
+    case CHANGES_INPUT: return change_input(ctx);
     default: return MNS_BAD_ARGUMENT;
     }
 }
+
+#if defined(CONSTRUCTOR)
+__attribute__((constructor)) static void constructor(void) { CONSTRUCTOR; }
+#endif
 
 #if defined(WRONG_MAJOR)
 #define MAJOR (MNS_ABI_MAJOR + 41u)
@@ -123,5 +205,5 @@ MNS_EXPORT const mns_plugin_t mns_plugin = {
 #if !defined(NO_CREATE)
     .create = create,
 #endif
-    .destroy = destroy, .run = run,
+    .destroy = destroy, .run = run, .suggest_dt = suggest_dt,
 };

@@ -13,6 +13,25 @@ fn one_thread_and_two_write_the_same_bytes() {
     assert_same_files(&one.out.join("points"), &two.out.join("points"), &[]);
 }
 
+/// Every node of ours that the splash has is looked at in every call; the air is solved too.
+#[test]
+fn our_own_nodes_change_nothing_that_they_may_only_read() {
+    let mut graph = splash(4);
+    let nodes = graph["nodes"].as_array_mut().expect("nodes");
+    let solver = nodes.iter().position(|n| n["type"] == "flip_solver").expect("a solver");
+    nodes[solver]["params"]["air_particles"] = json!(true);
+    nodes[solver]["params"]["surface_tension"] = json!(0.5);
+    for name in ["pour", "drain"] {
+        nodes[solver]["inputs"].as_array_mut().expect("inputs").push(json!(name));
+    }
+    nodes.insert(solver, json!({ "name": "drain", "type": "liquid_sink", "inputs": ["block"] }));
+    nodes.insert(solver, json!({ "name": "pour", "type": "liquid_source", "inputs": ["swing"] }));
+    let (plain, looked_at) = (cook(&graph, &[]), cook(&graph, &["--paranoid"]));
+    for folder in ["cache", "points"] {
+        assert_same_files(&plain.out.join(folder), &looked_at.out.join(folder), &[]);
+    }
+}
+
 /// Cooks a graph on two threads, and on one with a stop after the third frame: the files are the same. Returns the first.
 fn assert_same_however_cooked(graph: &Value) -> Shot {
     let (whole, cut) = (Shot::new(graph), Shot::new(graph));

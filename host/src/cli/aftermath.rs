@@ -39,10 +39,10 @@ fn what(end: &End) -> String {
         ("the program", last)
     };
     match &end.how {
-        How::Exited(code) => {
-            let whole = if seen.inside { " the program" } else { "" };
-            format!("{who} ended{whole} with exit code {code} before its work was done{doing}")
+        How::Exited(code) if seen.inside => {
+            format!("{who} ended the program {}, with exit code {code}{from}", seen.doing)
         }
+        How::Exited(code) => format!("{who} ended with exit code {code} before its work was done{doing}"),
         How::Signal(libc::SIGKILL) => format!(
             "the system ended the program{}: most likely the memory ran out, it held {}",
             if seen.inside { format!(" while {who} was{doing}") } else { doing },
@@ -58,11 +58,13 @@ fn what(end: &End) -> String {
                 format!("{who} crashed ({name}){doing}")
             }
         }
-        How::Starved(bytes) => format!(
-            "{who} needed {} more memory{doing} and could not have it, the program held {}",
-            units::bytes(*bytes as f64),
-            units::bytes(end.peak)
-        ),
+        How::Starved(bytes) => {
+            let (bytes, peak) = (units::bytes(*bytes as f64), units::bytes(end.peak));
+            let (when, after) = if seen.inside { (doing, String::new()) } else { (String::new(), doing) };
+            format!(
+                "{who} needed {bytes} more memory{when} and could not have it, the program held {peak}{after}"
+            )
+        }
         How::Unanswered => format!("broken off: {who} did not answer{doing}"),
     }
 }
@@ -119,8 +121,7 @@ mod tests {
         for (how, expected) in [
             (
                 How::Exited(0),
-                "node `bad` ended the program with exit code 0 before its work was done in predict of `water`, frame 3 \
-                 (plugin `faults`, /p.so)",
+                "node `bad` ended the program in predict of `water`, frame 3, with exit code 0 (plugin `faults`, /p.so)",
             ),
             (
                 How::Signal(libc::SIGSEGV),

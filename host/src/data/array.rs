@@ -170,7 +170,7 @@ impl Array {
 
     /// Makes room for so many elements; false where there is none.
     pub fn try_reserve(&mut self, len: usize) -> bool {
-        each!(self, v => v.try_reserve_exact(len).is_ok())
+        crate::process::trying(|| each!(self, v => v.try_reserve_exact(len).is_ok()))
     }
 
     /// Index of the first element that is NaN or infinite.

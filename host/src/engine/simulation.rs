@@ -222,7 +222,9 @@ impl<'a> Simulation<'a> {
     /// The items of every port but those of inputs, whose geometry would have to be made for a moment of its own.
     fn items_kept(&self, call: &Call) -> Vec<Vec<Item>> {
         let ports = &contract(&self.network.nodes[call.node]).ports;
-        let kept = |port: &PortSpec| if port.owner == PortOwner::Input { Vec::new() } else { self.slots(call, port) };
+        let kept = |port: &PortSpec| {
+            if port.owner == PortOwner::Input { Vec::new() } else { self.slots(call, port) }
+        };
         ports.iter().map(kept).collect()
     }
 

@@ -17,7 +17,11 @@ pub(super) fn brief(text: &str, most: usize) -> String {
 pub(super) fn name(text: &str, what: &str) -> Result<String, String> {
     let shown = || brief(text, 24);
     if text.len() > NAME_LETTERS {
-        return Err(format!("the name of {what}, `{}`, is {} bytes long, {NAME_LETTERS} at most", shown(), text.len()));
+        return Err(format!(
+            "the name of {what}, `{}`, is {} bytes long, {NAME_LETTERS} at most",
+            shown(),
+            text.len()
+        ));
     }
     if text.chars().any(char::is_control) {
         return Err(format!("the name of {what}, `{}`, has control letters", shown()));

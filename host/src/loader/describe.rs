@@ -1,12 +1,12 @@
 //! From a plugin's descriptors to the host's own.
 
+use super::brief::{HELP_LETTERS, brief, name};
 use crate::data::{Element, Lifetime, Sampling};
 use crate::node::{
     Access, Carries, Contract, Merge, NodeKind, NodeType, ParamSpec, PortOwner, PortSpec, Range, Role, Stage,
     Step, Value,
 };
 use meniscus_abi as abi;
-use super::brief::{HELP_LETTERS, brief, name};
 use std::ffi::c_char;
 
 /// Most node types of a plugin, and most entries of any other list of a descriptor.
@@ -84,11 +84,16 @@ impl Reader {
             && stride <= LARGEST
             && (stride as usize).is_multiple_of(align_of::<T>());
         if !fits {
-            return Err(format!("the first of its {what} says it is {stride} bytes long, this host knows {}", T::SIZE));
+            return Err(format!(
+                "the first of its {what} says it is {stride} bytes long, this host knows {}",
+                T::SIZE
+            ));
         }
         if let Some(n) = (1..count).find(|&n| size(n, stride) != stride) {
             let other = size(n, stride);
-            return Err(format!("number {n} of its {what} says it is {other} bytes long, the first {stride}"));
+            return Err(format!(
+                "number {n} of its {what} says it is {other} bytes long, the first {stride}"
+            ));
         }
         // SAFETY: an array of a descriptor, by the promise made in `new`.
         Ok(unsafe { abi::read_array(first, count) })

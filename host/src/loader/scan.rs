@@ -40,9 +40,9 @@ pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
             cache.write(Verdict::Sound);
             Ok(())
         }
-        Some(Scanned::Hung(while_)) => {
+        Some(Scanned::Hung) => {
             cache.write(Verdict::Hung);
-            Err(refuse(format!("{}, {while_}", hung(seconds()))))
+            Err(refuse(hung(seconds())))
         }
         Some(Scanned::Refused(reason)) => Err(refuse(reason)),
     }
@@ -62,8 +62,7 @@ fn seconds() -> f64 {
 
 enum Scanned {
     Sound,
-    /// What it was about.
-    Hung(&'static str),
+    Hung,
     Refused(String),
 }
 
@@ -99,7 +98,7 @@ fn in_a_process(path: &Path) -> Option<Scanned> {
     let during = if last == OPENED { "while its descriptors are read" } else { "while it is opened" };
     Some(match (last, status) {
         (SOUND, Some(_)) => Scanned::Sound,
-        (_, None) => Scanned::Hung(during),
+        (_, None) => Scanned::Hung,
         (line, Some(_)) if line.starts_with(REFUSED) => Scanned::Refused(line[REFUSED.len()..].to_owned()),
         // The process did not even begin: whatever that is, it is not the plugin.
         (line, Some(_)) if line != OPENING && line != OPENED => return None,

@@ -1,6 +1,8 @@
 //! What runs now, where a crash handler and the parent process can read it.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
 
 /// Text that one thread writes and that can be read without a lock.
 #[derive(Debug)]
@@ -56,9 +58,8 @@ pub(crate) struct Board {
     inside: AtomicBool,
     proof: AtomicU32,
     crash: AtomicI32,
-    /// Bytes that could not be had, of the last request that failed in this call; and whether the process ended for it.
+    /// Bytes that the process ended for want of.
     lacking: AtomicU64,
-    starved: AtomicBool,
 }
 
 /// What a [`Board`] says.
@@ -92,19 +93,59 @@ pub(super) fn is_shared() -> bool {
     !SHARED.load(Ordering::Acquire).is_null()
 }
 
-/// Puts the board where a child of this process will share it. False where that cannot be had.
+/// A board that a child will share.
 #[cfg(target_os = "linux")]
-pub(super) fn share() -> bool {
-    // SAFETY: a fresh mapping of its own; the kernel zeroes it, and zero is a blank board.
+pub(super) struct Sheet(std::os::fd::OwnedFd);
+
+#[cfg(target_os = "linux")]
+impl Sheet {
+    /// Puts the board of this process where a child can share it; none where that cannot be had.
+    pub(super) fn share() -> Option<Self> {
+        use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+        // SAFETY: the descriptor is fresh and becomes ours alone. It stays open for the child.
+        let file = unsafe {
+            let file = libc::memfd_create(c"meniscus board".as_ptr(), 0);
+            (file >= 0).then(|| OwnedFd::from_raw_fd(file))
+        }?;
+        // SAFETY: our own descriptor.
+        let sized = unsafe { libc::ftruncate(file.as_raw_fd(), size_of::<Board>() as libc::off_t) } == 0;
+        (sized && map(file.as_raw_fd())).then_some(Self(file))
+    }
+
+    /// What the child needs to know.
+    pub(super) fn told(&self) -> String {
+        use std::os::fd::AsRawFd;
+        format!("{} {}", std::process::id(), self.0.as_raw_fd())
+    }
+}
+
+/// Uses the board that the parent process told of; false where that is not our parent's.
+#[cfg(target_os = "linux")]
+pub(super) fn use_inherited(told: &str) -> bool {
+    let Some((parent, file)) = told.split_once(' ') else { return false };
+    let (Ok(parent), Ok(file)) = (parent.parse::<u32>(), file.parse::<i32>()) else { return false };
+    if parent != std::os::unix::process::parent_id() {
+        return false;
+    }
+    let mapped = map(file);
+    // SAFETY: the mapping stays without its descriptor, which nobody else here knows of.
+    unsafe { libc::close(file) };
+    mapped
+}
+
+/// Maps a board, all zero at first, which is a blank one.
+#[cfg(target_os = "linux")]
+fn map(file: i32) -> bool {
+    // SAFETY: a fresh mapping, as long as the file.
     let page = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            size_of::<Board>(),
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        )
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::zeroed();
+        if libc::fstat(file, stat.as_mut_ptr()) != 0
+            || stat.assume_init().st_size != size_of::<Board>() as libc::off_t
+        {
+            return false;
+        }
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        libc::mmap(std::ptr::null_mut(), size_of::<Board>(), access, libc::MAP_SHARED, file, 0)
     };
     if page == libc::MAP_FAILED {
         return false;
@@ -136,7 +177,6 @@ pub(crate) fn enter(subject: &str, doing: &str, plugin: &str) -> Call {
     board.subject.set(subject);
     board.doing.set(doing);
     board.plugin.set(plugin);
-    board.lacking.store(0, Ordering::SeqCst);
     board.inside.store(true, Ordering::SeqCst);
     Call(())
 }
@@ -151,7 +191,6 @@ impl Board {
             proof: AtomicU32::new(0),
             crash: AtomicI32::new(0),
             lacking: AtomicU64::new(0),
-            starved: AtomicBool::new(false),
         }
     }
 
@@ -168,15 +207,11 @@ impl Board {
 
     /// A signal came that ends the process.
     pub(super) fn crashed(&self, signal: i32) {
-        // An allocation that fails ends in an abort, unless someone knew what to do.
-        if signal == libc::SIGABRT && self.lacking.load(Ordering::SeqCst) > 0 {
-            self.starved.store(true, Ordering::SeqCst);
-        }
         self.crash.store(signal, Ordering::SeqCst);
     }
 
-    /// So many bytes could not be had.
-    pub(super) fn lacks(&self, bytes: u64) {
+    /// The process ends for want of so many bytes.
+    pub(super) fn starved(&self, bytes: u64) {
         self.lacking.store(bytes.max(1), Ordering::SeqCst);
     }
 
@@ -193,7 +228,7 @@ impl Board {
             plugin: self.plugin.get(),
             inside: self.is_inside(),
             crash: (crash != 0).then_some(crash),
-            lacking: self.starved.load(Ordering::SeqCst).then_some(lacking),
+            lacking: (lacking != 0).then_some(lacking),
         }
     }
 
@@ -201,7 +236,7 @@ impl Board {
     #[cfg(unix)]
     pub(super) fn print(&self) {
         let what: &[u8] =
-            if self.starved.load(Ordering::SeqCst) { b" ran out of memory " } else { b" crashed " };
+            if self.lacking.load(Ordering::SeqCst) > 0 { b" ran out of memory " } else { b" crashed " };
         print(b"\nerror: ");
         self.subject.print();
         print(what);
@@ -235,15 +270,5 @@ mod tests {
         assert_eq!(board.proved(), Some(130));
         board.proof.store(1, Ordering::SeqCst);
         assert_eq!(board.proved(), None);
-    }
-
-    #[test]
-    fn an_abort_after_an_allocation_that_failed_is_want_of_memory() {
-        let board = Board::new();
-        board.crashed(libc::SIGABRT);
-        assert_eq!((board.read().crash, board.read().lacking), (Some(libc::SIGABRT), None));
-        board.lacks(1 << 40);
-        board.crashed(libc::SIGABRT);
-        assert_eq!(board.read().lacking, Some(1 << 40));
     }
 }

@@ -1,22 +1,36 @@
-//! Memory that cannot be had is noted, so that the end of the process can be explained.
+//! Memory that cannot be had ends the process, with the name of who needed it.
 
 use super::board::board;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 
-/// The system's allocator; it notes what it could not give.
+/// The system's allocator, where it can give what is asked.
 struct Noting;
 
 #[global_allocator]
 static HEAP: Noting = Noting;
 
+thread_local! {
+    /// Someone knows what to do without.
+    static TRYING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets `f` ask for memory that it can do without.
+pub(crate) fn trying<T>(f: impl FnOnce() -> T) -> T {
+    let before = TRYING.replace(true);
+    let result = f();
+    TRYING.set(before);
+    result
+}
+
 fn noted(address: *mut u8, bytes: usize) -> *mut u8 {
-    if address.is_null() {
-        board().lacks(bytes as u64);
+    if address.is_null() && !TRYING.get() {
+        end_for_want(bytes as u64);
     }
     address
 }
 
-// SAFETY: every call goes to the system's allocator; noting a failure allocates nothing.
+// SAFETY: every call goes to the system's allocator; what is done about a failure allocates nothing.
 unsafe impl GlobalAlloc for Noting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is the system allocator's.
@@ -39,7 +53,31 @@ unsafe impl GlobalAlloc for Noting {
     }
 }
 
-/// The extension `mns.memory`: so many bytes could not be had by a plugin's allocator. Should it abort, this was why.
-pub(crate) extern "C" fn note_lack(bytes: u64) {
-    board().lacks(bytes);
+/// Says who needed so many bytes that could not be had, and ends the process. Also the extension `mns.memory`, for
+/// plugins' allocators.
+pub(crate) extern "C" fn end_for_want(bytes: u64) {
+    let board = board();
+    board.starved(bytes);
+    #[cfg(unix)]
+    {
+        if !super::board::is_shared() {
+            board.print();
+        }
+        // SAFETY: nothing of the process is needed any more: what is on disk is whole.
+        unsafe { libc::_exit(1) }
+    }
+    #[cfg(not(unix))]
+    std::process::abort()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_tried_may_fail() {
+        let mut list: Vec<u8> = Vec::new();
+        assert!(trying(|| list.try_reserve_exact(isize::MAX as usize - 1)).is_err());
+        assert!(!TRYING.get());
+    }
 }

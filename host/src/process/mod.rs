@@ -7,7 +7,9 @@
 pub(crate) mod board;
 mod crash;
 mod heap;
+#[cfg(target_os = "linux")]
+mod news;
 mod supervise;
 
-pub(crate) use heap::note_lack;
+pub(crate) use heap::{end_for_want, trying};
 pub(crate) use supervise::{End, How, watched};

@@ -26,17 +26,18 @@ pub(crate) struct End {
 }
 
 /// Does the work in a child process and gives its exit code once that is proved; `explain` gives the code where it is
-/// not. To be called before any thread begins. The child ends the process itself; where no child can be made the work is
-/// done here.
+/// not. The child is this program once more, with the same arguments, and ends the process itself. Where no child can be
+/// made the work is done here.
 pub(crate) fn watched(explain: impl FnOnce(&End) -> u8, work: impl FnOnce() -> u8) -> u8 {
     #[cfg(target_os = "linux")]
-    match linux::split() {
-        linux::Side::Parent(child) => return child.wait().unwrap_or_else(|end| explain(&end)),
-        linux::Side::Child => {
+    {
+        if linux::is_child() {
             super::crash::watch();
-            linux::end(work())
+            linux::end(work());
         }
-        linux::Side::Alone => {}
+        if let Some(child) = linux::Child::start() {
+            return child.wait().unwrap_or_else(|end| explain(&end));
+        }
     }
     #[cfg(not(target_os = "linux"))]
     drop(explain);
@@ -46,96 +47,92 @@ pub(crate) fn watched(explain: impl FnOnce(&End) -> u8, work: impl FnOnce() -> u
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::super::board::{board, share, unshare};
+    use super::super::board::{Sheet, board, unshare, use_inherited};
+    use super::super::news::{News, Told};
     use super::{End, How};
     use std::io::Write;
     use std::mem::MaybeUninit;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
     use std::time::{Duration, Instant};
 
+    /// Tells the child where the board is.
+    const INHERITED: &str = "MENISCUS_BOARD";
     /// Signals that come as close together as this are one, sent to the process and to its group.
     const ONE: Duration = Duration::from_millis(100);
     /// What a child has to end in, once it was told twice.
     const PATIENCE: Duration = Duration::from_millis(800);
 
-    pub(super) enum Side {
-        Parent(Child),
-        Child,
-        Alone,
-    }
-
-    /// The child of this process.
-    pub(super) struct Child {
-        id: libc::pid_t,
-        signals: libc::sigset_t,
-    }
-
-    /// The signals that the parent waits for.
-    fn awaited() -> libc::sigset_t {
-        // SAFETY: sigemptyset fills the set in; the others add to it.
-        unsafe {
-            let mut set = MaybeUninit::uninit();
-            libc::sigemptyset(set.as_mut_ptr());
-            for signal in [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM] {
-                libc::sigaddset(set.as_mut_ptr(), signal);
-            }
-            set.assume_init()
-        }
-    }
-
-    /// Forks.
-    pub(super) fn split() -> Side {
-        if !share() {
-            return Side::Alone;
-        }
-        let signals = awaited();
-        let mut before = MaybeUninit::uninit();
-        // SAFETY: no other thread runs yet, so the child may do what it likes; sigprocmask fills `before` in.
-        unsafe {
-            let parent = libc::getpid();
-            libc::sigprocmask(libc::SIG_BLOCK, &raw const signals, before.as_mut_ptr());
-            match libc::fork() {
-                -1 => {
-                    libc::sigprocmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
-                    unshare();
-                    Side::Alone
-                }
-                0 => {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    if libc::getppid() != parent {
-                        libc::_exit(1);
-                    }
-                    libc::sigprocmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
-                    Side::Child
-                }
-                id => Side::Parent(Child { id, signals }),
-            }
-        }
+    /// This process is the child of another that waits for its proof. To be asked before any thread of ours begins.
+    pub(super) fn is_child() -> bool {
+        let Ok(inherited) = std::env::var(INHERITED) else { return false };
+        // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
+        unsafe { std::env::remove_var(INHERITED) };
+        use_inherited(&inherited)
     }
 
     /// Proves the end of the child and ends it. Nothing of a plugin runs after that: no exit handler, no destructor.
     pub(super) fn end(code: u8) -> ! {
-        // What can still be said was said through `say`, which knows of its failures.
+        // What could not be said was noticed where it was said.
         let _ = std::io::stdout().flush();
         board().prove(code);
         // SAFETY: ends the process.
         unsafe { libc::_exit(i32::from(code)) }
     }
 
+    /// The child of this process.
+    pub(super) struct Child {
+        id: libc::pid_t,
+        news: News,
+    }
+
     impl Child {
+        /// Starts this program once more.
+        pub(super) fn start() -> Option<Self> {
+            let sheet = Sheet::share()?;
+            let news = News::listen()?;
+            let mut words = std::env::args_os();
+            let mut command = Command::new("/proc/self/exe");
+            if let Some(name) = words.next() {
+                command.arg0(name);
+            }
+            command.args(words).env(INHERITED, sheet.told());
+            let parent = std::process::id().cast_signed();
+            let follow = move || {
+                // SAFETY: plain numbers; both may be called between fork and exec.
+                let alone = unsafe {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    libc::getppid() != parent
+                };
+                if alone { Err(std::io::ErrorKind::NotFound.into()) } else { Ok(()) }
+            };
+            // SAFETY: the closure only makes system calls.
+            unsafe { command.pre_exec(follow) };
+            match command.spawn() {
+                Ok(child) => Some(Self { id: child.id().cast_signed(), news }),
+                Err(_) => {
+                    unshare();
+                    None
+                }
+            }
+        }
+
         /// Waits for the end; passes on what the child did not hear itself.
         pub(super) fn wait(self) -> Result<u8, End> {
             let mut told: Vec<Instant> = Vec::new();
             loop {
-                let deadline = told.get(1).map(|t| *t + PATIENCE);
-                let (signal, from_kernel) = self.next_signal(deadline);
-                let now = Instant::now();
-                if let Some(status) = self.status(libc::WNOHANG) {
+                if let Some(status) = self.status() {
                     return self.judged(status);
                 }
-                if matches!(signal, libc::SIGINT | libc::SIGTERM) && told.last().is_none_or(|t| now - *t > ONE) {
+                let deadline = told.get(1).map(|t| *t + PATIENCE);
+                let news = self.news.next(deadline);
+                let now = Instant::now();
+                if let Some(Told { signal, by_kernel }) = news
+                    && told.last().is_none_or(|t| now - *t > ONE)
+                {
                     told.push(now);
                     // A terminal sends its Ctrl-C to the whole group.
-                    if !from_kernel {
+                    if !by_kernel {
                         self.send(signal);
                     }
                 }
@@ -145,27 +142,11 @@ mod linux {
             }
         }
 
-        /// The next signal, 0 when the deadline comes first; and whether the kernel itself sent it.
-        fn next_signal(&self, deadline: Option<Instant>) -> (i32, bool) {
-            // Without a deadline the child is looked at now and then, should its signal be lost.
-            let left = deadline.map_or(Duration::from_secs(1), |d| d.saturating_duration_since(Instant::now()));
-            let most = libc::timespec {
-                tv_sec: left.as_secs().cast_signed(),
-                tv_nsec: left.subsec_nanos().into(),
-            };
-            let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-            // SAFETY: the set and the time are whole; `info` is filled in, or stays zero.
-            unsafe {
-                let signal = libc::sigtimedwait(&raw const self.signals, info.as_mut_ptr(), &raw const most);
-                (signal.max(0), info.assume_init().si_code == libc::SI_KERNEL)
-            }
-        }
-
         /// How the child ended, if it did.
-        fn status(&self, options: i32) -> Option<i32> {
+        fn status(&self) -> Option<i32> {
             let mut status = 0;
             // SAFETY: our own child; the status is filled in.
-            let ended = unsafe { libc::waitpid(self.id, &raw mut status, options) };
+            let ended = unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG) };
             (ended == self.id).then_some(status)
         }
 
@@ -194,7 +175,7 @@ mod linux {
             self.send(libc::SIGKILL);
             // The system takes its time to take back a large memory; this process need not wait for that.
             for _ in 0..10 {
-                if self.status(libc::WNOHANG).is_some() {
+                if self.status().is_some() {
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(10));

@@ -4,6 +4,8 @@
 static const mns_param_t params[] = {
     {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "start_frame", .label = "Start Frame", .flags = MNS_NOT_ANIMATED},
     {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "end_frame", .label = "End Frame", .flags = MNS_NOT_ANIMATED},
+    {.size = sizeof(mns_param_t), .type = MNS_FLOAT, .name = "dt", .label = "Time Step", .unit = "s",
+     .help = "The longest time step of the object; 0: any."},
 };
 
 static const mns_port_t object_ports[] = {
@@ -20,7 +22,7 @@ enum { OBJECT, SOLVER };
 static const mns_node_t nodes[] = {
     [OBJECT] = {.size = sizeof(mns_node_t), .version = 1, .id = "test.spanned", .label = "Spanned", .medium = "span",
                 .kind = MNS_NODE_OBJECT, .stages = MNS_BIT(MNS_INIT), .port_count = 1, .ports = object_ports,
-                .param_count = 2, .params = params},
+                .param_count = 3, .params = params},
     [SOLVER] = {.size = sizeof(mns_node_t), .version = 1, .id = "test.span_solver", .label = "Span Solver", .medium = "span",
                 .kind = MNS_NODE_SOLVER, .stages = MNS_BIT(MNS_PREDICT), .min_inputs = 1,
                 .accepts = MNS_BIT(MNS_NODE_OBJECT) | MNS_BIT(MNS_NODE_FORCE), .port_count = 1, .ports = solver_ports},
@@ -44,8 +46,14 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     return MNS_OK;
 }
 
+static mns_status_t suggest_dt(mns_instance_t *instance, mns_context_t *ctx, double *dt) {
+    if ((const mns_node_t *)(const void *)instance != &nodes[OBJECT]) return MNS_OK;
+    if (ctx->params[2].number[0] > 0.0) *dt = ctx->params[2].number[0];
+    return MNS_OK;
+}
+
 MNS_EXPORT const mns_plugin_t mns_plugin = {
     .size = sizeof(mns_plugin_t), .abi_major = MNS_ABI_MAJOR, .abi_minor = MNS_ABI_MINOR, .node_count = 2,
     .layout_hash = MNS_LAYOUT_HASH, .name = "spans", .version = "1", .nodes = nodes, .create = create,
-    .destroy = destroy, .run = run,
+    .destroy = destroy, .run = run, .suggest_dt = suggest_dt,
 };

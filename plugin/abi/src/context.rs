@@ -40,11 +40,11 @@ pub const DEVICE_EXTENSION: &CStr = c"mns.device";
 
 /// Host extension, revision 1: there in `init` where the host only asks whether the shot could begin.
 pub const TRIAL_EXTENSION: &CStr = c"mns.trial";
-/// Host extension, revision 1: a function of type [`NoteLack`].
+/// Host extension, revision 1: a function of type [`EndForWant`].
 pub const MEMORY_EXTENSION: &CStr = c"mns.memory";
-/// Notes that so many bytes could not be had; should the process abort now, the host says so. From any thread, as long
-/// as the process lasts.
-pub type NoteLack = extern "C" fn(bytes: u64);
+/// Says whose call needed so many bytes that could not be had, and ends the process. From any thread, as long as the
+/// process lasts.
+pub type EndForWant = extern "C" fn(bytes: u64);
 
 /// The call: what is being run, when, with what, and the host's functions (see the header for each).
 #[repr(C)]

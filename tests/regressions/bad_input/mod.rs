@@ -8,6 +8,8 @@ mod graphs;
 mod limits;
 mod meshes;
 mod plugins;
+mod processes;
+mod scans;
 mod terminal;
 
 use serde_json::{Value, json};

@@ -14,21 +14,60 @@ fn a_force_that_goes_wrong_is_named_and_the_frames_before_it_stay() {
         ("test.fails_late", vec!["predict of `water` failed", "after it had written"]),
         ("test.writes_nan", vec!["`v` is NaN"]),
         ("test.create_fails", vec!["this machine has no such thing"]),
-        ("test.crashes", vec!["crashed in predict", "plugin"]),
-        ("test.aborts", vec!["crashed in predict", "plugin"]),
-        ("test.crashes_in_a_thread", vec!["crashed in predict", "plugin"]),
+        ("test.crashes", vec!["crashed in predict", "segmentation fault"]),
+        ("test.aborts", vec!["crashed in predict", "abort"]),
+        ("test.crashes_in_a_thread", vec!["crashed in predict", "segmentation fault"]),
+        ("test.exits", vec!["ended the program in predict", "exit code 0"]),
+        ("test.exits_at_once", vec!["ended the program in predict", "exit code 0"]),
+        ("test.exits_in_a_thread", vec!["ended the program in predict", "exit code 0"]),
+        ("test.exits_in_suggest_dt", vec!["ended the program in suggest_dt", "exit code 0"]),
+        ("test.is_killed", vec!["the system ended the program", "in predict", "memory ran out"]),
     ] {
         let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": kind })));
         c::plugin(FAULTS, &[], &shot.plugins());
         let sentence = shot.refused(&[]);
         says(&sentence, &["node `bad`"]);
         says(&sentence, &words);
+        // What takes the process with it is told by the process that looks on.
+        if ["crash", "abort", "exit", "kill"].iter().any(|word| kind.contains(word)) {
+            says(&sentence, &["frame 2", "plugin `test faults`", "libc_faults.so", "--resume"]);
+        }
         // The first frame came before the force had its say; where it cannot even be made, nothing is begun.
         let written = shot.written();
         for file in ["cache/cache.0001.vdb", "points/points.0001.geo", "checkpoints/checkpoint.0001.mns"] {
             let there = written.iter().any(|(name, bytes)| name.ends_with(file) && !bytes.is_empty());
             assert_eq!(there, kind != "test.create_fails", "{kind}: {file}");
         }
+    }
+}
+
+#[test]
+fn a_node_that_ends_the_program_before_or_after_the_frames_has_not_cooked() {
+    for (kind, words, saved) in [
+        ("test.exits_in_create", ["ended the program while it was made", "nothing is saved yet"], false),
+        ("test.exits_in_destroy", ["ended the program while it was destroyed", "--resume"], true),
+        ("test.crashes_in_destroy", ["crashed while it was destroyed", "--resume"], true),
+    ] {
+        let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": kind })));
+        c::plugin(FAULTS, &[], &shot.plugins());
+        let sentence = shot.refused(&[]);
+        says(&sentence, &["node `bad`", "plugin `test faults`", "libc_faults.so"]);
+        says(&sentence, &words);
+        assert_eq!(shot.out().join("checkpoints/checkpoint.0003.mns").exists(), saved, "{kind}");
+    }
+}
+
+#[test]
+fn a_node_that_changes_what_it_may_only_read_is_caught_where_someone_looks() {
+    for (kind, inputs, changed) in [
+        ("test.changes_const", json!([]), "attribute `P` of `particles` of `water`"),
+        ("test.changes_input", json!(["fill"]), "the triangles of its input `fill`"),
+    ] {
+        let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": kind, "inputs": inputs })));
+        c::plugin(FAULTS, &[], &shot.plugins());
+        shot.cook(&[]);
+        let sentence = shot.refused(&["--paranoid"]);
+        says(&sentence, &["node `bad`", "predict of `water`", changed, "only read", "libc_faults.so"]);
     }
 }
 

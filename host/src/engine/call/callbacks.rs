@@ -2,7 +2,7 @@
 
 use super::bridge::Bridge;
 use super::{Level, Solve};
-use crate::process::note_lack;
+use crate::process::end_for_want;
 use crate::text::{SENTENCE, one_line};
 use meniscus_abi::{self as abi, Context, Growable, Status};
 use std::ffi::{c_char, c_void};
@@ -218,8 +218,8 @@ unsafe extern "C" fn reject_dt(ctx: *mut Context, suggestion: f64) -> Status {
     })
 }
 
-/// The extensions of this host: where solves should run, whether this is only a trial, and where to note memory that ran
-/// out.
+/// The extensions of this host: where solves should run, whether this is only a trial, and what to call where memory
+/// runs out.
 unsafe extern "C" fn extension(ctx: *mut Context, id: *const c_char, revision: u32) -> *const c_void {
     with(ctx, std::ptr::null(), |b| {
         let id = text(id);
@@ -227,7 +227,7 @@ unsafe extern "C" fn extension(ctx: *mut Context, id: *const c_char, revision: u
         match () {
             () if is(abi::DEVICE_EXTENSION) => b.request.device.text().as_ptr().cast(),
             () if is(abi::TRIAL_EXTENSION) && b.request.trial => abi::TRIAL_EXTENSION.as_ptr().cast(),
-            () if is(abi::MEMORY_EXTENSION) => note_lack as *const c_void,
+            () if is(abi::MEMORY_EXTENSION) => end_for_want as *const c_void,
             () => std::ptr::null(),
         }
     })

@@ -81,7 +81,7 @@ pub(super) fn filled(element: Element, len: u64, value: f64) -> Result<Array, St
     macro_rules! fill {
         ($variant:ident, $t:ty) => {{
             let mut v: Vec<$t> = Vec::new();
-            v.try_reserve_exact(len).map_err(|_| no_room())?;
+            crate::process::trying(|| v.try_reserve_exact(len)).map_err(|_| no_room())?;
             if value.to_bits() == 0 {
                 // There is room. Zeroed memory need not be touched before it is written to.
                 drop(v);

@@ -98,7 +98,8 @@ pub(super) unsafe fn geometry(s: &abi::Geometry, threads: u32) -> Result<Geometr
     }
     let zeros = |n: u64| {
         let mut v: Vec<u32> = Vec::new();
-        v.try_reserve_exact(n as usize).map_err(|_| format!("there is no memory for {n} vertices"))?;
+        crate::process::trying(|| v.try_reserve_exact(n as usize))
+            .map_err(|_| format!("there is no memory for {n} vertices"))?;
         v.resize(n as usize, 0);
         Ok::<_, String>(Arc::new(v))
     };

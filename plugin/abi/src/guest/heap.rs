@@ -1,17 +1,18 @@
-//! Memory that cannot be had is told to the host, which knows whose call it was.
+//! Memory that cannot be had: the host knows whose call it was, says so and ends the process.
 
 use super::Call;
-use crate::{MEMORY_EXTENSION, NoteLack};
+use crate::{EndForWant, MEMORY_EXTENSION};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::OnceLock;
 
-/// The system's allocator, for a plugin's `#[global_allocator]`: the host hears what it could not give.
+/// The system's allocator, for a plugin's `#[global_allocator]`; where it cannot give what is asked the host is called,
+/// and memory that a plugin could do without must be asked for elsewhere.
 #[derive(Debug)]
 pub struct Heap;
 
-static HOST: OnceLock<NoteLack> = OnceLock::new();
+static HOST: OnceLock<EndForWant> = OnceLock::new();
 
-/// Asks a host where to note it; the first answer stands.
+/// Asks a host whom to call; the first answer stands.
 pub(super) fn meet(call: &Call) {
     if HOST.get().is_some() {
         return;
@@ -21,21 +22,21 @@ pub(super) fn meet(call: &Call) {
     let address = unsafe { extension(call.raw(), MEMORY_EXTENSION.as_ptr(), 1) };
     if !address.is_null() {
         // SAFETY: revision 1 of this extension is a function of that type (header), good as long as the process.
-        let note = unsafe { std::mem::transmute::<*const std::ffi::c_void, NoteLack>(address) };
-        HOST.get_or_init(|| note);
+        let end = unsafe { std::mem::transmute::<*const std::ffi::c_void, EndForWant>(address) };
+        HOST.get_or_init(|| end);
     }
 }
 
 fn noted(address: *mut u8, bytes: usize) -> *mut u8 {
     if address.is_null()
-        && let Some(note) = HOST.get()
+        && let Some(end) = HOST.get()
     {
-        note(bytes as u64);
+        end(bytes as u64);
     }
     address
 }
 
-// SAFETY: every call goes to the system's allocator; noting a failure allocates nothing.
+// SAFETY: every call goes to the system's allocator; what is done about a failure allocates nothing.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is the system allocator's.

@@ -1,0 +1,69 @@
+//! What the parent of a cook hears: signals, and that its child ended.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+/// End of the pipe that the handler writes to.
+static EAR: AtomicI32 = AtomicI32::new(-1);
+
+/// A signal to pass on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Told {
+    pub(super) signal: i32,
+    /// The kernel sent it, for a key of the terminal: to every process of the group.
+    pub(super) by_kernel: bool,
+}
+
+/// Hears SIGINT, SIGTERM and SIGCHLD, whichever thread they come to.
+pub(super) struct News {
+    pipe: i32,
+}
+
+extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the system hands over the signal's own account; write is async-signal-safe.
+    unsafe {
+        let by_kernel = !info.is_null() && (*info).si_code == libc::SI_KERNEL;
+        let word = [signal as u8, u8::from(by_kernel)];
+        libc::write(EAR.load(Ordering::Relaxed), word.as_ptr().cast(), word.len());
+    }
+}
+
+impl News {
+    pub(super) fn listen() -> Option<Self> {
+        let mut ends = [0; 2];
+        // SAFETY: `ends` is filled in; the handler only does what is allowed in one. A read is broken off by a signal,
+        // all other calls go on.
+        unsafe {
+            if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) != 0 {
+                return None;
+            }
+            EAR.store(ends[1], Ordering::Relaxed);
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGCHLD] {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction =
+                    on_signal as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+                libc::sigemptyset(&raw mut action.sa_mask);
+                libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+            }
+        }
+        Some(Self { pipe: ends[0] })
+    }
+
+    /// Waits until there are news or the deadline comes; what is to be passed on.
+    pub(super) fn next(&self, deadline: Option<Instant>) -> Option<Told> {
+        // Without a deadline the child is looked at now and then, should its signal be lost.
+        let left = deadline.map_or(Duration::from_secs(1), |d| d.saturating_duration_since(Instant::now()));
+        let mut waiting = libc::pollfd { fd: self.pipe, events: libc::POLLIN, revents: 0 };
+        let mut word = [0u8; 2];
+        // SAFETY: one descriptor of ours; `word` is filled in as far as the answer says. Words of two bytes are written
+        // as a whole.
+        let length = unsafe {
+            libc::poll(&raw mut waiting, 1, i32::try_from(left.as_millis()).unwrap_or(1000).max(1));
+            libc::read(self.pipe, word.as_mut_ptr().cast(), word.len())
+        };
+        let signal = i32::from(word[0]);
+        let asked = length == 2 && signal != libc::SIGCHLD;
+        asked.then_some(Told { signal, by_kernel: word[1] != 0 })
+    }
+}

@@ -1,0 +1,136 @@
+//! The process that looks on: it is asked to end, it is killed, memory is short.
+
+use super::{says, tank, tank_with};
+use meniscus_tests::shot::{Shot, one_sentence};
+use meniscus_tests::{binary, c};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// A cook that has come to a node which never answers, and what it says from there on.
+fn hanging(shot: &Shot) -> (Child, BufReader<impl Read>) {
+    c::plugin("tests/abi/c_faults.c", &[], &shot.plugins());
+    let mut cook = shot.command(&[]).stderr(Stdio::piped()).spawn().expect("meniscus starts");
+    let mut said = BufReader::new(cook.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.contains("hangs from now on") {
+        line.clear();
+        assert!(said.read_line(&mut line).expect("lines") > 0, "the cook ended before the node hung");
+    }
+    (cook, said)
+}
+
+fn send(process: i32, signal: i32) {
+    // SAFETY: kill(2) on a process, or a group, that this test began.
+    assert_eq!(unsafe { libc::kill(process, signal) }, 0, "there is no process {process}");
+}
+
+/// The processes that this one began.
+fn children(process: u32) -> Vec<i32> {
+    let list =
+        std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|n| n.parse().ok()).collect()
+}
+
+/// Waits until a process is gone; what stays is a failure, not a matter of time.
+fn gone(process: i32) -> bool {
+    (0..1000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z ")
+    })
+}
+
+fn bad(kind: &str) -> Shot {
+    Shot::new(&tank_with(json!({ "name": "bad", "type": kind })))
+}
+
+#[test]
+fn a_node_that_never_answers_is_named_when_the_cook_is_broken_off() {
+    let shot = bad("test.hangs");
+    let (mut cook, mut said) = hanging(&shot);
+    for _ in 0..2 {
+        send(cook.id() as i32, libc::SIGINT);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    assert_eq!(cook.wait().expect("it ends").code(), Some(130));
+    let mut text = String::new();
+    said.read_to_string(&mut text).expect("text");
+    says(
+        &text,
+        &[
+            "once more to break it off",
+            "node `bad` did not answer in predict of `water`, frame 2",
+            "--resume",
+        ],
+    );
+    says(&text, &["plugin `test faults`", "libc_faults.so"]);
+}
+
+#[test]
+fn a_cook_does_not_outlive_the_process_that_looks_on() {
+    let shot = bad("test.hangs");
+    let (mut cook, _said) = hanging(&shot);
+    let [worker] = children(cook.id())[..] else { panic!("one process cooks") };
+    cook.kill().expect("it can be killed");
+    cook.wait().expect("it ends");
+    assert!(gone(worker), "the cook goes on without its parent");
+}
+
+#[test]
+fn a_signal_to_the_whole_group_is_one_signal() {
+    let mut graph = tank();
+    graph["frames"] = json!([1, 10_000]);
+    let shot = Shot::new(&graph);
+    let mut command = shot.command(&[]);
+    let mut cook = command.process_group(0).stderr(Stdio::piped()).spawn().expect("meniscus starts");
+    let written = shot.out().join("checkpoints/checkpoint.0002.mns");
+    while !written.exists() {
+        assert!(cook.try_wait().expect("it can be asked").is_none(), "the cook ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    send(-(cook.id() as i32), libc::SIGINT);
+    let output = cook.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    says(&text, &["stopped; saved", "--resume"]);
+    assert!(!text.contains("broken off"), "{text}");
+}
+
+/// `meniscus cook` with so many kilobytes of address space.
+fn with_room(shot: &Shot, kilobytes: u32, extra: &str) -> Output {
+    let (graph, out) = (shot.path("shot.meniscus.json"), shot.out());
+    let limited = format!(
+        "ulimit -v {kilobytes}; exec {} cook --quiet --threads 1 --frames 1-2 {} --out {} {extra}",
+        binary().display(),
+        graph.display(),
+        out.display()
+    );
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(limited).env_remove("MENISCUS_PLUGIN_PATH").env_remove("RUST_BACKTRACE");
+    shell.env("HOME", shot.path("home")).output().expect("a shell starts")
+}
+
+/// A million particles.
+fn fine() -> Value {
+    let mut graph = tank();
+    graph["nodes"][0]["params"]["size"] = json!([0.2, 0.2, 0.2]);
+    graph["nodes"][1]["params"]["particle_separation"] = json!(0.002);
+    graph
+}
+
+#[test]
+fn a_shot_that_will_not_fit_is_not_begun_and_says_who_lacked_how_much_when_it_is() {
+    let shot = Shot::new(&fine());
+    let sentence = one_sentence(&with_room(&shot, 400_000, ""));
+    says(&sentence, &["0.5 GB of memory", "`water`", "0.4 GB are free", "particle_separation", "--force"]);
+    assert!(shot.written().is_empty(), "something was written");
+    let sentence = one_sentence(&with_room(&shot, 400_000, "--force"));
+    says(&sentence, &["memory"]);
+    assert!(!sentence.contains("crash") && !sentence.contains("abort"), "{sentence}");
+    let small = Shot::new(&tank());
+    let output = with_room(&small, 400_000, "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -118,7 +118,7 @@ mod linux {
         }
 
         /// Waits for the end; passes on what the child did not hear itself.
-        pub(super) fn wait(self) -> Result<u8, End> {
+        pub(super) fn wait(self) -> Result<u8, Box<End>> {
             let mut told: Vec<Instant> = Vec::new();
             loop {
                 if let Some(status) = self.status() {
@@ -137,7 +137,7 @@ mod linux {
                     }
                 }
                 if told.len() > 2 || deadline.is_some_and(|d| now >= d) {
-                    return Err(self.broken_off());
+                    return Err(Box::new(self.broken_off()));
                 }
             }
         }
@@ -155,7 +155,7 @@ mod linux {
             unsafe { libc::kill(self.id, signal) };
         }
 
-        fn judged(&self, status: i32) -> Result<u8, End> {
+        fn judged(&self, status: i32) -> Result<u8, Box<End>> {
             if let Some(code) = board().proved() {
                 return Ok(code);
             }
@@ -166,7 +166,7 @@ mod linux {
                 _ if libc::WIFSIGNALED(status) => How::Signal(libc::WTERMSIG(status)),
                 _ => How::Exited(libc::WEXITSTATUS(status)),
             };
-            Err(End { how, seen, peak: peak() })
+            Err(Box::new(End { how, seen, peak: peak() }))
         }
 
         /// Ends the child.

@@ -57,6 +57,11 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
+/// Three digits that count.
+pub(crate) fn rounded(x: f64) -> f64 {
+    format!("{x:.2e}").parse().unwrap_or(x)
+}
+
 /// Decimals without the zeros behind them.
 fn trimmed(text: &str) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text.into() }

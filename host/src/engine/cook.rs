@@ -8,10 +8,12 @@ use super::listed::{self, Listed};
 use super::lock::Lock;
 use super::outputs::Outputs;
 use super::record::{Record, StatsFile};
+use super::rehearsal::rehearse;
 use super::simulation::{Simulation, Stop};
 use super::stats::SubstepStats;
 use crate::graph::{Network, Problem, Problems};
 use crate::loader::Plugins;
+use crate::text;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -120,10 +122,10 @@ pub fn cook(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
     }
-    if let Some(room) = options.room {
-        fits(&mut simulation, room)?;
-    }
     let lock = Lock::take(options.out)?;
+    if let Some(room) = options.room {
+        fits(&mut simulation, plugins, options, room)?;
+    }
     let keeper = Keeper::new(options.out.join(CHECKPOINTS));
     let origin = Origin::new(network, plugins, options.folder);
     let outputs = Outputs::new(&mut simulation, options, (first, last))?;
@@ -137,19 +139,31 @@ pub fn cook(
 }
 
 /// Refuses a shot that is expected to need more memory than there is, before hours are spent on its way there.
-fn fits(simulation: &mut Simulation, room: f64) -> Result<(), CookError> {
-    let cost = estimate(simulation.network, &mut simulation.evaluator)?;
-    let (needed, gigabyte) = (cost.memory(), 1e9);
+fn fits(
+    simulation: &mut Simulation,
+    plugins: &Plugins,
+    options: &CookOptions,
+    room: f64,
+) -> Result<(), CookError> {
+    let network = simulation.network;
+    let cost = estimate(network, &simulation.plan, &mut simulation.evaluator)?;
+    let needed = cost.memory();
     if needed <= room {
         return Ok(());
     }
-    let most = cost.objects.iter().max_by(|a, b| a.memory.total_cmp(&b.memory));
-    let most = most.map_or(String::new(), |o| format!(", most of it for `{}`", o.name));
+    // What a node has to say about a size that cannot be meant says more than what it would cost.
+    if let Err(problems) = rehearse(network, plugins, options.folder, options.threads) {
+        return Err(CookError::Failed(problems.0.first().map_or(String::new(), Problem::to_string)));
+    }
+    let gigabytes = |bytes: f64| format!("{} GB", text::number(text::rounded(bytes * 1e-9)));
+    let most = cost.objects.iter().find(|o| o.memory > 0.5 * needed);
+    let (who, share) =
+        most.map_or((String::new(), ""), |o| (format!("node `{}`: ", o.name), ", most of it here"));
     Err(CookError::Failed(format!(
-        "the shot will need about {:.1} GB of memory{most}, and {:.1} GB are free: raise `particle_separation` and \
+        "{who}the shot will need about {} of memory{share}, and {} are free: raise `particle_separation` and \
          `division_size`, choose a lower quality, or cook it all the same with --force",
-        needed / gigabyte,
-        room / gigabyte
+        gigabytes(needed),
+        gigabytes(room)
     )))
 }
 

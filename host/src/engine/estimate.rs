@@ -149,7 +149,7 @@ fn thin_walls(
                     "node `{}`: its walls are {} m thin, and `{liquid}` has voxels of {} m: liquid may pass walls \
                      thinner than two voxels; make them thicker or its voxels smaller",
                     node.name,
-                    text::number(rounded(thinnest)),
+                    text::number(text::rounded(thinnest)),
                     text::number(voxel)
                 ));
             }
@@ -157,11 +157,6 @@ fn thin_walls(
     }
     estimate.advice.extend(advice);
     Ok(())
-}
-
-/// Three digits that count.
-fn rounded(x: f64) -> f64 {
-    format!("{x:.2e}").parse().unwrap_or(x)
 }
 
 fn number(node: &Bound, name: &str) -> Option<f64> {
@@ -202,7 +197,7 @@ fn advise(object: &ObjectEstimate, farthest: f64, advice: &mut Vec<String>) {
     if object.particles > 4e9 {
         advice.push(format!(
             "node `{name}`: {} particles are more than can be numbered; is the scale in metres?",
-            text::number(rounded(object.particles))
+            text::number(text::rounded(object.particles))
         ));
     }
     if object.particles > 0.0 && object.particles < 1000.0 {

@@ -3,6 +3,7 @@
 use super::checkpoint::{Checkpoint, Keeper};
 use super::cook::CookError;
 use super::outputs::{Outputs, View};
+use crate::process::board::enter;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
@@ -34,7 +35,13 @@ pub(super) struct Frames {
     keeper: Keeper,
     /// The output nodes, when no frame is being written.
     outputs: Option<Outputs>,
-    pending: Option<JoinHandle<(Outputs, Result<Written, CookError>)>>,
+    pending: Option<Pending>,
+}
+
+/// A frame that is being written.
+struct Pending {
+    frame: i32,
+    thread: JoinHandle<(Outputs, Result<Written, CookError>)>,
 }
 
 impl Frames {
@@ -52,6 +59,7 @@ impl Frames {
     pub(super) fn begin(&mut self, finished: Finished) -> Result<Option<Written>, CookError> {
         let keeper = self.keeper.clone();
         let first = keeper.is_empty();
+        let frame = finished.frame;
         let mut outputs = self.outputs.take().ok_or_else(lost)?;
         let job = move || {
             let written = write(&mut outputs, &keeper, finished);
@@ -60,19 +68,22 @@ impl Frames {
         // A machine that has no thread left cannot solve either.
         let thread = std::thread::Builder::new().name("frame".into()).stack_size(STACK).spawn(job);
         let cannot = |e| CookError::Failed(format!("cannot begin a thread that writes the frame: {e}"));
-        self.pending = Some(thread.map_err(cannot)?);
+        self.pending = Some(Pending { frame, thread: thread.map_err(cannot)? });
         if first { self.wait() } else { Ok(None) }
     }
 
     /// The frame that was being written, where that is known already.
     pub(super) fn poll(&mut self) -> Result<Option<Written>, CookError> {
-        if self.pending.as_ref().is_some_and(JoinHandle::is_finished) { self.wait() } else { Ok(None) }
+        if self.pending.as_ref().is_some_and(|p| p.thread.is_finished()) { self.wait() } else { Ok(None) }
     }
 
     /// Waits until nothing is being written; tells of the frame that was.
     pub(super) fn wait(&mut self) -> Result<Option<Written>, CookError> {
-        let Some(pending) = self.pending.take() else { return Ok(None) };
-        let (outputs, written) = pending.join().map_err(|_| lost())?;
+        let Some(Pending { frame, thread }) = self.pending.take() else { return Ok(None) };
+        // A cook that is broken off meanwhile did not wait for a node.
+        let waiting = enter("the writer of frames", &format!("at frame {frame}"), "");
+        let (outputs, written) = thread.join().map_err(|_| lost())?;
+        drop(waiting);
         self.outputs = Some(outputs);
         written.map(Some)
     }

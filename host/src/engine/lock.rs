@@ -5,13 +5,16 @@ use serde_json::{Value as Json, json};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The locked file within a cook's folder; it says who cooks.
 const NAME: &str = "cook.lock";
 /// How often, and how long apart, a file is read whose holder is just about to say who it is.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// How long a process that was killed may take to give its memory back; it holds the lock until then.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// A folder that is written into by this process alone, while this lives.
 #[derive(Debug)]
@@ -30,10 +33,12 @@ impl Lock {
             let shown = folder.display();
             CookError::Failed(format!("cannot make the folder {shown}: {e}; choose another with --out"))
         };
-        let made = (!folder.exists()).then(|| folder.to_path_buf());
-        std::fs::create_dir_all(folder).map_err(cannot)?;
         let path = folder.join(NAME);
+        let asked = Instant::now();
         loop {
+            // Each time: whoever held the lock may have taken the folder along.
+            let made = (!folder.exists()).then(|| folder.to_path_buf());
+            std::fs::create_dir_all(folder).map_err(cannot)?;
             let mut open = OpenOptions::new();
             let open = open.read(true).write(true).create(true).truncate(false);
             let mut file = open.open(&path).map_err(|e| {
@@ -41,6 +46,10 @@ impl Lock {
                 CookError::Failed(format!("cannot write {}: {e}", path.display()))
             })?;
             match file.try_lock() {
+                Err(TryLockError::WouldBlock) if asked.elapsed() < ENDING => {
+                    std::thread::sleep(BETWEEN_LOOKS);
+                    continue;
+                }
                 Err(TryLockError::WouldBlock) => return Err(taken(folder, &path)),
                 // A file system without locks: the folder is as safe as it was before there were any.
                 Err(TryLockError::Error(_)) => return Ok(Self { path, _file: None, made }),

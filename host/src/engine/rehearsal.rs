@@ -21,7 +21,8 @@ pub fn rehearse(
     threads: u32,
 ) -> Result<Vec<String>, Problems> {
     let (never, listener) = (AtomicBool::new(false), Listener::default());
-    let mut simulation = Simulation::new(network, plugins, folder, threads, Device::Cpu, &never, &listener)?;
+    let mut simulation =
+        Simulation::new(network, plugins, folder, threads, Device::Cpu, false, &never, &listener)?;
     simulation.trial = true;
     let (first, last) = network.settings.frames;
     let starts: BTreeSet<i32> = simulation

@@ -160,7 +160,7 @@ mod limits {
     use std::fs::File;
     use std::os::fd::FromRawFd;
 
-    /// Sets the limits of this process and keeps standard output for what only the scan says: what a plugin prints goes
+    /// Sets the limits of this process, lets crashes end it, and keeps standard output for what only the scan says: what a plugin prints goes
     /// where errors go.
     pub(super) fn verdicts() -> File {
         // SAFETY: plain numbers; dup gives a descriptor that is nobody else's.
@@ -171,6 +171,10 @@ mod limits {
                 let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
                 // A tighter limit than this one stays.
                 libc::setrlimit(what, &raw const limit);
+            }
+            // A crash ends the process here and now: Rust's own handler lets one that was only sent go by.
+            for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+                libc::signal(signal, libc::SIG_DFL);
             }
             let own = libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3);
             libc::dup2(2, 1);

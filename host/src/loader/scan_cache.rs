@@ -6,6 +6,9 @@ use std::time::Duration;
 /// How long a plugin that hung is left alone.
 const LEFT_ALONE: Duration = Duration::from_secs(3600);
 
+/// Goes up when scans come to look at more: what earlier ones found sound is looked at again.
+const SCAN: u32 = 2;
+
 /// What a scan found that is worth remembering. What is refused is refused quickly, and often for something outside the
 /// file, such as a library it needs; that is looked at anew each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,7 @@ impl Cache {
         let mut hash = blake3::Hasher::new();
         hash.update(bytes).update(real.as_os_str().as_encoded_bytes());
         hash.update(env!("CARGO_PKG_VERSION").as_bytes()).update(&meniscus_abi::LAYOUT_HASH.to_le_bytes());
+        hash.update(&SCAN.to_le_bytes());
         Self(folder.map(|f| f.join(hash.finalize().to_hex().as_str())))
     }
 

@@ -12,7 +12,7 @@ fn a_force_that_goes_wrong_is_named_and_the_frames_before_it_stay() {
         ("test.fails", vec!["predict of `water` failed", "not to its liking"]),
         ("test.fails_silently", vec!["predict of `water` failed", "without a reason"]),
         ("test.fails_late", vec!["predict of `water` failed", "after it had written"]),
-        ("test.writes_nan", vec!["`v` is NaN"]),
+        ("test.writes_nan", vec!["`dv` is NaN"]),
         ("test.create_fails", vec!["this machine has no such thing"]),
         ("test.crashes", vec!["crashed in predict", "segmentation fault"]),
         ("test.aborts", vec!["crashed in predict", "abort"]),
@@ -63,10 +63,13 @@ fn a_node_that_changes_what_it_may_only_read_is_caught_where_someone_looks() {
         ("test.changes_const", json!([]), "attribute `P` of `particles` of `water`"),
         ("test.changes_input", json!(["fill"]), "the triangles of its input `fill`"),
     ] {
-        let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": kind, "inputs": inputs })));
-        c::plugin(FAULTS, &[], &shot.plugins());
-        shot.cook(&[]);
-        let sentence = shot.refused(&["--paranoid"]);
+        let shot = || {
+            let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": kind, "inputs": inputs })));
+            c::plugin(FAULTS, &[], &shot.plugins());
+            shot
+        };
+        shot().cook(&[]);
+        let sentence = shot().refused(&["--paranoid"]);
         says(&sentence, &["node `bad`", "predict of `water`", changed, "only read", "libc_faults.so"]);
     }
 }

@@ -125,7 +125,17 @@ fn fine() -> Value {
 fn a_shot_that_will_not_fit_is_not_begun_and_says_who_lacked_how_much_when_it_is() {
     let shot = Shot::new(&fine());
     let sentence = one_sentence(&with_room(&shot, 400_000, ""));
-    says(&sentence, &["0.5 GB of memory", "`water`", "0.4 GB are free", "particle_separation", "--force"]);
+    says(
+        &sentence,
+        &[
+            "node `water`: the shot",
+            "0.5",
+            "GB of memory",
+            "0.41 GB are free",
+            "particle_separation",
+            "--force",
+        ],
+    );
     assert!(shot.written().is_empty(), "something was written");
     let sentence = one_sentence(&with_room(&shot, 400_000, "--force"));
     says(&sentence, &["memory"]);

@@ -126,6 +126,7 @@ mod tests {
             timing: super::super::Timing::default(),
             threads: 1,
             device: crate::engine::Device::Cpu,
+            trial: false,
             paranoid: true,
             cancel: &cancel,
             watcher: &Nobody,

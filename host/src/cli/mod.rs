@@ -43,21 +43,25 @@ pub fn run() -> ExitCode {
     };
     signals::survive_file_limits();
     let command = args.command;
-    let work = || match &command {
-        args::Command::Cook(a) => cook::run(a),
-        args::Command::Check(a) => check::run(a),
-        args::Command::Nodes(a) => nodes::run(a),
-        args::Command::Inspect(a) => inspect::run(a),
-        args::Command::Doctor => doctor::run(),
-        args::Command::Demo(a) => demo::run(a),
-        args::Command::ScanPlugin(a) => crate::loader::scan_here(&a.file),
+    let work = || {
+        let code = match &command {
+            args::Command::Cook(a) => cook::run(a),
+            args::Command::Check(a) => check::run(a),
+            args::Command::Nodes(a) => nodes::run(a),
+            args::Command::Inspect(a) => inspect::run(a),
+            args::Command::Doctor => doctor::run(),
+            args::Command::Demo(a) => demo::run(a),
+            args::Command::ScanPlugin(a) => crate::loader::scan_here(&a.file),
+        };
+        // Here, for the process that said it is the one that knows.
+        if code == DONE && LOST.load(Ordering::Relaxed) { FAILED } else { code }
     };
     // A scan is somebody's child already, and may end as it likes.
     let code = match &command {
         args::Command::ScanPlugin(_) => work(),
         _ => crate::process::watched(|end| aftermath::explain(end, &command), work),
     };
-    ExitCode::from(if code == DONE && LOST.load(Ordering::Relaxed) { FAILED } else { code })
+    ExitCode::from(code)
 }
 
 /// Something was said that standard output did not take.

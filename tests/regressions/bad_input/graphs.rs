@@ -88,7 +88,7 @@ fn values_that_cannot_be_meant_are_refused() {
         ),
         (
             with(WATER, "particle_separation", json!(10.0)),
-            ["node `water`", "particle_separation", "no particle has room"],
+            ["node `water`", "particle_separation", "holds no particle"],
         ),
         (with(WATER, "grid_scale", json!(0)), ["node `water`", "grid_scale", "0"]),
         (with(WATER, "density", json!(-1000)), ["node `water`", "density", "-1000"]),

@@ -42,9 +42,11 @@ impl Signals {
                 std::thread::spawn(move || {
                     let (mut heard, mut last) = (0, None);
                     for _ in incoming.forever() {
-                        if last.replace(Instant::now()).is_some_and(|t: Instant| t.elapsed() < ONE) {
+                        // A key held down is many: the last that counted is what they are close to.
+                        if last.is_some_and(|t: Instant| t.elapsed() < ONE) {
                             continue;
                         }
+                        last = Some(Instant::now());
                         heard += 1;
                         match heard - 1 {
                             0 => {

@@ -3,6 +3,7 @@
 use super::{says, tank};
 use meniscus_tests::shot::{Shot, one_sentence};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 
 /// Bytes a file may have: more than `cook.json` has, less than what a frame writes.
 const LARGEST: u64 = 12 << 10;
@@ -45,9 +46,14 @@ fn a_write_that_fails_loses_nothing() {
     let after = shot.written();
     // A checkpoint counts on its frame's files.
     assert!(!after.iter().any(|(name, _)| name.ends_with("checkpoint.0003.mns")));
-    for (name, bytes) in before.iter().filter(|(name, _)| !name.starts_with("stats.jsonl")) {
+    let goes_on = |name: &Path| name.starts_with("stats.jsonl") || name.starts_with("cook.json");
+    for (name, bytes) in before.iter().filter(|(name, _)| !goes_on(name)) {
         assert!(after.contains(&(name.clone(), bytes.clone())), "{} was lost", name.display());
     }
+    // It lists what it wrote before and what it was about to write.
+    let record = std::fs::read_to_string(shot.out().join("cook.json")).expect("it is there");
+    let record: serde_json::Value = serde_json::from_str(&record).expect("it is whole");
+    assert_eq!(record["written"][0]["frames"], serde_json::json!([1, 3]));
     let whole = Shot::new(&tank());
     whole.cook(&[]);
     shot.cook(&["--resume"]);

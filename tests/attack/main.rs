@@ -13,7 +13,7 @@ const FIXED: u64 = 15;
 
 /// Seed of an attack's own stream, so that one can be repeated without those before.
 fn own_seed(seed: u64, number: u64) -> u64 {
-    Random::new(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d)).next()
+    Random::new(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d)).draw()
 }
 
 fn attack(range: &Range, target: Target, seed: u64, number: u64) {
@@ -87,7 +87,7 @@ fn as_long_as_told() {
     while begun.elapsed() < Duration::from_secs(seconds) {
         targets.iter().for_each(|&t| attack(&range, t, seed, number));
         number += 1;
-        if number % 100 == 0 {
+        if number.is_multiple_of(100) {
             println!("{number} of each kind, {:.0} s", begun.elapsed().as_secs_f64());
         }
     }

@@ -52,9 +52,9 @@ fn once(bytes: &mut Vec<u8>, r: &mut Random) {
     let at = r.below(bytes.len());
     let end = (at + 1 + r.below(64)).min(bytes.len());
     match r.below(10) {
-        _ if bytes.is_empty() => bytes.push(r.next() as u8),
+        _ if bytes.is_empty() => bytes.push(r.draw() as u8),
         0..=2 => bytes[at] ^= 1 << r.below(8),
-        3 => bytes[at] = r.next() as u8,
+        3 => bytes[at] = r.draw() as u8,
         4 => bytes.truncate(at),
         5 => put(bytes, at, &(r.one_of(&ABSURD) as u32).to_le_bytes()),
         6 => put(bytes, at, &r.one_of(&ABSURD).to_le_bytes()),

@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// A number below 2^64.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ impl Random {
 
     /// A number below `n`; 0 where there is none.
     pub fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (self.next() % n as u64) as usize }
+        if n == 0 { 0 } else { (self.draw() % n as u64) as usize }
     }
 
     /// One of several things.
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_seed_gives_its_stream_again() {
         let draw =
-            |seed| (0..4).map(|_| ()).scan(Random::new(seed), |r, ()| Some(r.next())).collect::<Vec<_>>();
+            |seed| (0..4).map(|_| ()).scan(Random::new(seed), |r, ()| Some(r.draw())).collect::<Vec<_>>();
         assert_eq!(draw(7), draw(7));
         assert_ne!(draw(7), draw(8));
         // The first number of the reference implementation for seed 0.

@@ -69,7 +69,7 @@ impl Inlet {
         let topology = Arc::new(Topology::new(origins.map(|o| o * leaf::DIM as i32).collect()));
         let is_near = |cell: Coord| cell.cmpge(low - 1).all() && cell.cmple(high + 2).all();
         let covered = |axis: usize, cell: Coord| match is_near(cell) {
-            true => share_of_face(transform, axis, cell, &covers),
+            true => share_of_face(transform, axis, cell, covers),
             false => 0.0,
         };
         let faces = FaceGrid::from_fn(topology, 0.0, covered);

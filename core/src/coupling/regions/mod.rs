@@ -1,6 +1,6 @@
 //! Connected regions of air and of liquid [Goldade and Batty 2017, §4.2].
 //!
-//! Air is flooded through open faces (6-connected, α > 0, [`chinks`] aside) over the active leaves and over the
+//! Air is flooded through open faces (6-connected, α > 0, `chinks` aside) over the active leaves and over the
 //! inactive tiles between and around them, so that nesting is found however sparse the leaves are. A region that reaches an
 //! open or kill side of the domain, or unbounded space, is *exterior*. Memory grows with the leaves: the
 //! inactive space is a few boxes per leaf.

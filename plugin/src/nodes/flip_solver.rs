@@ -19,6 +19,7 @@ use meniscus_core::fluid::device::{DeviceError, DeviceMover, Interruptible, Stop
 use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::step::Step;
+use meniscus_core::fluid::thinning::Shares;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed, material, sources, tension, travel};
 use meniscus_core::interrupt::Interrupt;
@@ -267,9 +268,10 @@ impl FlipSolver {
             write_acceleration(call, FORCES, fastest / step.kick)?;
         }
         let per_particle = held.particle_separation.powi(3);
-        let energy = self
-            .exchange
-            .install(|| potential_energy(&held.liquid.particles, kicks.as_deref(), &step, per_particle));
+        let energy = self.exchange.install(|| {
+            let shares = Shares::of(&held.liquid, held.per_voxel());
+            potential_energy(&held.liquid.particles, kicks.as_deref(), &step, &shares, per_particle)
+        });
         if let Some(energy) = energy {
             call.measure("potential_energy", &[energy]);
         }

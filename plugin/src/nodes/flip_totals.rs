@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec3};
 use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::step::Step;
+use meniscus_core::fluid::thinning::Shares;
 use rayon::prelude::*;
 
 /// Particles that one task sums up.
@@ -40,12 +41,15 @@ impl Totals {
     }
 }
 
-/// Potential energy, J, of particles in the field that `kicks`, m/s, say forces made in this substep: −Σ m a · x, counted
-/// from the world's origin. `None` where they are not the same for all particles: other forces have no such energy.
+/// Potential energy, J, of particles in the field that `kicks`, m/s, say forces made in this substep: −m a · x, m their
+/// mass and x the middle of the room they fill, counted from the world's origin. Where particles were born and died, their
+/// masses are spread unlike the liquid, which has its density everywhere. `None` where kicks are not the same for all
+/// particles: other forces have no such energy.
 pub(super) fn potential_energy(
     particles: &Particles,
     kicks: Option<&[Vec3]>,
     step: &Step,
+    shares: &Shares,
     volume: f64,
 ) -> Option<f64> {
     let kick = *kicks?.first()?;
@@ -54,14 +58,17 @@ pub(super) fn potential_energy(
     }
     let acceleration = kick.as_dvec3() / step.kick;
     let Particles { origin, position, density, mass_share, .. } = particles;
-    let weights = density.par_chunks(SUMMED).zip(mass_share.par_chunks(SUMMED));
-    let of_some = |(position, (density, share)): (&[Vec3], (&[f32], &[f32]))| {
-        position.iter().zip(density.iter().zip(share)).fold(0.0, |sum, (x, (&density, &share))| {
-            let m = f64::from(density) * f64::from(share) * volume;
-            sum - m * acceleration.dot(*origin + x.as_dvec3())
+    let (positions, densities) = (position.par_chunks(SUMMED), density.par_chunks(SUMMED));
+    let of_some = |(chunk, ((position, density), mass)): (usize, ((&[Vec3], &[f32]), &[f32]))| {
+        let each = (chunk * SUMMED..).zip(position).zip(density.iter().zip(mass));
+        each.fold((0.0, 0.0, DVec3::ZERO), |(mass, weight, moment), ((p, x), (&density, &of_mass))| {
+            let w = f64::from(density * shares.share(p));
+            (mass + f64::from(density * of_mass), weight + w, moment + w * x.as_dvec3())
         })
     };
-    let parts = position.par_chunks(SUMMED).zip(weights).map(of_some);
-    let sums: Vec<f64> = parts.collect();
-    Some(sums.into_iter().sum())
+    let parts = positions.zip(densities).zip(mass_share.par_chunks(SUMMED)).enumerate().map(of_some);
+    let sums: Vec<_> = parts.collect();
+    let add = |a: (f64, f64, DVec3), b: (f64, f64, DVec3)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+    let (mass, weight, moment) = sums.into_iter().fold((0.0, 0.0, DVec3::ZERO), add);
+    Some(-mass * volume * acceleration.dot(*origin + moment / weight))
 }

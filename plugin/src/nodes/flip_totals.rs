@@ -41,6 +41,9 @@ impl Totals {
     }
 }
 
+/// Positions, densities and mass shares of some particles.
+type Chunk<'a> = ((&'a [Vec3], &'a [f32]), &'a [f32]);
+
 /// Potential energy, J, of particles in the field that `kicks`, m/s, say forces made in this substep: −m a · x, m their
 /// mass and x the middle of the room they fill, counted from the world's origin. Where particles were born and died, their
 /// masses are spread unlike the liquid, which has its density everywhere. `None` where kicks are not the same for all
@@ -59,7 +62,7 @@ pub(super) fn potential_energy(
     let acceleration = kick.as_dvec3() / step.kick;
     let Particles { origin, position, density, mass_share, .. } = particles;
     let (positions, densities) = (position.par_chunks(SUMMED), density.par_chunks(SUMMED));
-    let of_some = |(chunk, ((position, density), mass)): (usize, ((&[Vec3], &[f32]), &[f32]))| {
+    let of_some = |(chunk, ((position, density), mass)): (usize, Chunk)| {
         let each = (chunk * SUMMED..).zip(position).zip(density.iter().zip(mass));
         each.fold((0.0, 0.0, DVec3::ZERO), |(mass, weight, moment), ((p, x), (&density, &of_mass))| {
             let w = f64::from(density * shares.share(p));

@@ -7,3 +7,12 @@ mod descriptors;
 mod header;
 mod layout;
 mod symbols;
+
+/// Plugins in plain C: the example's and the tests'.
+const C_PLUGINS: [&str; 5] = [
+    "examples/c_plugin/drag.c",
+    "tests/abi/c_coupling.c",
+    "tests/abi/c_descriptors.c",
+    "tests/abi/c_faults.c",
+    "tests/abi/c_tag.c",
+];

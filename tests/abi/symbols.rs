@@ -24,13 +24,7 @@ fn our_plugin_exports_one_symbol() {
 #[test]
 fn c_plugins_export_one_symbol() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for source in [
-        "examples/c_plugin/drag.c",
-        "tests/abi/c_coupling.c",
-        "tests/abi/c_descriptors.c",
-        "tests/abi/c_faults.c",
-        "tests/abi/c_tag.c",
-    ] {
+    for source in crate::C_PLUGINS {
         assert_eq!(exported(&c::plugin(source, &[], folder.path())), ["mns_plugin"]);
     }
 }

@@ -212,7 +212,8 @@ fn share_made(depth: f64, regions: &[([f64; 3], [f64; 3])], velocity: [f64; 3], 
     made / (area * speed * time)
 }
 
-/// Springs of three voxels and less, on the floor and above it, across the whole floor, from the side and into each other.
+/// Springs of three voxels and less, on the floor, in it and above it, across the whole floor, from the side, aslant and into
+/// each other.
 #[test]
 fn a_nozzle_under_water_gives_its_rate() {
     const H: f64 = 2.0 * SEPARATION;
@@ -224,6 +225,19 @@ fn a_nozzle_under_water_gives_its_rate() {
         ("two voxels, one above the floor", vec![mouth(H, 2.0 * H)], up, whole),
         ("one voxel over the whole floor", vec![([SIDE, H, SIDE], [0.0, 0.5 * H, 0.0])], up, SIDE * SIDE),
         ("half a voxel", vec![mouth(1.3 * H, 0.5 * H)], up, whole),
+        ("half in the floor", vec![mouth(-1.5 * H, 3.0 * H)], up, whole),
+        (
+            "aslant",
+            vec![([0.08, 0.06, 0.08], [-0.04, 0.05, 0.0])],
+            [0.12, 0.16, 0.0],
+            0.6 * 0.06 * 0.08 + 0.8 * 0.08 * 0.08,
+        ),
+        (
+            "aslant through all axes",
+            vec![([0.1, 0.1, 0.06], [0.0, 0.07, 0.02])],
+            [-0.1, -0.1, 0.05],
+            (0.1 * 0.06 * 2.0 + 0.5 * 0.01) / 1.5,
+        ),
         ("off the lattice", vec![([0.113, 0.047, 0.127], [0.007, 0.043, -0.003])], up, 0.113 * 0.127),
         ("from the side", vec![([0.04, 0.08, 0.08], [-0.1, 0.05, 0.0])], [0.2, 0.0, 0.0], 0.08 * 0.08),
         (
@@ -232,6 +246,13 @@ fn a_nozzle_under_water_gives_its_rate() {
             up,
             1.5 * whole,
         ),
+        (
+            "the later one behind",
+            vec![([0.12, 2.0 * H, 0.12], [0.06, 2.5 * H, 0.0]), mouth(H, 2.0 * H)],
+            up,
+            1.5 * whole,
+        ),
+        ("one on the other", vec![mouth(2.3 * H, 2.0 * H), mouth(H, 2.0 * H)], up, whole),
     ] {
         let made = share_made(0.1, &regions, velocity, area);
         assert!((made - 1.0).abs() < 0.02, "{name}: {made:.4} of area times speed times time");

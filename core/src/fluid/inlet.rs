@@ -1,6 +1,7 @@
 //! Where a source drives its liquid: a nozzle, whose back and sides are closed and whose front emits.
 
 use crate::grid::morphology::VoxelMask;
+use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, leaf};
 use crate::solid::SolidFields;
 use glam::{DVec3, Vec3};
@@ -186,6 +187,16 @@ impl Inlet {
         through.then_some(velocity)
     }
 
+    /// The given velocity at an index position, m/s; `None` outside the nozzles, whose sides the shares of the faces around tell.
+    pub fn velocity_at(&self, at: DVec3) -> Option<Vec3> {
+        let mut sampler = Sampler::new(&self.faces.topology);
+        let share = sampler.sample_velocity(&self.faces, at);
+        let given = sampler.sample_velocity(&self.velocity, at);
+        // At a side, the faces of two axes tell how much of them is beyond it.
+        let median = share.element_sum() - share.min_element() - share.max_element();
+        (median > 0.5).then(|| given / share.max(Vec3::splat(0.5)))
+    }
+
     /// Per axis, the faces on some leaves that nozzles cover for the most part.
     pub fn masks(&self, topology: &Arc<Topology>) -> [VoxelMask; 3] {
         let faces = self.faces.on(topology);
@@ -297,6 +308,22 @@ mod tests {
         assert_eq!(inlet.velocity_in(Coord::new(7, 7, 3)), Some(Vec3::new(0.0, -2.0, 0.0)));
         assert_eq!(inlet.velocity_in(Coord::new(3, -1, 3)), None);
         assert_eq!(inlet.velocity_in(Coord::new(30, 3, 3)), None);
+    }
+
+    /// Its sides are found between the lattice's planes.
+    #[test]
+    fn what_is_in_the_region_is_told_from_what_is_not() {
+        let (low, high) = (DVec3::new(-0.03, 0.05, 0.0), DVec3::new(0.77, 0.52, 0.6));
+        let inlet = mouth(low, high, Vec3::new(0.0, 2.0, 0.0));
+        let at = |x: f64, y: f64, z: f64| inlet.velocity_at(DVec3::new(x, y, z) / H - 0.5);
+        let margin = 0.15 * H;
+        for (near, far, middle) in [
+            (at(low.x + margin, 0.3, 0.3), at(low.x - margin, 0.3, 0.3), "x"),
+            (at(0.3, low.y + margin, 0.3), at(0.3, low.y - margin, 0.3), "y"),
+            (at(0.3, 0.3, high.z - margin), at(0.3, 0.3, high.z + margin), "z"),
+        ] {
+            assert_eq!((near.map(|u| u.y >= 2.0), far), (Some(true), None), "{middle}");
+        }
     }
 
     #[test]

@@ -46,26 +46,6 @@ impl Places {
     fn voxel(&self, world: DVec3) -> Coord {
         (self.moved.to_index(world) + 0.5).floor().as_ivec3()
     }
-
-    /// The particles in a world box that move with the jet, at `velocity`, by cell.
-    fn riding(
-        &self,
-        particles: &Particles,
-        velocity: Vec3,
-        (low, high): (DVec3, DVec3),
-    ) -> FxHashMap<IVec3, Vec<DVec3>> {
-        /// Difference of velocities, of the jet's, up to which they are the same.
-        const SAME: f32 = 0.1;
-        let mut riding: FxHashMap<IVec3, Vec<DVec3>> = FxHashMap::default();
-        for (x, v) in particles.position.iter().zip(&particles.velocity) {
-            let at = particles.origin + x.as_dvec3();
-            let is_there = at.cmpge(low).all() && at.cmple(high).all();
-            if is_there && v.distance(velocity) < SAME * velocity.length() {
-                riding.entry(self.cell(at)).or_default().push(at);
-            }
-        }
-        riding
-    }
 }
 
 /// Appends a particle of a jet.
@@ -82,49 +62,72 @@ fn bear(particles: &mut Particles, site: DVec3, jet: &Jet, next_id: &mut i64) {
     *next_id += 1;
 }
 
+/// The last place in a region on a `way` (m) that ended `at`; `None` if it never was in it. As far as the region is away, none
+/// of the way lies in it [Hart 1996].
+fn last_inside(distance: impl Fn(DVec3) -> f64, at: DVec3, way: DVec3) -> Option<DVec3> {
+    /// Least step, of the way: a corner that is cut off by less counts as missed.
+    const LEAST: f64 = 1e-3;
+    let (length, mut behind) = (way.length(), 0.0);
+    while behind <= 1.0 {
+        let place = at - way * behind;
+        let far = distance(place);
+        if far < 0.0 {
+            return Some(place);
+        }
+        behind += (far / length).max(LEAST);
+    }
+    None
+}
+
 /// Lets the particles of a driving source enter at its back: all places of its lattice that, on their last `way` (m), came
-/// into the region, or through it, whatever stands inside: area × speed × time. What another source at the same velocity
-/// brought to a place is its particle. Returns how the particles continue (the new ones stand at the end, without a source).
+/// into the region, or through it, whatever stands inside: area × speed × time. Where nozzles of other sources bring liquid
+/// to its back, only what it makes faster than they do. Returns how the particles continue (the new ones stand at the end,
+/// without a source).
 ///
-/// `inside` says for a world position whether it lies in the region, of `bounds`, which is `thickness` metres thick.
+/// `distance` is that of a world position from the region, m, below 0 inside it; `bounds` are those of the region.
 #[allow(clippy::too_many_arguments)]
 pub fn enter(
     particles: &mut Particles,
     transform: &Transform,
     seeding: &Seeding,
     (low, high): (DVec3, DVec3),
-    inside: impl Fn(DVec3) -> bool + Sync,
-    (jet, way, thickness): (&Jet, DVec3, f64),
+    distance: impl Fn(DVec3) -> f64 + Sync,
+    (jet, way): (&Jet, DVec3),
+    others: Option<&Inlet>,
     next_id: &mut i64,
 ) -> Selection {
-    /// Looks along the way, per thickness of the region.
-    const LOOKS: f64 = 3.0;
-    /// Distance, of that between places, within which a particle stands at its place.
-    const AT: f64 = 0.2;
     let places = Places::of(jet, transform, seeding, *next_id);
-    let separation = f64::from(seeding.separation);
-    let looks = (LOOKS * way.length() / thickness.max(0.1 * separation)).ceil().max(1.0) as i32;
+    let is_brought = |at: DVec3| {
+        others.and_then(|others| others.velocity_at(transform.to_index(at))).is_some_and(|brought| {
+            let share = brought.dot(jet.velocity) / jet.velocity.length_squared();
+            random::point(places.cell(at), 0).x < share
+        })
+    };
     let came_in = |at: DVec3| {
-        let was = |n: i32| inside(at - way * (f64::from(n) / f64::from(looks)));
-        !was(looks) && (0..looks).any(was)
+        distance(at - way) >= 0.0 && last_inside(&distance, at, way).is_some_and(|place| !is_brought(place))
     };
-    let bounds = (low.min(low + way), high.max(high + way));
-    let sites = places.seeding.sites(&places.moved, bounds.0, bounds.1, came_in);
-    let around = (bounds.0 - separation, bounds.1 + separation);
-    let riding = places.riding(particles, jet.velocity, around);
-    let is_taken = |site: DVec3| {
-        let corners =
-            [-AT, AT].map(|x| [-AT, AT].map(|y| [-AT, AT].map(|z| DVec3::new(x, y, z) * separation)));
-        let mut corners = corners.as_flattened().as_flattened().iter();
-        let near = |at: &DVec3| at.distance(site) < AT * separation;
-        corners.any(|&corner| riding.get(&places.cell(site + corner)).is_some_and(|at| at.iter().any(near)))
-    };
+    let sites = places.seeding.sites(&places.moved, low.min(low + way), high.max(high + way), came_in);
     let mut selection = Selection::identity(particles.len());
-    for site in sites.into_iter().filter(|&site| !is_taken(site)) {
+    for site in sites {
         selection.source.push(Selection::NONE);
         bear(particles, site, jet, next_id);
     }
     selection
+}
+
+/// Removes the particles, with ids from `entered_from` on, that other sources brought to where this one's nozzle already was
+/// on the last `way` (m): what flows there is its own. Returns how the particles continue.
+pub fn give_way(
+    particles: &mut Particles,
+    entered_from: i64,
+    inside: impl Fn(DVec3) -> bool,
+    way: DVec3,
+) -> Selection {
+    let brought = |p: usize| {
+        particles.id[p] >= entered_from && inside(particles.origin + particles.position[p].as_dvec3() - way)
+    };
+    let brought: Vec<bool> = (0..particles.len()).map(brought).collect();
+    particles.retain(|p| !brought[p])
 }
 
 /// Brings the particles that entered a nozzle inside solids to where they leave these on their way through it, spread over
@@ -150,12 +153,15 @@ pub fn out_of_solids(
             continue;
         }
         let given = |at: DVec3| inlet.velocity_in((transform.to_index(at) + 0.5).floor().as_ivec3());
-        let velocity =
-            given(start).filter(|_| particles.id[p] >= entered_from).unwrap_or_default().as_dvec3();
+        let entered = particles.id[p] >= entered_from;
+        let velocity = if entered { particles.velocity[p].as_dvec3() } else { DVec3::ZERO };
         let along = velocity.normalize_or_zero();
-        let way = (0..).map(|n| start + along * (f64::from(n) * STEP * h));
-        let mut way = way.take_while(|&at| along != DVec3::ZERO && given(at).is_some());
-        let Some(out) = way.find(|&at| probe.distance(at) >= 0.0) else {
+        // The cell at the back may hold so little of the nozzle that it is not given.
+        let first = along.abs().element_sum().max(1.0) * h;
+        let way = (0..).map(|n| f64::from(n) * STEP * h).map(|far| (far, start + along * far));
+        let mut way =
+            way.take_while(|&(far, at)| along != DVec3::ZERO && (far <= first || given(at).is_some()));
+        let Some((_, out)) = way.find(|&(_, at)| probe.distance(at) >= 0.0) else {
             lost[p] = true;
             continue;
         };

@@ -28,10 +28,10 @@ pub struct LastRegion(Option<(Vec<u64>, Arc<Region>)>);
 
 /// Half width of the band around a region's boundary, voxels.
 const BAND: f32 = 3.0;
-/// Voxels across the thinnest part of a region.
-const ACROSS: f64 = 3.0;
+/// Voxels across the thinnest part of a region: the grid rounds its edges by some half of one.
+const ACROSS: f64 = 24.0;
 /// Most voxels on a region's boundary that make it finer than particles stand apart.
-const FINE: f64 = 4e6;
+const FINE: f64 = 5e5;
 /// The least thickness of a region, of the distance between particles.
 const THINNEST: f64 = 0.05;
 
@@ -48,8 +48,14 @@ impl Region {
 
     /// Whether a world position is inside, or no farther than `margin` metres from it.
     pub fn reaches(&self, world: DVec3, margin: f64) -> bool {
+        self.distance(world) < margin
+    }
+
+    /// Distance of a world position, m, below 0 inside; a few voxels away no more than that.
+    pub fn distance(&self, world: DVec3) -> f64 {
         let index = self.transform.to_index(world);
-        self.parts.iter().any(|part| f64::from(part.sampler().distance(index)) < margin)
+        let of_each = self.parts.iter().map(|part| f64::from(part.sampler().distance(index)));
+        of_each.fold(f64::INFINITY, f64::min)
     }
 
     /// Thickness of the thinnest part along a direction, m: its volume over its projection.

@@ -108,10 +108,11 @@ impl Instance for LiquidSource {
         let watch = call.progress().watch();
 
         let drives = call.on(DRIVE) && velocity.as_vec3() != Vec3::ZERO;
-        let stroke = if drives { Stroke::of(call, &region) } else { Stroke::default() };
+        let stroke = if drives { Stroke::of(call, &region, velocity) } else { Stroke::first(DVec3::ZERO) };
+        let mut others = None;
         if drives {
             stroke.write(call, velocity, &region)?;
-            self.drive(call, &held.liquid, &region, velocity.as_vec3())?;
+            others = self.drive(call, &held.liquid, &region, velocity.as_vec3())?;
         }
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
         let travelled = call.on(DRIVE).then_some(stroke.travelled);
@@ -119,17 +120,27 @@ impl Instance for LiquidSource {
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         // Where particles were thinned, few of them are no lack of liquid.
         let thinned = Thinned::of(&held.liquid);
-        let Liquid { particles, transform, next_id, .. } = &mut held.liquid;
+        let inside = |at: DVec3| !watch.stopped() && region.contains(at);
+        let Liquid { particles, transform, next_id, volume, born_from, entered_from, .. } = &mut held.liquid;
+        if others.is_some() && !stroke.fills {
+            let new = (*born_from).max(*entered_from);
+            let before = particles.len();
+            held.followers.follow(&sources::give_way(particles, new, inside, stroke.way));
+            volume.rest -= (before - particles.len()) as f64 * seeding.particle_volume();
+        }
         let before = particles.len();
         let selection = self.exchange.install(|| {
-            let inside = |at: DVec3| !watch.stopped() && region.contains(at);
             let lacking =
                 |at: DVec3| inside(at) && !thinned.as_ref().is_some_and(|thinned| thinned.contain(at));
             let bounds = region.bounds();
-            let way = (&jet, stroke.way, region.thickness(jet.velocity));
+            let distance = |at: DVec3| if watch.stopped() { f64::INFINITY } else { region.distance(at) };
+            let way = (&jet, stroke.way);
             let selection = match stroke.fills {
                 true => sources::emit(particles, transform, &seeding, bounds, lacking, &jet, next_id),
-                false => sources::enter(particles, transform, &seeding, bounds, inside, way, next_id),
+                false => {
+                    let others = others.as_ref();
+                    sources::enter(particles, transform, &seeding, bounds, distance, way, others, next_id)
+                }
             };
             if jet.travelled.is_some() {
                 sources::drive(particles, inside, jet.velocity);
@@ -162,14 +173,14 @@ impl Instance for LiquidSource {
 }
 
 impl LiquidSource {
-    /// Tells the solver which faces have a velocity of their own, besides those of other sources.
+    /// Tells the solver which faces have a velocity of their own, besides those of other sources, which it returns.
     fn drive(
         &mut self,
         call: &mut Call,
         liquid: &Liquid,
         region: &Arc<Region>,
         velocity: Vec3,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Inlet>, Failure> {
         let watch = call.progress().watch();
         /// How close to the region, voxels, a face belongs to it.
         const MARGIN: f64 = 0.01;
@@ -190,17 +201,18 @@ impl LiquidSource {
         if watch.stopped() {
             return Err(Failure::cancelled());
         }
-        let all = self.exchange.inlet(call, INLET)?.map(|others| others.and(&faces));
+        let others = self.exchange.inlet(call, INLET)?;
+        let all = others.as_ref().map(|others| others.and(&faces));
         self.exchange.write_inlet(call, INLET, all.as_ref().unwrap_or(&faces), &transform)?;
         self.nozzle = Some(LastNozzle { region: region.clone(), transform, velocity, faces });
-        Ok(())
+        Ok(others)
     }
 }
 
 /// How far the places for new particles of a driving source have come.
 #[derive(Clone, Copy, Debug)]
 struct Stroke {
-    /// Since it began to drive, m.
+    /// By now, m.
     travelled: DVec3,
     /// Since its last call, m.
     way: DVec3,
@@ -209,19 +221,19 @@ struct Stroke {
     fills: bool,
 }
 
-impl Default for Stroke {
-    fn default() -> Self {
-        Self { travelled: DVec3::ZERO, way: DVec3::ZERO, fills: true }
-    }
-}
-
 impl Stroke {
-    /// Of the substep that begins.
-    fn of(call: &Call, region: &Region) -> Self {
+    /// Before the places moved by more than `travelled`, m.
+    fn first(travelled: DVec3) -> Self {
+        Self { travelled, way: DVec3::ZERO, fills: true }
+    }
+
+    /// Of the substep that begins. The places are where they would be had they moved since time 0, so those of sources of one
+    /// velocity are the same whenever each began.
+    fn of(call: &Call, region: &Region, velocity: DVec3) -> Self {
         /// Share of a substep within which two times are the same.
         const SAME: f64 = 1e-6;
         let (now, dt) = (call.time(), call.dt());
-        let Some(table) = call.table(JET, 0) else { return Self::default() };
+        let Some(table) = call.table(JET, 0) else { return Self::first(velocity * now) };
         let number = |name| table.first::<f64>(name).unwrap_or(f64::NAN);
         let vector = |name| {
             let values = table.array::<f64>(name).and_then(|v| v.try_into().ok());
@@ -236,7 +248,7 @@ impl Stroke {
         let goes_on = (number("until") - now).abs() <= SAME * dt;
         let way = vector("velocity") * (now - number("time"));
         if !(goes_on && travelled.is_finite() && way.is_finite()) {
-            return Self::default();
+            return Self::first(velocity * now);
         }
         Self { travelled: travelled + way, way, fills: mark != region.mark() }
     }

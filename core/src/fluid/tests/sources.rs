@@ -2,7 +2,7 @@ use super::*;
 use crate::fluid::cells;
 use crate::fluid::reseeding::{Interior, Reseeding, reseed};
 use crate::fluid::seeding::{Material, Seeding};
-use crate::fluid::sources::{Jet, drain, emit};
+use crate::fluid::sources::{Jet, drain, emit, enter};
 use crate::fluid::transfer::{Transfer, VelocityTransfer, particles_to_faces};
 use crate::grid::{Grid, leaf};
 use proptest::prelude::*;
@@ -162,4 +162,46 @@ fn a_jet_gives_area_times_speed_times_time() {
             assert!((share - 1.0).abs() < 0.01, "{name}, {voxels} voxels a step: {share:.4}");
         }
     }
+}
+
+/// What comes into a region, over many substeps, is area across the velocity × speed × time, whatever the direction, the
+/// step and the shape.
+#[test]
+fn what_enters_is_area_times_speed_times_time() {
+    let low = DVec3::new(0.013, 0.05, -0.02);
+    for direction in
+        [Vec3::Y, Vec3::new(0.6, 0.8, 0.0), Vec3::new(0.28, 0.0, 0.96), Vec3::new(0.48, 0.6, -0.64)]
+    {
+        for step in [0.01, 0.06, 0.2, 0.5] {
+            for size in [DVec3::new(0.8, 0.6, 0.8), DVec3::new(0.8, 0.1, 0.8), DVec3::new(0.4, 0.3, 0.5)] {
+                let half = 0.5 * size;
+                let of_box = |at: DVec3| {
+                    let q = (at - low - half).abs() - half;
+                    q.max(DVec3::ZERO).length() + q.max_element().min(0.0)
+                };
+                let across = DVec3::new(size.y * size.z, size.x * size.z, size.x * size.y);
+                let area = direction.as_dvec3().abs().dot(across);
+                let made = entered((low, low + size), of_box, direction, step) / area;
+                assert!((made - 1.0).abs() < 0.01, "box {size} along {direction}, {step}: {made}");
+            }
+            let of_ball = |at: DVec3| (at - low - 0.3).length() - 0.3;
+            let made = entered((low, low + 0.6), of_ball, direction, step) / (std::f64::consts::PI * 0.09);
+            assert!((made - 1.0).abs() < 0.01, "ball along {direction}, {step}: {made}");
+        }
+    }
+}
+
+/// The volume that enters a full region per metre that its places move, in steps of `step` metres, m².
+fn entered(bounds: (DVec3, DVec3), distance: impl Fn(DVec3) -> f64 + Sync, velocity: Vec3, step: f64) -> f64 {
+    let way = velocity.as_dvec3() * step;
+    let (mut particles, mut next_id, places) = (Particles::new(DVec3::ZERO), 0, seeding());
+    let steps = (3.0 / step).ceil() as i32;
+    for n in 1..=steps {
+        let jet = Jet { velocity, travelled: Some(way * f64::from(n)), material: WATER };
+        let selection =
+            enter(&mut particles, &transform(), &places, bounds, &distance, (&jet, way), None, &mut next_id);
+        assert_eq!(selection.source.len(), particles.len());
+        particles = Particles::new(DVec3::ZERO);
+    }
+    next_id as f64 * places.particle_volume() / (step * f64::from(steps))
 }

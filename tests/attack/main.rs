@@ -70,6 +70,11 @@ fn damaged_records_harm_nobody() {
     few(Target::Records, 15);
 }
 
+#[test]
+fn damaged_plugins_are_left_out() {
+    few(Target::Plugin, 40);
+}
+
 /// `make attack`: MENISCUS_ATTACK_SECONDS long, from the seed MENISCUS_ATTACK_SEED or one that is drawn.
 #[test]
 #[ignore = "as long as it is told: make attack"]

@@ -69,6 +69,26 @@ fn once(bytes: &mut Vec<u8>, r: &mut Random) {
     }
 }
 
+/// A changed copy of a library: some of the words that say something (not nought) become others.
+pub fn words(whole: &[u8], r: &mut Random) -> Vec<u8> {
+    const WORD: usize = 4;
+    let mut bytes = whole.to_vec();
+    let says: Vec<usize> = (0..bytes.len() / WORD)
+        .map(|n| n * WORD)
+        .filter(|&at| bytes[at..at + WORD].iter().any(|&b| b != 0))
+        .collect();
+    for _ in 0..=r.below(3) {
+        let at = r.one_of(&says);
+        match r.below(4) {
+            0 => bytes[at + r.below(WORD)] ^= 1 << r.below(8),
+            1 => put(&mut bytes, at, &r.one_of(&ABSURD).to_le_bytes()),
+            2 => put(&mut bytes, at, &(r.one_of(&ABSURD) as u32).to_le_bytes()),
+            _ => put(&mut bytes, at, &(r.below(256) as u32).to_le_bytes()),
+        }
+    }
+    bytes
+}
+
 fn put(bytes: &mut [u8], at: usize, new: &[u8]) {
     let room = new.len().min(bytes.len() - at);
     bytes[at..at + room].copy_from_slice(&new[..room]);

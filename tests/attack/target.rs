@@ -2,7 +2,7 @@
 
 use crate::mutate;
 use meniscus_tests::random::Random;
-use meniscus_tests::{meniscus, shot::Shot};
+use meniscus_tests::{c, meniscus, shot::Shot};
 use serde_json::{Value, json};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -37,10 +37,12 @@ pub enum Target {
     FittingCheckpoint,
     /// What an earlier cook left beside its files.
     Records,
+    /// A plugin, its descriptors before all: every command goes on without it.
+    Plugin,
 }
 
 impl Target {
-    pub const ALL: [Target; 9] = [
+    pub const ALL: [Target; 10] = [
         Target::OwnCache,
         Target::TheirCache,
         Target::Points,
@@ -50,6 +52,7 @@ impl Target {
         Target::Checkpoint,
         Target::FittingCheckpoint,
         Target::Records,
+        Target::Plugin,
     ];
 }
 
@@ -60,6 +63,7 @@ pub struct Range {
     points: Vec<u8>,
     checkpoint: Vec<u8>,
     graph: Vec<u8>,
+    plugin: Vec<u8>,
 }
 
 const CACHE: &str = "out/cache/cache.0002.vdb";
@@ -121,7 +125,10 @@ impl Range {
         let read = |name: &str| std::fs::read(shot.path(name)).expect("the cook wrote it");
         let (cache, points, checkpoint) = (read(CACHE), read(POINTS), read(CHECKPOINT));
         let graph = serde_json::to_string_pretty(&self::shot(3)).expect("a graph is JSON").into_bytes();
-        Self { shot, cache, points, checkpoint, graph }
+        let library = c::plugin("tests/abi/c_descriptors.c", &[], &shot.plugins());
+        let plugin = std::fs::read(&library).expect("the compiler wrote it");
+        std::fs::remove_file(library).expect("it can be removed");
+        Self { shot, cache, points, checkpoint, graph, plugin }
     }
 
     /// Changes a file at random and has it read; the error says what happened.
@@ -156,6 +163,13 @@ impl Range {
                 self.resume(&mutant, &[0, 1])
             }
             Target::Records => self.records(r),
+            Target::Plugin => {
+                self.shot.file("attack/plugins/libmutant.so", &mutate::words(&self.plugin, r));
+                let mut nodes = meniscus(&["nodes"]);
+                nodes.env("MENISCUS_PLUGIN_PATH", self.shot.path("attack/plugins"));
+                nodes.env("HOME", self.shot.path("attack")).env_remove("XDG_CACHE_HOME");
+                bearable(nodes.env("MENISCUS_SCAN_SECONDS", "2"), &[0])
+            }
         }
     }
 

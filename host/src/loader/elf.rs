@@ -3,8 +3,8 @@
 /// Type of a program header whose segment is loaded.
 const LOADED: u64 = 1;
 
-/// False when a 64-bit little-endian ELF file ends before a segment that would be loaded: the system's loader maps
-/// what is missing all the same, and the first touch of it ends the process.
+/// False when a 64-bit little-endian ELF file ends before a segment that would be loaded, or its segments lie over each
+/// other: the system's loader maps them all the same, over whatever of the program is there, and the first touch ends it.
 pub(super) fn is_whole(file: &[u8]) -> bool {
     let is_elf64 = file.starts_with(b"\x7fELF\x02\x01");
     !is_elf64 || segments_lie_within(file).unwrap_or(false)
@@ -14,12 +14,20 @@ pub(super) fn is_whole(file: &[u8]) -> bool {
 fn segments_lie_within(file: &[u8]) -> Option<bool> {
     let table = usize::try_from(number(file, 32, 8)?).ok()?;
     let (size, count) = (number(file, 54, 2)? as usize, number(file, 56, 2)? as usize);
+    // Segments come in the order of their addresses.
+    let mut taken = 0;
     for n in 0..count {
         let header = file.get(table.checked_add(n * size)?..)?;
-        let end = number(header, 8, 8)?.checked_add(number(header, 32, 8)?)?;
-        if number(header, 0, 4)? == LOADED && end > file.len() as u64 {
+        if number(header, 0, 4)? != LOADED {
+            continue;
+        }
+        let [offset, address, in_file, in_memory] =
+            [(8, 8), (16, 8), (32, 8), (40, 8)].map(|(at, n)| number(header, at, n));
+        let (offset, address, in_file, in_memory) = (offset?, address?, in_file?, in_memory?);
+        if offset.checked_add(in_file)? > file.len() as u64 || in_file > in_memory || address < taken {
             return Some(false);
         }
+        taken = address.checked_add(in_memory)?;
     }
     Some(true)
 }
@@ -45,5 +53,14 @@ mod tests {
         let mut far = whole.clone();
         far[32..40].fill(0xff);
         assert!(!is_whole(&far), "the table of headers lies beyond the end");
+        // A segment that is only looked at becomes one that is loaded, over another.
+        let headers = || (0..number(&whole, 56, 2).unwrap() as usize).map(|n| 64 + 56 * n);
+        let kind = |at: &usize| number(&whole, *at, 4).unwrap();
+        let last = headers().rfind(|at| kind(at) == LOADED).unwrap();
+        let note = headers().find(|at| *at > last && number(&whole, at + 40, 8) > Some(0)).unwrap();
+        let mut twice = whole.clone();
+        twice[note] = LOADED as u8;
+        twice[note + 1..note + 4].fill(0);
+        assert!(!is_whole(&twice), "a segment lies over another");
     }
 }

@@ -8,10 +8,10 @@ use serde_json::Value;
 const NECK: f64 = 0.32;
 const FRAMES: usize = 24;
 
-fn cooler(bypass: bool) -> Cooked {
+fn cooler(set: &str) -> Cooked {
     let graph = "bubbles/water_cooler/water_cooler.meniscus.json";
-    let (frames, bypass) = (format!("frames=[1, {FRAMES}]"), format!("air.bypass={bypass}"));
-    cook_example(graph, &["--quality", "preview", "--set", &frames, "--set", &bypass])
+    let frames = format!("frames=[1, {FRAMES}]");
+    cook_example(graph, &["--quality", "preview", "--set", &frames, "--set", set])
 }
 
 /// Share of the particles below the neck in the last frame.
@@ -34,7 +34,7 @@ fn bubbles(record: &Value) -> Vec<f64> {
 
 #[test]
 fn the_cooler_glugs_and_its_twin_pours() {
-    let (glugs, pours) = (cooler(false), cooler(true));
+    let (glugs, pours) = (cooler("air.bypass=false"), cooler("air.bypass=true"));
     let (glugging, pouring) = (glugs.stats(), pours.stats());
     liquid_keeps_its_volume(&glugging);
     liquid_keeps_its_volume(&pouring);
@@ -65,5 +65,13 @@ fn the_cooler_glugs_and_its_twin_pours() {
     assert!(
         without > 2.5 * with_air,
         "{with_air:.3} of the water fell through, without the air {without:.3}"
+    );
+
+    // How fast it empties is hardly a matter of the voxel: at 14, 10, 7.5 and 5 mm a quarter is through within 7 % of the same
+    // time (docs/cases.md). Here the coarsest, with five voxels across the neck, after a second, in the middle of a gulp.
+    let coarse = fallen(&cooler("voxel=0.014"));
+    assert!(
+        (coarse / with_air - 1.0).abs() < 0.25,
+        "{coarse:.3} of the water through at 14 mm, {with_air:.3} at 10 mm"
     );
 }

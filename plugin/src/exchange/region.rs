@@ -7,6 +7,7 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::grid::Transform;
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
+use meniscus_core::number::roughly;
 use meniscus_core::solid::TriMesh;
 use std::sync::Arc;
 
@@ -141,7 +142,8 @@ impl Exchange {
             if thin < THINNEST * h || thin < transform.voxel_size() {
                 let name = call.item_name(port, *n);
                 let sentence = format!(
-                    "`{name}`: a region {thin:.2e} m thick holds no particle, which stand {h} m apart; make it thicker, or particle_separation smaller"
+                    "`{name}`: a region {} m thick holds no particle, which stand {h} m apart; make it thicker, or particle_separation smaller",
+                    roughly(thin)
                 );
                 return Err(Failure::input(port, sentence));
             }

@@ -382,13 +382,16 @@ impl FlipSolver {
         }
         if !std::mem::replace(&mut self.told, true) {
             let more = (wanted / most).sqrt();
-            call.log(Level::WARNING, &format!(
-                "surface_tension: a substep of {:.2e} s bears {} N/m, not {}; raise substeps.max {} times",
-                length,
-                roughly(most),
-                written(wanted),
-                roughly(more)
-            ));
+            call.log(
+                Level::WARNING,
+                &format!(
+                    "surface_tension: a substep of {} s bears {} N/m, not {}; raise substeps.max {} times",
+                    roughly(length),
+                    roughly(most),
+                    written(wanted),
+                    roughly(more)
+                ),
+            );
         }
         most
     }

@@ -318,7 +318,10 @@ impl Planner<'_> {
         let Some(wires) = self.plan.solvers.get(&member).cloned() else { return };
         for &object in &wires.solved {
             if stage == Stage::Predict {
-                wires.forces.iter().for_each(|&f| self.call(f, stage, Some(object), 0));
+                // What enters is there before forces act.
+                let is_source = |&f: &usize| contract(self.node(f)).is_source;
+                let (sources, others): (Vec<_>, Vec<_>) = wires.forces.iter().copied().partition(is_source);
+                sources.into_iter().chain(others).for_each(|f| self.call(f, stage, Some(object), 0));
             }
             self.call(member, stage, Some(object), entry);
         }

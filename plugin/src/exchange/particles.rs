@@ -315,6 +315,14 @@ impl Followers {
         self.velocities[which as usize] = Some(velocities);
     }
 
+    /// Gives the last particles a velocity.
+    pub fn give(&mut self, which: Beside, of_last: &[Vec3]) {
+        if let Some(velocities) = &mut self.velocities[which as usize] {
+            let last = velocities.iter_mut().rev().zip(of_last.iter().rev());
+            last.for_each(|(velocity, &of_it)| *velocity = of_it);
+        }
+    }
+
     /// Follows a change of the particles; those without a source get zero.
     pub fn follow(&mut self, selection: &Selection) {
         for velocities in self.velocities.iter_mut().flatten() {

@@ -20,7 +20,7 @@ pub struct Region {
     high: DVec3,
     /// Of each part its volume, m³, and the area vectors of its triangles, m².
     sizes: Vec<(f64, Vec<Vec3>)>,
-    mark: DVec3,
+    centre: DVec3,
 }
 
 /// The last region, and the stamps of the meshes it was made of.
@@ -67,9 +67,9 @@ impl Region {
         self.sizes.iter().map(|(volume, areas)| volume / projected(areas)).fold(f64::INFINITY, f64::min)
     }
 
-    /// A number that changes when the region moves.
-    pub fn mark(&self) -> DVec3 {
-        self.mark
+    /// The mean of its points, m: it moves as the region does.
+    pub fn centre(&self) -> DVec3 {
+        self.centre
     }
 }
 
@@ -127,13 +127,13 @@ impl Exchange {
             low: DVec3::INFINITY,
             high: DVec3::NEG_INFINITY,
             sizes: Vec::new(),
-            mark: DVec3::ZERO,
+            centre: DVec3::ZERO,
         };
         for (n, mesh) in &meshes {
-            for (i, p) in mesh.points.iter().enumerate() {
+            for p in &mesh.points {
                 region.low = region.low.min(p.as_dvec3());
                 region.high = region.high.max(p.as_dvec3());
-                region.mark += p.as_dvec3() * (1 + i % 97) as f64;
+                region.centre += p.as_dvec3();
             }
             let part = self
                 .install(|| levelset::from_mesh_unless(mesh, &transform, BAND, Interrupt::new(&stopped)))
@@ -153,6 +153,7 @@ impl Exchange {
         if region.parts.is_empty() {
             return Ok(None);
         }
+        region.centre /= meshes.iter().map(|(_, mesh)| mesh.points.len()).sum::<usize>() as f64;
         let region = Arc::new(region);
         self.last_region.0 = stamps.map(|stamps| (stamps, region.clone()));
         Ok(Some(region))

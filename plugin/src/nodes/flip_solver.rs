@@ -249,7 +249,8 @@ impl FlipSolver {
         let predicted = self.exchange.install(|| {
             followers.put(Beside::Now, liquid.particles.velocity.clone());
             if let Some(kicks) = &kicks {
-                kick(&mut liquid.particles, kicks);
+                let entered_from = liquid.born_from.max(liquid.entered_from);
+                kick(&mut liquid.particles, kicks, entered_from);
             }
             if params.viscosity {
                 check_viscosity(&liquid.particles)?;
@@ -426,9 +427,15 @@ fn broken_off(why: Stopped<DeviceError>) -> Failure {
     }
 }
 
-/// Forces act on the particles' velocities: `kicks`, m/s.
-fn kick(particles: &mut Particles, kicks: &[Vec3]) {
-    particles.velocity.par_iter_mut().zip(kicks).with_min_len(4096).for_each(|(v, dv)| *v += *dv);
+/// Forces act on the particles' velocities: `kicks`, m/s. What just entered a nozzle, with ids from `entered_from` on, is
+/// driven.
+fn kick(particles: &mut Particles, kicks: &[Vec3], entered_from: i64) {
+    let particles = particles.velocity.par_iter_mut().zip(&particles.id);
+    particles.zip(kicks).with_min_len(4096).for_each(|((v, &id), dv)| {
+        if id < entered_from {
+            *v += *dv;
+        }
+    });
 }
 
 /// The greatest length of some vectors.

@@ -1,7 +1,7 @@
 //! Where liquid enters.
 
 use super::{frames, limits, liquid_ports as ports, material};
-use crate::exchange::{Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
+use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
@@ -41,7 +41,7 @@ static OWN_PORTS: [Port; 8] = [
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     Port::table(Owner::NODE, c"jet")
-        .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled and way (m, of the places for new particles), mark (of the region), fills (1: the region was filled).")
+        .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled (m, of the places for new particles), way (m, of those seen from the region), centre (m, of the region), fills (1: the region was filled).")
         .on(Stage::PREDICT, Access::READ_WRITE),
 ];
 
@@ -157,6 +157,7 @@ impl Instance for LiquidSource {
         let entered = liquid.particles.len() - before;
         liquid.volume.rest += entered as f64 * seeding.particle_volume();
         held.followers.follow(&selection);
+        held.followers.give(Beside::Now, &held.liquid.particles.velocity[before..]);
         if let Some(carried) = self.exchange.carried(call, REGION)? {
             let Held { liquid, followers, .. } = &mut held;
             self.exchange.hand_over(&carried, &mut liquid.particles, followers, before)?;
@@ -214,10 +215,10 @@ impl LiquidSource {
 struct Stroke {
     /// By now, m.
     travelled: DVec3,
-    /// Since its last call, m.
+    /// Since its last call, as seen from the region, m.
     way: DVec3,
-    /// It just began, or its region moved: the region is filled as far as it lacks liquid. Else what enters through the back
-    /// is added.
+    /// It just began, or its region is another: the region is filled as far as it lacks liquid. Else what enters through the
+    /// back is added.
     fills: bool,
 }
 
@@ -239,18 +240,23 @@ impl Stroke {
             let values = table.array::<f64>(name).and_then(|v| v.try_into().ok());
             values.map_or(DVec3::NAN, DVec3::from_array)
         };
-        let (travelled, mark) = (vector("travelled"), vector("mark"));
+        let travelled = vector("travelled");
         if number("time") == now {
             // Another liquid's turn in the same substep.
             let fills = table.first::<i64>("fills") != Some(0);
             return Self { travelled, way: vector("way"), fills };
         }
         let goes_on = (number("until") - now).abs() <= SAME * dt;
-        let way = vector("velocity") * (now - number("time"));
-        if !(goes_on && travelled.is_finite() && way.is_finite()) {
+        let (last, moved) = (vector("velocity"), region.centre() - vector("centre"));
+        let way = last * (now - number("time"));
+        if !(goes_on && travelled.is_finite() && way.is_finite() && moved.is_finite()) {
             return Self::first(velocity * now);
         }
-        Self { travelled: travelled + way, way, fills: mark != region.mark() }
+        // The region takes the places with it to its sides, which are closed. Along the velocity it comes to meet them, or
+        // runs after them.
+        let along = moved.project_onto_normalized(last.normalize());
+        let jumped = moved.length() > region.bounds().0.distance(region.bounds().1);
+        Self { travelled: travelled + way + (moved - along), way: way - along, fills: jumped }
     }
 
     fn write(&self, call: &mut Call, velocity: DVec3, region: &Region) -> Result<(), Failure> {
@@ -263,7 +269,7 @@ impl Stroke {
             (c"velocity", velocity),
             (c"travelled", self.travelled),
             (c"way", self.way),
-            (c"mark", region.mark()),
+            (c"centre", region.centre()),
         ];
         vectors.into_iter().try_for_each(|(name, v)| call.write_array(JET, 0, name, 3, &v.to_array()))
     }

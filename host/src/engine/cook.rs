@@ -123,6 +123,9 @@ pub fn cook(
         )));
     }
     let lock = Lock::take(options.out)?;
+    if let Some(warning) = lock.warning() {
+        onlooker.log("--out", super::Level::Warning, &warning);
+    }
     if let Some(room) = options.room {
         fits(&mut simulation, plugins, options, room)?;
     }

@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, Keeper};
 use super::cook::CookError;
 use super::outputs::{Outputs, View};
-use crate::process::board::enter;
+use crate::process::board::{waits_for_frame, writes_frame};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
@@ -62,6 +62,7 @@ impl Frames {
         let frame = finished.frame;
         let mut outputs = self.outputs.take().ok_or_else(lost)?;
         let job = move || {
+            writes_frame(frame);
             let written = write(&mut outputs, &keeper, finished);
             (outputs, written)
         };
@@ -81,7 +82,7 @@ impl Frames {
     pub(super) fn wait(&mut self) -> Result<Option<Written>, CookError> {
         let Some(Pending { frame, thread }) = self.pending.take() else { return Ok(None) };
         // A cook that is broken off meanwhile did not wait for a node.
-        let waiting = enter("the writer of frames", &format!("at frame {frame}"), "");
+        let waiting = waits_for_frame(frame);
         let (outputs, written) = thread.join().map_err(|_| lost())?;
         drop(waiting);
         self.outputs = Some(outputs);

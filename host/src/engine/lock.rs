@@ -20,8 +20,9 @@ const ENDING: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Lock {
     path: PathBuf,
-    /// Open as long as the lock is held: the system lets go of it when the process ends.
-    _file: Option<File>,
+    /// Open as long as the lock is held: the system lets go of it when the process ends. `None` on a file system without
+    /// locks.
+    file: Option<File>,
     /// The folder, if it was made for the lock.
     made: Option<PathBuf>,
 }
@@ -52,21 +53,35 @@ impl Lock {
                 }
                 Err(TryLockError::WouldBlock) => return Err(taken(folder, &path)),
                 // A file system without locks: the folder is as safe as it was before there were any.
-                Err(TryLockError::Error(_)) => return Ok(Self { path, _file: None, made }),
+                Err(TryLockError::Error(_)) => return Ok(Self { path, file: None, made }),
                 Ok(()) => {}
             }
             // Whoever held it before removes the file at the end; a lock on a removed file keeps nobody out.
             if is_at(&file, &path) {
                 // Who it is only matters to those who come later; the lock holds without.
                 let _ = file.set_len(0).and_then(|()| file.write_all(own().to_string().as_bytes()));
-                return Ok(Self { path, _file: Some(file), made });
+                return Ok(Self { path, file: Some(file), made });
             }
         }
     }
 }
 
+impl Lock {
+    /// What to know where the folder's file system has no locks.
+    pub(super) fn warning(&self) -> Option<String> {
+        let shown = self.path.parent().unwrap_or(&self.path).display();
+        self.file.is_none().then(|| {
+            format!("the file system of {shown} has no locks: see to it that no other cook writes there")
+        })
+    }
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
+        if self.file.is_none() {
+            // Whose file it is nobody knows.
+            return;
+        }
         // Still locked: nobody else can have it open and locked. What cannot be removed is locked anew next time.
         let _ = std::fs::remove_file(&self.path);
         if let Some(folder) = &self.made {

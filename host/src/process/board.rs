@@ -1,7 +1,8 @@
 //! What runs now, where a crash handler and the parent process can read it.
 
+use std::cell::Cell;
 use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
 
 /// Text that one thread writes and that can be read without a lock.
@@ -60,6 +61,8 @@ pub(crate) struct Board {
     crash: AtomicI32,
     /// Bytes that the process ended for want of.
     lacking: AtomicU64,
+    /// The frame that the thread which ended it was writing.
+    writing: AtomicI64,
 }
 
 /// What a [`Board`] says.
@@ -77,6 +80,25 @@ pub(crate) struct Seen {
     pub(crate) crash: Option<i32>,
     /// Bytes it ended for want of.
     pub(crate) lacking: Option<u64>,
+}
+
+thread_local! {
+    /// The frame this thread writes, beside the calls of the others; nought where it writes none.
+    static WRITES: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Who writes frames.
+const WRITER: &str = "the writer of frames";
+
+/// What this thread does from now on is no node's: it writes a frame, which counts from `i32::MIN`.
+pub(crate) fn writes_frame(frame: i32) {
+    WRITES.set(i64::from(frame) - i64::from(i32::MIN) + 1);
+}
+
+/// Notes that the calling thread waits for whoever writes a frame.
+#[must_use]
+pub(crate) fn waits_for_frame(frame: i32) -> Call {
+    enter(WRITER, &format!("at frame {frame}"), "")
 }
 
 static OWN: Board = Board::new();
@@ -191,6 +213,7 @@ impl Board {
             proof: AtomicU32::new(0),
             crash: AtomicI32::new(0),
             lacking: AtomicU64::new(0),
+            writing: AtomicI64::new(0),
         }
     }
 
@@ -207,11 +230,13 @@ impl Board {
 
     /// A signal came that ends the process.
     pub(super) fn crashed(&self, signal: i32) {
+        self.writing.store(WRITES.get(), Ordering::SeqCst);
         self.crash.store(signal, Ordering::SeqCst);
     }
 
     /// The process ends for want of so many bytes.
     pub(super) fn starved(&self, bytes: u64) {
+        self.writing.store(WRITES.get(), Ordering::SeqCst);
         self.lacking.store(bytes.max(1), Ordering::SeqCst);
     }
 
@@ -222,13 +247,19 @@ impl Board {
     /// What it says.
     pub(crate) fn read(&self) -> Seen {
         let (crash, lacking) = (self.crash.load(Ordering::SeqCst), self.lacking.load(Ordering::SeqCst));
+        let (crash, lacking) = ((crash != 0).then_some(crash), (lacking != 0).then_some(lacking));
+        let writing = self.writing.load(Ordering::SeqCst);
+        if writing != 0 {
+            let doing = format!("at frame {}", writing - 1 + i64::from(i32::MIN));
+            return Seen { subject: WRITER.into(), doing, inside: true, crash, lacking, ..Seen::default() };
+        }
         Seen {
             subject: self.subject.get(),
             doing: self.doing.get(),
             plugin: self.plugin.get(),
             inside: self.is_inside(),
-            crash: (crash != 0).then_some(crash),
-            lacking: (lacking != 0).then_some(lacking),
+            crash,
+            lacking,
         }
     }
 
@@ -238,6 +269,11 @@ impl Board {
         let what: &[u8] =
             if self.lacking.load(Ordering::SeqCst) > 0 { b" ran out of memory " } else { b" crashed " };
         print(b"\nerror: ");
+        if self.writing.load(Ordering::SeqCst) != 0 {
+            print(WRITER.as_bytes());
+            print(what);
+            return print(b"\n");
+        }
         self.subject.print();
         print(what);
         self.doing.print();
@@ -250,6 +286,24 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_writes_a_frame_is_named_and_not_the_node_beside() {
+        let board = Board::new();
+        board.subject.set("node `water`");
+        board.inside.store(true, Ordering::SeqCst);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                writes_frame(-3);
+                board.starved(7);
+            });
+        });
+        let seen = board.read();
+        assert_eq!((seen.subject.as_str(), seen.doing.as_str()), (WRITER, "at frame -3"));
+        assert!(seen.inside && seen.lacking == Some(7) && seen.plugin.is_empty());
+        board.starved(8);
+        assert_eq!(board.read().subject, "node `water`");
+    }
 
     #[test]
     fn text_is_cut_between_letters() {

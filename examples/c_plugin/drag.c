@@ -9,6 +9,7 @@
 #include "meniscus.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { DRAG_PARAM, WIND_PARAM };
 
@@ -42,20 +43,21 @@ static void destroy(mns_instance_t *instance) { (void)instance; }
 
 static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     (void)instance;
-    mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "v", .element = MNS_F32,
-                             .components = 3, .meaning = MNS_VECTOR};
-    const mns_attribute_t *velocity = ctx->edit_attribute(ctx, 0, 0, &shape); /* read, not changed */
-    shape.name = "dv";
+    const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = "dv", .element = MNS_F32,
+                                   .components = 3, .meaning = MNS_VECTOR};
     const mns_attribute_t *change = ctx->edit_attribute(ctx, 0, 0, &shape);
-    if (!velocity || !change) return MNS_FAILED; /* the host has said why */
+    if (!change) return MNS_FAILED; /* the host has said why */
+    const mns_geometry_t *points = ctx->geometry(ctx, 0, 0);
+    const mns_attribute_t *velocity = NULL;
+    for (uint32_t a = 0; points && a < points->attribute_count; ++a)
+        if (strcmp(points->attributes[a].name, "v") == 0) velocity = &points->attributes[a];
+    if (!velocity) return MNS_OK; /* nothing moves yet */
     const double keep = exp(-ctx->params[DRAG_PARAM].number[0] * ctx->dt_kick);
     for (uint64_t i = 0; i < velocity->count; ++i) {
-        const float *v = (const float *)(void *)((char *)velocity->writable + i * velocity->stride);
+        const float *v = (const float *)(const void *)((const char *)velocity->values + i * velocity->stride);
         float *dv = (float *)(void *)((char *)change->writable + i * change->stride);
-        for (int c = 0; c < 3; ++c) {
-            const double wind = ctx->params[WIND_PARAM].number[c];
-            dv[c] += (float)((wind - v[c]) * (1.0 - keep));
-        }
+        for (int c = 0; c < 3; ++c)
+            dv[c] += (float)((ctx->params[WIND_PARAM].number[c] - v[c]) * (1.0 - keep));
     }
     return MNS_OK;
 }

@@ -334,7 +334,9 @@ struct mns_context_t {
     double dt;               /* of this substep, s; 0 in init */
     double dt_next;          /* of the next one, s; promised, it may come out shorter where speeds jump; 0 in init */
     double dt_kick;          /* over which accelerations, pressures and viscosity change velocities, s: from the moment
-                                these belong to, half a substep ahead of positions, to the middle of the next one */
+                                these belong to, half a substep ahead of positions, to the middle of the next one.
+                                A force reads the point attribute `v` and adds what it changes to `dv`, which
+                                is zero before the first force of a substep; the solver overwrites `v` */
     double frame_left;       /* from `time` to the end of the frame, s */
     double fps;
     double cfl;              /* voxels a substep may cross */

@@ -91,7 +91,7 @@ pub(super) struct CookArgs {
     /// Cooks although `check` expects it to need more memory than is free
     #[arg(long)]
     pub(super) force: bool,
-    /// Looks, at every call of a node, whether it changed data that it may only read; slower
+    /// Checks after every node call that the node changed nothing it may only read (for plugin authors; slower)
     #[arg(long)]
     pub(super) paranoid: bool,
     /// Prints progress for Open Job Description farms on standard output

@@ -96,7 +96,6 @@ pub(crate) fn writes_frame(frame: i32) {
 }
 
 /// Notes that the calling thread waits for whoever writes a frame.
-#[must_use]
 pub(crate) fn waits_for_frame(frame: i32) -> Call {
     enter(WRITER, &format!("at frame {frame}"), "")
 }

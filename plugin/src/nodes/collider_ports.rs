@@ -22,7 +22,7 @@ pub const fn collision_vel_next(owner: Owner) -> Port {
     Port::grid(owner, c"collision_vel_next", Sampling::CENTER, Element::F32)
         .components(3)
         .unit(c"m/s")
-        .help(c"The same in the next substep.")
+        .help(c"Velocity of the solid's material in the next substep, where it deforms; on the lattice of `collision`.")
 }
 
 /// Rigid motion.

@@ -87,7 +87,7 @@ pub static PARAMS: [Param; 28] = [
         .range(1.0, 64.0)
         .hard_min()
         .hard_max()
-        .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band; 8 is what a liquid starts with. With another grid_scale than 2 it counts for what then is in a voxel: grid_scale 4, with 64, has eight times as many.")
+        .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band. Counted at grid_scale 2, where a voxel starts with 8 particles; at grid_scale 4 the limit is eight times higher.")
         .disable_when(c"{ reseed == 0 }"),
     Param::int(c"max_particles", c"Max Particles per Voxel", 12)
         .folder(c"Reseeding")

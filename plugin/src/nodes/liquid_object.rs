@@ -49,7 +49,7 @@ static PARAMS: [Param; 9] = [
         .hard_min()
         .hard_max()
         .not_animated()
-        .help(c"Voxel size over particle separation. 2 gives eight particles per voxel, 4 gives 64: as much liquid, smoother, and slower. With fewer than eight it would not keep its mass.")
+        .help(c"Voxel size divided by particle separation. 2 suits almost every shot; 4 gives a smoother surface and takes longer.")
         .houdini(c"gridscale"),
     Param::float(c"jitter", c"Jitter Scale", 1.0)
         .range(0.0, 1.0)

@@ -118,7 +118,8 @@ impl Regions {
         let contacts = border_contacts(fields, &topology, &components, &first, &gaps);
         contacts.joined.iter().for_each(|&(a, b)| sets.union(a, b));
         gaps.adjacent(|a, b| sets.union(in_leaves + a, in_leaves + b));
-        chinks::join(&mut sets, &components, contacts.chinks);
+        let before = chinks::Before { fields, topology: &topology, components: &components, first: &first };
+        chinks::join(&mut sets, &before, contacts.chinks);
         links::join(&parted, fields, &topology, &components, &first, &mut sets);
 
         // A set that holds a leaf component has one as its representative: what lies only in gaps (the

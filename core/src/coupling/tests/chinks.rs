@@ -1,5 +1,6 @@
 //! Which openings let air through.
 
+use super::super::identity::{BubbleMemory, identify};
 use super::super::regions::{LABEL_SOLID, Regions};
 use super::regions::{limits, solid_box, walls};
 use super::*;
@@ -12,6 +13,15 @@ const SIZE: IVec3 = IVec3::new(24, 16, 12);
 
 /// Air with the level set `phi` (voxels) in a closed box, α of whose faces is `alpha` where that says so, else 1.
 fn air(phi: impl Fn(Coord) -> f32 + Sync, alpha: impl Fn(usize, Coord) -> Option<f32> + Sync) -> Regions {
+    air_after(None, phi, alpha)
+}
+
+/// The same, a substep after air that was `before`.
+fn air_after(
+    before: Option<&BubbleMemory>,
+    phi: impl Fn(Coord) -> f32 + Sync,
+    alpha: impl Fn(usize, Coord) -> Option<f32> + Sync,
+) -> Regions {
     let topology = leaves(IVec3::ZERO, SIZE);
     let closed = walls(IVec3::ZERO, SIZE);
     let surface = Grid::from_fn(topology.clone(), 3.0, phi);
@@ -21,7 +31,8 @@ fn air(phi: impl Fn(Coord) -> f32 + Sync, alpha: impl Fn(usize, Coord) -> Option
     });
     let vel_solid = FaceGrid::new(topology, 0.0);
     let transform = Transform::uniform(1.0, DVec3::ZERO);
-    Regions::find(&water(transform, limits(IVec3::ZERO, SIZE, true), &surface, &open, &vel_solid))
+    let fields = water(transform, limits(IVec3::ZERO, SIZE, true), &surface, &open, &vel_solid);
+    Regions::find(&LiquidFields { previous_bubbles: before, ..fields })
 }
 
 /// The faces of a wall with one hole.
@@ -60,6 +71,41 @@ fn what_lies_behind_chinks_alone_belongs_to_the_air_beside_it() {
     let found = air(|_| 3.0, floor);
     assert_eq!(found.air.len(), 1);
     assert!(found.cells.values.iter().all(|&label| label == 0 || label == LABEL_SOLID));
+}
+
+/// A room full of air behind the wall, beyond it water but for a gap of two cells at the hole, if there is one.
+fn water_with(gap: bool) -> impl Fn(Coord) -> f32 + Sync {
+    move |c| if c.x < 12 || gap && c.x < 14 && c.y == 4 && c.z == 4 { 3.0 } else { -1.0 }
+}
+
+#[test]
+fn a_gap_that_opens_beyond_a_chink_is_not_the_bubbles() {
+    let first = air(water_with(false), wall_with_hole(0.05));
+    let (volume, memory) = (first.air[0].volume, identify(&first, None, 1.0).memory(first));
+    let found = air_after(Some(&memory), water_with(true), wall_with_hole(0.05));
+    assert_eq!(found.air.len(), 2, "the bubble has grown through a chink");
+    assert!((found.air[0].volume / volume - 1.0).abs() < 1e-6, "{} {volume}", found.air[0].volume);
+    // Through an opening it grows, and what was its own stays its own.
+    assert_eq!(air_after(Some(&memory), water_with(true), wall_with_hole(0.6)).air.len(), 1);
+    let open = air(water_with(true), wall_with_hole(0.6));
+    let memory = identify(&open, None, 1.0).memory(open);
+    assert_eq!(air_after(Some(&memory), water_with(true), wall_with_hole(0.05)).air.len(), 1);
+}
+
+#[test]
+fn a_sliver_that_water_leaves_is_the_airs_beside_it() {
+    let sliver = |c: Coord| c == ivec3(12, 4, 4);
+    let narrow = |axis: usize, c: Coord| {
+        if sliver(c) || sliver(c - IVec3::AXES[axis]) {
+            return Some(0.3);
+        }
+        wall_with_hole(0.0)(axis, c)
+    };
+    let now = |c: Coord| if sliver(c) { 1.0 } else { water_with(false)(c) };
+    let first = air(water_with(false), narrow);
+    let memory = identify(&first, None, 1.0).memory(first);
+    let found = air_after(Some(&memory), now, narrow);
+    assert_eq!((found.air.len(), found.cells.get(ivec3(12, 4, 4))), (1, 0));
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_shaken_can_keeps_its_mass() {
     }
 }
 
-/// A cube of water that turns as it flies: its momentum is what gravity gave it.
+/// A cube of water in free flight: its momentum is what gravity gave it.
 #[test]
 fn a_flying_cube_has_the_momentum_that_gravity_gave_it() {
     for kind in KINDS {

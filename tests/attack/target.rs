@@ -128,7 +128,12 @@ impl Range {
         let library = c::plugin("tests/abi/c_descriptors.c", &[], &shot.plugins());
         let plugin = std::fs::read(&library).expect("the compiler wrote it");
         std::fs::remove_file(library).expect("it can be removed");
-        Self { shot, cache, points, checkpoint, graph, plugin }
+        let range = Self { shot, cache, points, checkpoint, graph, plugin };
+        // What is damaged is what is read: without damage it is sound.
+        let same = range.fitting(&range.checkpoint[HEAD..]);
+        assert!(same == range.checkpoint, "a checkpoint is laid out in another way");
+        assert!(range.cache[21..57].is_ascii(), "a cache is laid out in another way");
+        range
     }
 
     /// Changes a file at random and has it read; the error says what happened.
@@ -154,12 +159,7 @@ impl Range {
                 self.resume(&mutant, codes)
             }
             Target::FittingCheckpoint => {
-                let mut mutant = self.checkpoint[..HEAD].to_vec();
-                mutant.extend(mutate::bytes(&self.checkpoint[HEAD..], r));
-                let length = (mutant.len() - HEAD) as u64;
-                let hash = blake3::hash(&mutant[HEAD..]);
-                mutant[12..20].copy_from_slice(&length.to_le_bytes());
-                mutant[20..HEAD].copy_from_slice(hash.as_bytes());
+                let mutant = self.fitting(&mutate::bytes(&self.checkpoint[HEAD..], r));
                 self.resume(&mutant, &[0, 1])
             }
             Target::Records => self.records(r),
@@ -171,6 +171,15 @@ impl Range {
                 bearable(nodes.env("MENISCUS_SCAN_SECONDS", "2"), &[0])
             }
         }
+    }
+
+    /// A checkpoint with this payload, whose length and hash fit.
+    fn fitting(&self, payload: &[u8]) -> Vec<u8> {
+        let mut file = self.checkpoint[..HEAD].to_vec();
+        file[12..20].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+        file[20..HEAD].copy_from_slice(blake3::hash(payload).as_bytes());
+        file.extend(payload);
+        file
     }
 
     fn inspect(&self, name: &str, whole: &[u8], mutant: Vec<u8>, all_seen: bool) -> Result<(), String> {

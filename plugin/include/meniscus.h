@@ -331,7 +331,8 @@ struct mns_context_t {
     const char *node;        /* the node's name in the graph */
     const char *object;      /* the object's name (MNS_OF_OBJECT), or NULL */
     double time;             /* at the start of the substep, s */
-    double dt;               /* of this substep, s; 0 in init */
+    double dt;               /* of this substep, s; 0 in init and in an object's first step of all, which moves nothing:
+                                in it forces and pressures act for half of the substep that follows at once */
     double dt_next;          /* of the next one, s; promised, it may come out shorter where speeds jump; 0 in init */
     double dt_kick;          /* over which accelerations, pressures and viscosity change velocities, s: from the moment
                                 these belong to, half a substep ahead of positions, to the middle of the next one.

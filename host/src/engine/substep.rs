@@ -88,12 +88,38 @@ impl Simulation<'_> {
         (start + 1..=end).contains(&self.state.clock.frame)
     }
 
+    /// Takes a substep. Objects that have not moved yet first get their velocities half of it ahead: a substep of no
+    /// length, in which forces and the solve act until the middle of this one.
     fn attempt(&mut self, next: &Pace) -> Result<Attempt, Stop> {
+        let begun = self.begun();
+        if !begun.is_empty() {
+            let half = Pace { dt: 0.0, dt_next: next.dt, last: false };
+            let taken = self.take(&half, |object| begun.contains(&object))?;
+            if matches!(taken, Attempt::Rejected(..)) {
+                return Ok(taken);
+            }
+        }
+        self.take(next, |_| true)
+    }
+
+    /// Objects that are about to take their first substep, unless what solves them also solves others that took theirs.
+    fn begun(&self) -> BTreeSet<usize> {
+        let lead = |o: usize| self.state.holders.get(&Holder::Object(o)).map(|object| object.lead);
+        let alone = |o: usize| {
+            let mut beside = self.plan.calls.iter().map(|c| self.plan.solved_by(c.node));
+            beside.all(|all| !all.contains(&o) || all.iter().all(|&o| lead(o).is_none_or(|lead| lead == 0.0)))
+        };
+        let called: BTreeSet<usize> = self.plan.calls.iter().filter_map(|c| c.object).collect();
+        called.into_iter().filter(|&o| lead(o) == Some(0.0) && self.runs(o) && alone(o)).collect()
+    }
+
+    /// Runs the stages of a substep for the objects that take part.
+    fn take(&mut self, next: &Pace, takes_part: impl Fn(usize) -> bool) -> Result<Attempt, Stop> {
         let (mut gathering, mut stepped) = (Gathering::default(), BTreeSet::new());
         self.state.drop_scratch();
         let timing = self.timing(next.dt, next.dt_next);
         for call in self.plan.calls.clone() {
-            let exists = |o: usize| self.state.holders.contains_key(&Holder::Object(o));
+            let exists = |o: usize| takes_part(o) && self.state.holders.contains_key(&Holder::Object(o));
             let needed = match call.object {
                 Some(o) => exists(o),
                 None => self.plan.solved_by(call.node).into_iter().any(exists),

@@ -67,7 +67,7 @@ pub struct Context {
     pub object: *const c_char,
     /// At the start of the substep, s.
     pub time: f64,
-    /// Of this substep, s.
+    /// Of this substep, s; 0 in an object's first, which only puts its velocities half a substep ahead.
     pub dt: f64,
     /// Of the next one, s.
     pub dt_next: f64,

@@ -123,7 +123,7 @@ impl<'a> Call<'a> {
         self.context().time
     }
 
-    /// Of this substep, s.
+    /// Of this substep, s; 0 in an object's first, which only puts its velocities half a substep ahead.
     pub fn dt(&self) -> f64 {
         self.context().dt
     }

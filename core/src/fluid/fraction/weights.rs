@@ -14,17 +14,20 @@ const FULL: f32 = -2.0;
 /// Stands for the number of particles of a full cell whose particles do not say where its liquid is.
 const GAP: f32 = 1e-3;
 
-/// Per cell, how much each of its particles counts, in cells; for an empty cell, and for one whose particles were thinned, 1
-/// if it is full all the same.
+/// Per cell, how much each of its particles counts, in cells; for an empty cell, and for one whose particles were thinned, as
+/// much as there is room, if it is full all the same.
 ///
 /// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
 /// gaps that particles leave between them inside the liquid are not air, and how many particles share it does
 /// not matter. Elsewhere a particle counts for the volume that one has in the full cells next to it, so that neither
 /// chance nor reseeding moves the surface; in spray, away from full cells, for the volume it was seeded with. A cell in
-/// which the air has a particle is not full.
+/// which the air has a particle is not full. A full cell that a wall cuts counts for what the wall leaves of it: for a whole
+/// one, the few particles in a sliver beside a wall would raise the surface there by a fifth of a voxel.
 pub(super) struct Weights<'a> {
     topology: &'a Topology,
     per_voxel: f32,
+    /// Open fraction of the cells, where there are solids.
+    open: Option<&'a [f32]>,
     /// Particles per cell, or [`SOLID`], or [`FULL`].
     content: Vec<f32>,
     /// Of the cells that are full, or [`GAP`]; 0 elsewhere.
@@ -34,7 +37,7 @@ pub(super) struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    pub fn new(cells: &'a Cells, air: Option<&Cells>, open: Option<&[f32]>, per_voxel: f32) -> Self {
+    pub fn new(cells: &'a Cells, air: Option<&Cells>, open: Option<&'a [f32]>, per_voxel: f32) -> Self {
         let topology = &*cells.topology;
         let content = content(cells, open);
         let is_wet = |l: usize| !cells.leaf_range(l).is_empty();
@@ -65,33 +68,39 @@ impl<'a> Weights<'a> {
             is_wet(l) || full.iter().any(|&full| full > 0.0)
         };
         let any = full.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).map(fill).collect();
-        Self { topology, per_voxel, content, full, any }
+        Self { topology, per_voxel, open, content, full, any }
     }
 
     /// Those of the cells of a leaf, `[512]`.
     pub fn in_leaf(&self, l: usize) -> [f32; leaf::SIZE] {
         let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
-        let (full, content) = (&self.full[own.clone()], &self.content[own]);
+        let (full, content) = (&self.full[own.clone()], &self.content[own.clone()]);
         let mut weights = [0.0; leaf::SIZE];
         if full.iter().zip(content).any(|(&full, &count)| full == 0.0 && count > 0.0) {
             let mut block = [0.0; halo::SIZE];
             halo::load(&mut block, &self.full, &self.topology.neighbours()[l], 0.0);
-            weights = *self.of_particles_nearby(&block).as_flattened().first_chunk().unwrap_or(&weights);
+            let nearby = self.of_particles_nearby(&block, l);
+            weights = *nearby.as_flattened().first_chunk().unwrap_or(&weights);
         }
-        for ((weight, &full), &count) in weights.iter_mut().zip(full).zip(content) {
-            let of_full = if full == GAP { 1.0 } else { 1.0 / full };
+        let room = |n: usize| self.open.map_or(1.0, |open| open[own.start + n]);
+        for (n, ((weight, &full), &count)) in weights.iter_mut().zip(full).zip(content).enumerate() {
+            let of_full = if full == GAP { room(n) } else { room(n) / full };
             let elsewhere = if count > 0.0 { *weight } else { 0.0 };
             *weight = if full > 0.0 { of_full } else { elsewhere };
         }
         weights
     }
 
-    /// The share of a full cell that a particle has, from the full cells around each and one as it was seeded.
-    fn of_particles_nearby(&self, full: &[f32; halo::SIZE]) -> halo::Rows<f32> {
+    /// The share of a whole full cell that a particle has, from the full cells around each and one as it was seeded.
+    fn of_particles_nearby(&self, full: &[f32; halo::SIZE], l: usize) -> halo::Rows<f32> {
         let sum = |[a, b, c]: [f32; 3]| a + b + c;
         let counts = full.map(|count| if count >= 1.0 { count } else { 0.0 });
-        let ones = full.map(|count| if count >= 1.0 { 1.0 } else { 0.0 });
-        let (mut nearby, cells) = (halo::around(&counts, sum), halo::around(&ones, sum));
+        let mut rooms = [1.0; halo::SIZE];
+        if let Some(open) = self.open {
+            halo::load(&mut rooms, open, &self.topology.neighbours()[l], 1.0);
+        }
+        rooms.iter_mut().zip(full).for_each(|(room, &count)| *room = if count >= 1.0 { *room } else { 0.0 });
+        let (mut nearby, cells) = (halo::around(&counts, sum), halo::around(&rooms, sum));
         for (weight, &cells) in nearby.as_flattened_mut().iter_mut().zip(cells.as_flattened()) {
             *weight = 1.0 / ((self.per_voxel + *weight) / (1.0 + cells));
         }

@@ -1,9 +1,11 @@
+use super::flip::Scene;
 use super::*;
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::surface::{SurfaceParams, surface};
 use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, Grid};
 use crate::levelset;
+use crate::solid::{DomainLimits, Side};
 
 const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };
 
@@ -98,6 +100,27 @@ fn curved_liquid_has_the_volume_of_its_particles() {
         println!("R = {r} h: drop, jet, bubble {errors:.4?}");
         // A smoothing kernel alone would take 0.75/R² of a drop.
         assert!(errors.iter().all(|e| e.abs() < 0.16 / (r * r) + 2e-3), "R = {r} h: {errors:?}");
+    }
+}
+
+/// Walls that cut cells into slivers, halves and almost nothing: few particles are in what is left of them.
+#[test]
+fn a_pool_is_as_high_at_walls_between_cells_as_elsewhere() {
+    let (depth, low) = (8.3 * H, -0.5 * H);
+    for sliver in [0.0, 0.07, 0.13, 0.25, 0.5, 0.8] {
+        let wall = (12.5 + sliver) * H;
+        let max = DVec3::new(wall, 16.0 * H, 23.5 * H);
+        let domain = DomainLimits::uniform(DVec3::new(-wall, low, low), max, Side::Closed);
+        let scene = Scene::new(domain, |x| x.y < depth, Vec3::ZERO);
+        let height = |x: i32| {
+            let at = |z: i32| DVec3::new(f64::from(x), 4.0, f64::from(z)) * H;
+            let rows = (2..22).map(|z| root(&scene.liquid.surface, at(z), DVec3::Y, 8.0 * H));
+            rows.sum::<f64>() / 20.0 / H
+        };
+        let middle = (-5..6).map(height).sum::<f64>() / 11.0;
+        let walls = [-12, -11, 11, 12].map(|x| height(x) - middle);
+        println!("{sliver} of a cell at the wall: {walls:.3?} voxels higher there");
+        assert!(walls.iter().all(|d| d.abs() < 0.1), "{sliver} of a cell at the wall: {walls:?}");
     }
 }
 

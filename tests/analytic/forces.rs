@@ -1,7 +1,7 @@
-//! The length of a substep follows the forces that are wired, from the first one on.
+//! Forces act from the first moment on: on the length of substeps, and on what falls.
 
-use crate::number;
-use meniscus_tests::cook;
+use crate::{GRAVITY, number};
+use meniscus_tests::{cook, points};
 use serde_json::{Value, json};
 
 /// A cube of liquid at rest under an acceleration of so many m/s², for three frames.
@@ -30,4 +30,37 @@ fn a_strong_force_shortens_the_first_substep_and_none_leaves_it_whole() {
     }
     let free = falls(0.0);
     assert_eq!(free.len(), 3, "nothing moves, and a frame is one substep");
+}
+
+/// However long its substeps, and wherever in the shot it begins: no step is late by g dt²/2, as one would be that moves a
+/// liquid with the velocity it had before gravity acted.
+#[test]
+fn what_falls_freely_is_where_it_should_be() {
+    for (substeps, begins) in [(1, 1), (3, 1), (1, 3)] {
+        let graph = json!({
+            "format": "meniscus.graph/1", "fps": 24, "frames": [1, 6],
+            "substeps": { "min": substeps, "max": substeps, "cfl": 5.0 },
+            "nodes": [
+                { "name": "fill", "type": "box", "params": { "size": [0.2, 0.2, 0.2] } },
+                { "name": "water", "type": "liquid_object", "inputs": ["fill"],
+                  "params": { "particle_separation": 0.02, "start_frame": begins } },
+                { "name": "gravity", "type": "gravity" },
+                { "name": "flip", "type": "flip_solver", "inputs": ["water", "gravity"] },
+                { "name": "points", "type": "geometry_cache", "inputs": ["flip"] }
+            ]
+        });
+        let cooked = cook(&graph, &[]);
+        let height = |frame: u32| {
+            let all = points::positions(&cooked.out.join(format!("points/points.{frame:04}.geo")));
+            all.iter().map(|x| x[1]).sum::<f64>() / all.len() as f64
+        };
+        for frame in begins + 1..=6 {
+            let time = f64::from(frame - begins) / 24.0;
+            let late = height(frame) - height(begins) + 0.5 * GRAVITY * time * time;
+            // The first step of one substep a frame is g dt²/2 = 8.5 mm.
+            let sentence =
+                format!("{substeps} substeps, from frame {begins}: {late} m late in frame {frame}");
+            assert!(late.abs() < 2e-4, "{sentence}");
+        }
+    }
 }

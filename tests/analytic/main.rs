@@ -7,6 +7,7 @@ mod grid_scale;
 mod moving_solids;
 mod sources;
 mod tank_at_rest;
+mod waves;
 
 use serde_json::Value;
 

@@ -138,7 +138,7 @@ pub static PARAMS: [Param; 28] = [
         .unit(c"N/m")
         .range(0.0, 1.0)
         .hard_min()
-        .help(c"Pulls the surface together: drops round off, films break. Water in air has 0.072; it shows where voxels are a millimetre or less, so raise it for larger shots. Fine voxels need many substeps: the solver asks for them, and where the graph allows fewer it pulls only as hard as they can bear, and says so.")
+        .help(c"Pulls the surface together: drops round off, films break. Water in air has 0.072; it shows where voxels are a millimetre or less, so raise it for larger shots. Fine voxels need many substeps, of at most 0.56 √(density voxel³ / surface tension) seconds each: the solver asks for them, and where the graph allows fewer it pulls only as hard as they can bear, and says so.")
         .houdini(c"surfacetension"),
     Param::toggle(c"air_particles", c"Air Particles", false)
         .folder(c"Volume")

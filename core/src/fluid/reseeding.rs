@@ -123,6 +123,8 @@ pub struct Interior<'a> {
     pub velocity: &'a FaceGrid<f32>,
     /// The solids' level set at nodes, m.
     pub solid: Option<&'a Grid<f32>>,
+    /// Open fraction of the cells, where there are solids.
+    pub open: Option<&'a Grid<f32>>,
     /// The cells to thin.
     pub deep: Option<&'a VoxelMask>,
 }
@@ -223,7 +225,7 @@ impl Pass<'_> {
         let unruly = |s: usize| {
             let (count, phi) = (self.cells.count(s), self.interior.surface.values[s]);
             let (fewest, most) = match self.is_deep(s) {
-                false => (fewest, most),
+                false => (self.of_room(fewest, s), most),
                 true if phi < well_below => (1, thinning::MOST),
                 true => (1, most),
             };
@@ -248,6 +250,15 @@ impl Pass<'_> {
             }
         }
         Some(renewed)
+    }
+
+    /// A limit on a cell's particles, for what walls leave of the cell: as much as a whole one, slivers would be filled in
+    /// every substep, and the crowds beside the wall would be spread into the liquid, which swells.
+    fn of_room(&self, limit: usize, s: usize) -> usize {
+        /// What rounding may take of a whole particle.
+        const ROUNDING: f32 = 0.01;
+        let room = self.interior.open.map_or(1.0, |open| open.values[s]);
+        (limit as f32 * room + ROUNDING) as usize
     }
 
     fn is_deep(&self, s: usize) -> bool {
@@ -304,7 +315,7 @@ impl Pass<'_> {
         for p in range.clone() {
             counts[octant(&self.frame, self.particles.position[p])] += 1;
         }
-        let missing = self.limits.filled.saturating_sub(range.len());
+        let missing = self.of_room(self.limits.filled, s).saturating_sub(range.len());
         renewed.source.extend(range.map(|p| p as u32));
         for _ in 0..missing {
             let emptiest = (0..8).min_by_key(|&o| counts[o]).unwrap_or(0);

@@ -61,6 +61,7 @@ proptest! {
             surface: &deep,
             velocity: &faces,
             solid: None,
+            open: None,
             deep: None,
         };
         let selection = reseed(&mut particles, &interior, &limits, &mut next_id);

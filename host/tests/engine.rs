@@ -28,10 +28,10 @@ fn a_schedule_with_two_solves_and_a_transport_between_runs_in_order() {
     assert_eq!(bench.cook_into("a", &graph(3, TWO_SOLVES), false).unwrap(), Ended::Done);
     let state = bench.state("a");
     let memory = state.holders[&Holder::Node(2)].table("memory").unwrap();
-    // Entries 1 and 3 of the schedule, once per substep of the two frames after the first.
-    assert_eq!(memory.column("trail").unwrap().values.as_u8().unwrap(), [1, 3, 1, 3]);
-    assert_eq!(memory.number("solves"), Some(4.0));
-    assert_eq!(state.holders[&Holder::Object(0)].table("pile").unwrap().number("steps"), Some(2.0));
+    // Entries 1 and 3 of the schedule: for the pile's first half step, and once per substep of the two frames after the first.
+    assert_eq!(memory.column("trail").unwrap().values.as_u8().unwrap(), [1, 3, 1, 3, 1, 3]);
+    assert_eq!(memory.number("solves"), Some(6.0));
+    assert_eq!(state.holders[&Holder::Object(0)].table("pile").unwrap().number("steps"), Some(3.0));
     let stats = bench.stats("a");
     assert_eq!(stats.len(), 2);
     assert_eq!(stats[0]["frame"], 2);
@@ -111,10 +111,10 @@ fn a_rejected_substep_is_undone_and_cut() {
     bench.cook_into("a", &text, false).unwrap();
     let stats = bench.stats("a");
     assert_eq!(stats.len(), 4, "0.1 s cut into substeps of at most 0.03 s");
-    // The speed that the force adds before it rejects is gone each time.
+    // The speed that the force adds before it rejects is gone each time; four substeps follow a first half step.
     let state = bench.state("a");
     let v = state.holders[&Holder::Object(0)].geometry("particles").unwrap().point_vectors("v").unwrap()[0];
-    assert_eq!(v[1], 4.0);
+    assert_eq!(v[1], 5.0);
 }
 
 /// A force is asked for each object it acts on, an object for itself, for as long as they run.

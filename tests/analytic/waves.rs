@@ -150,12 +150,6 @@ fn a_long_wave_on_a_column_grows_as_rayleigh_says() {
     check_column(0.7, 8.0);
 }
 
-/// Its ends leave an eighth of a cell beside each wall.
-#[test]
-fn a_column_whose_ends_cut_slivers_off_their_cells_grows_as_rayleigh_says() {
-    check_column(0.5, 8.0);
-}
-
 #[test]
 #[ignore = "takes many minutes: every wave of the family on a finer column"]
 fn waves_on_columns_have_rayleighs_rates() {

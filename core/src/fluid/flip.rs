@@ -467,7 +467,6 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     };
     let h = liquid.h();
     let surface = liquid.surface.on(&cells.topology);
-    let open = liquid.solid.volume.on(&cells.topology);
     let Liquid { particles, transform, velocity, solid, inlet, next_id, .. } = liquid;
     liquid.thinned_below = limits.thinned_below * h;
     let deep = (limits.thinned_below > 0.0)
@@ -476,7 +475,7 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     let spared = deep.as_ref().map_or(0.0, |deep| spared(deep, cells, params.per_voxel(h)));
     let wanted = liquid.volume.rest / f64::from(params.particle_separation).powi(3);
     let limits = limits.for_filling(params.per_voxel(h)).balanced(particles.len() as f64 + spared, wanted);
-    let (solid, open, deep) = (Some(&solid.nodes), Some(&open), deep.as_ref());
+    let (solid, open, deep) = (Some(&solid.nodes), Some(&solid.open), deep.as_ref());
     let interior = Interior { cells, transform, surface: &surface, velocity, solid, open, deep };
     reseed(particles, &interior, &limits, next_id)
 }

@@ -123,8 +123,8 @@ pub struct Interior<'a> {
     pub velocity: &'a FaceGrid<f32>,
     /// The solids' level set at nodes, m.
     pub solid: Option<&'a Grid<f32>>,
-    /// Open fraction of the cells, where there are solids.
-    pub open: Option<&'a Grid<f32>>,
+    /// Open fraction of the faces, where there are solids.
+    pub open: Option<&'a FaceGrid<f32>>,
     /// The cells to thin.
     pub deep: Option<&'a VoxelMask>,
 }
@@ -225,7 +225,8 @@ impl Pass<'_> {
         let unruly = |s: usize| {
             let (count, phi) = (self.cells.count(s), self.interior.surface.values[s]);
             let (fewest, most) = match self.is_deep(s) {
-                false => (self.of_room(fewest, s), most),
+                false if count < fewest => (self.of_room(fewest, s), most),
+                false => (fewest, most),
                 true if phi < well_below => (1, thinning::MOST),
                 true => (1, most),
             };
@@ -257,7 +258,11 @@ impl Pass<'_> {
     fn of_room(&self, limit: usize, s: usize) -> usize {
         /// What rounding may take of a whole particle.
         const ROUNDING: f32 = 0.01;
-        let room = self.interior.open.map_or(1.0, |open| open.values[s]);
+        let Some(open) = self.interior.open else { return limit };
+        // A wall square to an axis leaves as much of the cell as of its faces along the others, and half of those it closes.
+        let cell = self.cells.topology.coord(s);
+        let along = |axis: usize| 0.5 * (open.get(axis, cell) + open.get(axis, cell + IVec3::AXES[axis]));
+        let room = along(0).min(along(1)).min(along(2));
         (limit as f32 * room + ROUNDING) as usize
     }
 

@@ -4,6 +4,7 @@ mod conservation;
 mod dam_break;
 mod forces;
 mod grid_scale;
+mod held;
 mod moving_solids;
 mod sources;
 mod tank_at_rest;

@@ -6,6 +6,7 @@
 //! formula, so the pressure of the last substep tells which walls let go in this one, and the solve itself which close again.
 
 use super::assemble::AirUnknowns;
+use super::block::Rows;
 use super::fields::{Density, LiquidFields};
 use super::regions::{Regions, component_of, links};
 use super::volumes::ClosedVolume;
@@ -88,6 +89,7 @@ impl Parted {
         walls.closed.iter().flat_map(|volume| &volume.liquids).for_each(|&k| in_closed[k] = true);
         let of_leaf = |(l, &origin): (usize, &Coord)| {
             let mut gaps = Vec::new();
+            let mut at: Option<Leaf> = None;
             let around = walls.regions.around(origin);
             let (wet, whole) = (around.liquid(), (0..6).map(|k| around.whole(k)));
             let uncut = whole.fold([u64::MAX; 8], |all, set| std::array::from_fn(|x| all[x] & set[x]));
@@ -97,16 +99,16 @@ impl Parted {
                 if system.label[slot] != CELL {
                     continue;
                 }
-                let cell = origin + IVec3::from_array(leaf::local(n));
-                let Some((area, free, weight)) = walls.patch(cell, parting) else { continue };
+                let at = at.get_or_insert_with(|| Leaf::of(walls, parting, origin));
+                let Some((area, free, weight)) = at.patch(n) else { continue };
                 let leaves = |level: f64| free + weight * (level - x.cells[slot]);
                 let least = LEAST_WAY * walls.fields.voxel_size() * area / walls.dt;
-                let had_parted = parting.previous.is_some_and(|speed| speed.get(cell) > 0.0);
+                let had_parted = at.previous.as_ref().is_some_and(|speed| speed.at(n) > 0.0);
                 if !had_parted && leaves(highest) <= least {
                     continue;
                 }
                 let liquid = component_of(around.label(n));
-                let reached = walls.reached(cell, had_parted);
+                let reached = at.reached(origin + IVec3::from_array(leaf::local(n)), had_parted);
                 let into = match reached {
                     Some(r) if had_parted || leaves(pressure(r)) > least => Into::Air(r),
                     None if !in_closed[liquid] && leaves(parting.cavitation) > least => Into::Void,
@@ -168,20 +170,51 @@ impl Parted {
     }
 }
 
-impl Walls<'_> {
-    /// |a|, a·(u* − w) and c of the wall of a cell, if it has one.
-    fn patch(&self, cell: Coord, parting: &Parting) -> Option<(f64, f64, f64)> {
-        let (fields, h) = (self.fields, self.fields.voxel_size());
+/// What decides whether the walls of a leaf's cells part.
+struct Leaf<'a> {
+    walls: &'a Walls<'a>,
+    open: [Rows<'a, f32>; 3],
+    vel: [Rows<'a, f32>; 3],
+    vel_solid: [Rows<'a, f32>; 3],
+    driven: Option<[Rows<'a, f32>; 3]>,
+    surface: Rows<'a, f32>,
+    previous: Option<Rows<'a, f32>>,
+    faces: links::OpenFaces<'a>,
+    origin: Coord,
+}
+
+impl<'a> Leaf<'a> {
+    fn of(walls: &'a Walls<'a>, parting: &Parting<'a>, origin: Coord) -> Self {
+        let fields = walls.fields;
+        Self {
+            walls,
+            open: Rows::faces(fields.open, origin),
+            vel: Rows::faces(walls.vel, origin),
+            vel_solid: Rows::faces(fields.vel_solid, origin),
+            driven: parting.driven.map(|driven| Rows::faces(driven, origin)),
+            surface: Rows::of(fields.surface, origin),
+            previous: parting.previous.map(|speed| Rows::of(speed, origin)),
+            faces: links::OpenFaces::around(fields.open, origin),
+            origin,
+        }
+    }
+
+    /// |a|, a·(u* − w) and c of the wall of cell `n`, if it has one.
+    fn patch(&self, n: usize) -> Option<(f64, f64, f64)> {
+        let (fields, h) = (self.walls.fields, self.walls.fields.voxel_size());
         let (mut area, mut slip) = (DVec3::ZERO, DVec3::ZERO);
         for axis in 0..3 {
             let mut solid = 0.0;
-            for (face, sign) in [(cell, 1.0), (cell + IVec3::AXES[axis], -1.0)] {
-                if parting.driven.is_some_and(|driven| driven.get(axis, face) > 0.0) {
+            for (upper, sign) in [(false, 1.0), (true, -1.0)] {
+                let face = |rows: &[Rows<f32>; 3]| match upper {
+                    true => rows[axis].at_behind(n, 2 * axis + 1),
+                    false => rows[axis].at(n),
+                };
+                if self.driven.as_ref().is_some_and(|driven| face(driven) > 0.0) {
                     return None;
                 }
-                let closed = 1.0 - f64::from(fields.open.get(axis, face));
-                let relative =
-                    f64::from(self.vel.get(axis, face)) - f64::from(fields.vel_solid.get(axis, face));
+                let closed = 1.0 - f64::from(face(&self.open));
+                let relative = f64::from(face(&self.vel)) - f64::from(face(&self.vel_solid));
                 area[axis] += sign * closed;
                 slip[axis] += closed * relative;
                 solid += closed;
@@ -194,20 +227,26 @@ impl Walls<'_> {
         }
         let density = match fields.density {
             Density::Uniform(density) => density,
-            Density::PerCell(density) => f64::from(density.get(cell)),
+            Density::PerCell(density) => {
+                f64::from(density.get(self.origin + IVec3::from_array(leaf::local(n))))
+            }
         };
-        let way = (-f64::from(fields.surface.get(cell)) / h).clamp(LEAST_TO_SURFACE, TO_WALL);
-        Some((size * h * h, area.dot(slip) * h * h, self.dt * size * h / (density * way)))
+        let way = (-f64::from(self.surface.at(n)) / h).clamp(LEAST_TO_SURFACE, TO_WALL);
+        Some((size * h * h, area.dot(slip) * h * h, self.walls.dt * size * h / (density * way)))
     }
 
     /// The air that reaches the wall of a cell: beside it, or through walls that have parted.
     fn reached(&self, cell: Coord, had_parted: bool) -> Option<usize> {
-        let of = |cell: Coord| usize::try_from(self.regions.gap_at(cell)).ok();
+        let regions = self.walls.regions;
+        let of = |cell: Coord| usize::try_from(regions.gap_at(cell)).ok();
         if had_parted && let Some(region) = of(cell) {
             return Some(region);
         }
-        let beside = links::beside(cell, self.fields.open);
-        let air = |c: &Coord| usize::try_from(self.regions.label_at(*c)).ok();
+        let air = |c: &Coord| usize::try_from(regions.label_at(*c)).ok();
+        if let Some(region) = self.faces.behind(cell).find_map(|c| air(&c)) {
+            return Some(region);
+        }
+        let beside = self.faces.beside(cell);
         beside.iter().find_map(air).or_else(|| beside.iter().find_map(|&c| of(c)))
     }
 }

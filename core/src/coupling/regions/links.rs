@@ -7,36 +7,55 @@ use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use glam::IVec3;
 use std::collections::BTreeMap;
 
-/// The cells beside a cell that are reached through open faces: through its own, and round the edges of those.
-///
-/// A cell with one open face, as rounding makes of a wall that lies in a face, sees what the cell before it does.
-pub(in crate::coupling) fn beside(cell: Coord, open: &FaceGrid<f32>) -> Vec<Coord> {
-    let mut found = behind_faces(cell, open);
-    let own = match found[..] {
-        [only] => {
-            found.extend(behind_faces(only, open));
-            only
-        }
-        _ => cell,
-    };
-    for i in 0..found.len() {
-        let first = found[i];
-        let along = (first - own).abs().to_array();
-        found
-            .extend(behind_faces(first, open).into_iter().filter(|&c| (c - first).abs().to_array() != along));
-    }
-    found.retain(|&c| c != cell);
-    found
+/// The open faces around a cell; those of cells within a leaf's edge of its leaf are found without hashing.
+pub(in crate::coupling) struct OpenFaces<'a> {
+    open: &'a FaceGrid<f32>,
+    origin: Coord,
+    leaf: Option<usize>,
 }
 
-/// The cells behind the open faces of a cell, by axis, lower first.
-fn behind_faces(cell: Coord, open: &FaceGrid<f32>) -> Vec<Coord> {
-    let next = |k: usize| {
-        let step = IVec3::AXES[k / 2];
-        let (face, behind) = if k % 2 == 1 { (cell + step, cell + step) } else { (cell, cell - step) };
-        (open.get(k / 2, face) > 0.0).then_some(behind)
-    };
-    (0..6).filter_map(next).collect()
+impl<'a> OpenFaces<'a> {
+    /// Those around the cells of one leaf.
+    pub(in crate::coupling) fn around(open: &'a FaceGrid<f32>, origin: Coord) -> Self {
+        Self { open, origin, leaf: open.topology.leaf_of(origin) }
+    }
+
+    /// The cells behind the open faces of a cell, by axis, lower first.
+    pub(in crate::coupling) fn behind(&self, cell: Coord) -> impl Iterator<Item = Coord> + use<'_, 'a> {
+        let next = move |k: usize| {
+            let step = IVec3::AXES[k / 2];
+            let (face, behind) = if k % 2 == 1 { (cell + step, cell + step) } else { (cell, cell - step) };
+            let alpha = match self.leaf {
+                Some(l) => self.open.reach(k / 2, l, (face - self.origin).to_array()),
+                None => self.open.get(k / 2, face),
+            };
+            (alpha > 0.0).then_some(behind)
+        };
+        (0..6).filter_map(next)
+    }
+
+    /// The cells beside a cell of the leaf that are reached through open faces: through its own, and round the edges of
+    /// those.
+    ///
+    /// A cell with one open face, as rounding makes of a wall that lies in a face, sees what the cell before it does.
+    pub(in crate::coupling) fn beside(&self, cell: Coord) -> Vec<Coord> {
+        let mut found = Vec::with_capacity(32);
+        found.extend(self.behind(cell));
+        let own = match found[..] {
+            [only] => {
+                found.extend(self.behind(only));
+                only
+            }
+            _ => cell,
+        };
+        for i in 0..found.len() {
+            let first = found[i];
+            let along = (first - own).abs().to_array();
+            found.extend(self.behind(first).filter(|&c| (c - first).abs().to_array() != along));
+        }
+        found.retain(|&c| c != cell);
+        found
+    }
 }
 
 /// A liquid cell whose wall had parted, and its place among the components' numbers.
@@ -89,8 +108,13 @@ pub(super) fn join(
     };
     // (gap, component of air, its id before).
     let mut contacts: Vec<(u32, u32, i32)> = Vec::new();
+    let mut faces = OpenFaces::around(fields.open, Coord::ZERO);
     for gap in gaps {
-        for cell in beside(gap.cell, fields.open) {
+        let origin = gap.cell & !(leaf::DIM as i32 - 1);
+        if origin != faces.origin {
+            faces = OpenFaces::around(fields.open, origin);
+        }
+        for cell in faces.beside(gap.cell) {
             let Some(slot) = topology.slot_of(cell) else { continue };
             if let Ok(other) = gaps.binary_search_by_key(&slot, |gap| gap.slot) {
                 sets.union(gap.node, gaps[other].node);

@@ -21,14 +21,15 @@ fn collider(low: IVec3, high: IVec3, distance: impl Fn(DVec3) -> f64 + Sync) -> 
     Collider::new(Arc::new(sdf), lattice, Motion::Static)
 }
 
-/// Width of a plane jet out of a slot of `voxels` in a plate of two, over that of the slot, 1 to 1.5 slots behind its
-/// inlet, as it is: gravity stretches it by a tenth there.
-fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> f64 {
+/// What flows through a slot of `voxels` in a plate of two, over what would without contraction: the jet's width by its
+/// mean speed, 1 to 1.5 slots behind the inlet, over the slot's width by the Torricelli speed √(2 g head). Gravity narrows
+/// the jet by a tenth on its way there, and this by nothing.
+fn contraction(voxels: i32, cfl: f64, parts_at: Option<f64>) -> f64 {
     let slot = f64::from(voxels) * H;
-    let (wide, plate) = (3.0 * slot, 2.0 * H);
+    let (wide, deep, plate) = (3.0 * slot, 6.0 * slot, 2.0 * H);
     let domain = DomainLimits {
         min: DVec3::new(-wide, -2.5 * slot, 0.0),
-        max: DVec3::new(wide, deep * slot + 10.0 * H, THICK),
+        max: DVec3::new(wide, deep + 10.0 * H, THICK),
         sides: [Side::Closed, Side::Closed, Side::Kill, Side::Open, Side::Closed, Side::Closed],
     };
     let n = voxels * 4 + 8;
@@ -37,37 +38,44 @@ fn contraction(voxels: i32, deep: f64, parts_at: Option<f64>) -> f64 {
         slab(DVec3::new(-p.x.abs(), p.y, p.z), [-2.0 * wide, -plate], [-0.5 * slot, 0.0]) - 1e-3 * H
     };
     let plate = collider(IVec3::new(-n, -8, -8), IVec3::new(n, 8, 8), distance);
-    let inside = move |p: DVec3| p.y > 0.0 && p.y < deep * slot;
-    let mut scene = Scene::among(vec![plate], domain, inside, Vec3::ZERO);
+    let mut scene = Scene::among(vec![plate], domain, |p| p.y > 0.0 && p.y < deep, Vec3::ZERO);
     scene.parts_at = parts_at;
-    let speed = (2.0 * GRAVITY * deep * slot).sqrt();
-    let (mut t, end) = (0.0, 9.0 * slot / speed);
+    let particle = f64::from(scene.params.particle_separation).powi(3);
+    let (mut t, end) = (0.0, 9.0 * slot / (2.0 * GRAVITY * deep).sqrt());
     let (mut sum, mut count) = (0.0, 0);
     while t < end {
-        let dt = suggest_dt(&scene.liquid, 2.0, GRAVITY).min(1.0 / 48.0);
+        let dt = suggest_dt(&scene.liquid, cfl, GRAVITY).min(1.0 / 48.0);
         scene.substep(dt, GRAVITY);
         t += dt;
-        let (low, high) = (-1.5 * slot, -slot);
-        let inside = |x: f64| x > low && x < high;
-        let p = &scene.liquid.particles;
-        let jet: Vec<usize> = (0..p.len()).filter(|&n| inside(f64::from(p.position[n].y))).collect();
-        let volume = jet.len() as f64 * f64::from(scene.params.particle_separation).powi(3);
-        let width = volume / THICK / (high - low) / slot;
         if t > 0.6 * end {
-            sum += width;
+            let p = &scene.liquid.particles;
+            let above = p.position.iter().filter(|x| x.y > 0.0).count();
+            let head = above as f64 * particle / THICK / (2.0 * wide);
+            let (low, high) = (-1.5 * slot, -slot);
+            let jet = p.position.iter().zip(&p.velocity).filter(|(x, _)| {
+                let y = f64::from(x.y);
+                y > low && y < high
+            });
+            let speeds = jet.map(|(_, v)| -f64::from(v.y)).sum::<f64>();
+            let flow = speeds * particle / THICK / (high - low);
+            sum += flow / slot / (2.0 * GRAVITY * head).sqrt();
             count += 1;
         }
     }
     sum / f64::from(count)
 }
 
-/// A jet that clings to the walls of a slot two voxels long is wider than one that leaves them at its sharp edge. At 8
-/// voxels neither is as narrow as the 0.611 of free-streamline theory.
+/// Free streamlines contract the jet of a slot in a thin plate to π/(π + 2), if they leave the plate at its edge.
+///
+/// What is left is the substep's: 0.728, 0.655 and 0.643 at CFL 2, 1 and 0.5, where a slot of 16 voxels gives 0.668 at CFL 2
+/// and 0.646 at 1. A jet that clings to the two voxels of the slot's own walls gives 0.80 whatever the substep.
 #[test]
-fn a_jet_that_parts_from_the_walls_of_its_slot_is_narrower() {
-    let [clings, parts] = [None, Some(-101_325.0)].map(|parts_at| contraction(8, 6.0, parts_at));
+fn a_jet_that_parts_from_the_walls_of_its_slot_contracts_as_free_streamlines_do() {
+    let [clings, parts] = [None, Some(-101_325.0)].map(|parts_at| contraction(8, 1.0, parts_at));
     println!("contraction {clings:.3} clinging, {parts:.3} parting");
-    assert!(parts < 0.95 * clings, "{parts} of the slot's width, {clings} without parting");
+    let theory = std::f64::consts::PI / (std::f64::consts::PI + 2.0);
+    assert!((parts / theory - 1.0).abs() < 0.1, "{parts}, in theory {theory}");
+    assert!(clings > 1.2 * theory, "{clings} without parting, in theory {theory}");
 }
 
 #[test]

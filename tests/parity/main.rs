@@ -25,7 +25,7 @@ fn splash(frames: u32) -> Value {
               "params": { "limit_center": [0.0, 0.2, 0.0], "limit_size": [0.4, 0.4, 0.32],
                           "side_neg_x": "closed", "side_pos_x": "closed", "side_neg_y": "closed",
                           "side_pos_y": "closed", "side_neg_z": "closed", "side_pos_z": "closed" } },
-            { "name": "air", "type": "constraint_bubbles", "inputs": ["flip"] },
+            { "name": "air", "type": "constraint_bubbles", "inputs": ["flip"], "params": { "wall_separation": true } },
             { "name": "cache", "type": "vdb_cache", "inputs": ["air"], "params": { "grids": ["surface", "vel"] } },
             { "name": "points", "type": "geometry_cache", "inputs": ["air"] }
         ]

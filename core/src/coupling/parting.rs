@@ -84,7 +84,7 @@ impl Parted {
     pub(super) fn find(walls: &Walls, system: &PressureSystem, x: &Unknowns) -> Self {
         let Some(parting) = &walls.fields.parting else { return Self::default() };
         let pressure = |r: usize| walls.air[r].map_or(0.0, |b| x.supers[b as usize]);
-        let highest = (0..walls.regions.air.len()).map(pressure).fold(parting.cavitation, f64::max);
+        let in_leaves = walls.regions.highest_in_leaves(pressure);
         let mut in_closed = vec![false; walls.regions.liquid_cells.len()];
         walls.closed.iter().flat_map(|volume| &volume.liquids).for_each(|&k| in_closed[k] = true);
         let of_leaf = |(l, &origin): (usize, &Coord)| {
@@ -99,12 +99,15 @@ impl Parted {
                 if system.label[slot] != CELL {
                     continue;
                 }
-                let at = at.get_or_insert_with(|| Leaf::of(walls, parting, origin));
+                let at = at.get_or_insert_with(|| {
+                    let near = walls.regions.highest_around(origin, &in_leaves, pressure);
+                    Leaf::of(walls, parting, origin, near.max(parting.cavitation))
+                });
                 let Some((area, free, weight)) = at.patch(n) else { continue };
                 let leaves = |level: f64| free + weight * (level - x.cells[slot]);
                 let least = LEAST_WAY * walls.fields.voxel_size() * area / walls.dt;
                 let had_parted = at.previous.as_ref().is_some_and(|speed| speed.at(n) > 0.0);
-                if !had_parted && leaves(highest) <= least {
+                if !had_parted && leaves(at.highest) <= least {
                     continue;
                 }
                 let liquid = component_of(around.label(n));
@@ -181,10 +184,12 @@ struct Leaf<'a> {
     previous: Option<Rows<'a, f32>>,
     faces: links::OpenFaces<'a>,
     origin: Coord,
+    /// Highest pressure, Pa, at which anything near may come behind a wall.
+    highest: f64,
 }
 
 impl<'a> Leaf<'a> {
-    fn of(walls: &'a Walls<'a>, parting: &Parting<'a>, origin: Coord) -> Self {
+    fn of(walls: &'a Walls<'a>, parting: &Parting<'a>, origin: Coord, highest: f64) -> Self {
         let fields = walls.fields;
         Self {
             walls,
@@ -196,6 +201,7 @@ impl<'a> Leaf<'a> {
             previous: parting.previous.map(|speed| Rows::of(speed, origin)),
             faces: links::OpenFaces::around(fields.open, origin),
             origin,
+            highest,
         }
     }
 

@@ -141,7 +141,7 @@ pub const fn param_list() -> [Param; 2] {
 /// The parameters of parting from solids, for a node's list.
 pub const fn parting_list() -> [Param; 2] {
     [
-        Param::toggle(c"wall_separation", c"Separate from Walls", true)
+        Param::toggle(c"wall_separation", c"Separate from Walls", false)
             .folder(c"Wall Separation")
             .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it."),
         Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)

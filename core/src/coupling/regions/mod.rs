@@ -14,6 +14,7 @@ mod gaps;
 mod leaf_components;
 pub(super) mod links;
 mod measure;
+mod near;
 pub(super) mod sets;
 mod skin;
 

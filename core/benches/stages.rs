@@ -122,9 +122,9 @@ fn exchange(group: &mut Group, splash: &Splash, cells: &Cells) {
     per_particle(group, splash, 2 * PARTICLE);
     group.bench_function("reseed", |b| {
         let phi = liquid.surface.on(&cells.topology);
-        let (solid, limits) = (Some(&liquid.solid.nodes), Reseeding::default());
-        let (transform, velocity) = (&liquid.transform, &liquid.velocity);
-        let interior = Interior { cells, transform, surface: &phi, velocity, solid, deep: None };
+        let (solid, open) = (Some(&liquid.solid.nodes), Some(&liquid.solid.open));
+        let (transform, velocity, limits) = (&liquid.transform, &liquid.velocity, Reseeding::default());
+        let interior = Interior { cells, transform, surface: &phi, velocity, solid, open, deep: None };
         let fill = |p: &mut _| {
             let mut next = liquid.next_id;
             reseed(p, &interior, &limits, &mut next)

@@ -56,13 +56,10 @@ impl Scene<'_> {
         }
         let mut limits = json!({ "limit_center": [0.0, 0.3, 0.0], "limit_size": [self.width, 0.6, 4.0 * VOXEL],
                              "side_neg_x": "closed", "side_pos_x": "closed", "side_neg_y": "closed",
-                             "side_pos_y": "open", "side_neg_z": "closed", "side_pos_z": "closed" });
-        let mut params = json!({ "wall_separation": true });
+                             "side_pos_y": "open", "side_neg_z": "closed", "side_pos_z": "closed",
+                             "wall_separation": true });
         if let Some(pressure) = self.cavitation {
-            params["cavitation_pressure"] = json!(pressure);
-        }
-        for (name, value) in params.as_object().expect("parameters") {
-            limits[name] = value.clone();
+            limits["cavitation_pressure"] = json!(pressure);
         }
         let mut inputs = vec!["water".to_owned(), "gravity".to_owned()];
         inputs.extend(solids);
@@ -71,7 +68,7 @@ impl Scene<'_> {
                     "params": { "particle_separation": SEPARATION } }),
             json!({ "name": "gravity", "type": "gravity" }),
             json!({ "name": "flip", "type": "flip_solver", "inputs": inputs, "params": limits }),
-            json!({ "name": "air", "type": "constraint_bubbles", "inputs": ["flip"], "params": params,
+            json!({ "name": "air", "type": "constraint_bubbles", "inputs": ["flip"],
                     "bypass": !self.coupled }),
             json!({ "name": "points", "type": "geometry_cache", "inputs": ["air"] }),
         ]);

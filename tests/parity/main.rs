@@ -22,10 +22,11 @@ fn splash(frames: u32) -> Value {
             { "name": "obstacle", "type": "static_object", "inputs": ["swing"], "params": { "division_size": 0.02 } },
             { "name": "gravity", "type": "gravity" },
             { "name": "flip", "type": "flip_solver", "inputs": ["water", "obstacle", "gravity"],
-              "params": { "limit_center": [0.0, 0.2, 0.0], "limit_size": [0.4, 0.4, 0.32],
+              "params": { "wall_separation": true,
+                          "limit_center": [0.0, 0.2, 0.0], "limit_size": [0.4, 0.4, 0.32],
                           "side_neg_x": "closed", "side_pos_x": "closed", "side_neg_y": "closed",
                           "side_pos_y": "closed", "side_neg_z": "closed", "side_pos_z": "closed" } },
-            { "name": "air", "type": "constraint_bubbles", "inputs": ["flip"], "params": { "wall_separation": true } },
+            { "name": "air", "type": "constraint_bubbles", "inputs": ["flip"] },
             { "name": "cache", "type": "vdb_cache", "inputs": ["air"], "params": { "grids": ["surface", "vel"] } },
             { "name": "points", "type": "geometry_cache", "inputs": ["air"] }
         ]

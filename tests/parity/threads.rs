@@ -108,7 +108,7 @@ fn liquid_that_parts_from_walls_is_the_same_on_one_thread_and_on_two_and_when_re
         let mut graph = splash(6);
         for node in graph["nodes"].as_array_mut().expect("nodes") {
             match node["name"].as_str() {
-                Some("air") => node["params"] = json!({ "wall_separation": on }),
+                Some("flip") => node["params"]["wall_separation"] = json!(on),
                 // Under the lid, and beside a ball that has come up into it.
                 Some("block") => node["params"]["center"] = json!([-0.08, 0.3, 0.0]),
                 _ => {}

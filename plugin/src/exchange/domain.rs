@@ -6,8 +6,15 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::solid::{DomainLimits, Side};
 
-/// Writes the limits, and whether viscous liquid slips along walls.
-pub fn write(call: &mut Call, port: u32, limits: &DomainLimits, walls: Walls) -> Result<(), Failure> {
+/// Writes the limits, whether viscous liquid slips along walls, and the pressure, Pa, below which liquid parts from them where
+/// it may.
+pub fn write(
+    call: &mut Call,
+    port: u32,
+    limits: &DomainLimits,
+    walls: Walls,
+    cavitation_pressure: Option<f64>,
+) -> Result<(), Failure> {
     let code = |side: Side| match side {
         Side::Closed => 0i32,
         Side::Open => 1,
@@ -17,7 +24,16 @@ pub fn write(call: &mut Call, port: u32, limits: &DomainLimits, walls: Walls) ->
     call.write_array(port, 0, c"min", 3, &limits.min.to_array())?;
     call.write_array(port, 0, c"max", 3, &limits.max.to_array())?;
     call.write_array(port, 0, c"sides", 1, &limits.sides.map(code))?;
-    call.write_array(port, 0, c"slip", 1, &[i32::from(walls == Walls::Slip)])
+    call.write_array(port, 0, c"slip", 1, &[i32::from(walls == Walls::Slip)])?;
+    match cavitation_pressure {
+        Some(pressure) => call.write_array(port, 0, c"cavitation_pressure", 1, &[pressure]),
+        None => Ok(()),
+    }
+}
+
+/// Reads the pressure, Pa, below which liquid parts from walls; `None` where it stays on them.
+pub fn read_cavitation_pressure(call: &Call, port: u32, item: u32) -> Option<f64> {
+    call.table(port, item)?.first::<f64>("cavitation_pressure")
 }
 
 /// Reads whether viscous liquid slips along walls; a solver that does not say lets it stick.

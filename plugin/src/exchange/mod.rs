@@ -19,7 +19,7 @@ mod solid_shape;
 mod solids;
 
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
-pub use domain::{read as read_domain, read_walls, write as write_domain};
+pub use domain::{read as read_domain, read_cavitation_pressure, read_walls, write as write_domain};
 pub use grids::Field;
 pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_table};
 pub use particles::{Beside, Followers};

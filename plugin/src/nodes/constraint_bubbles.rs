@@ -7,7 +7,7 @@ use meniscus_abi::{Node, NodeKind, Owner, Param, Port, Role, Stage};
 use meniscus_core::coupling::constraint_bubbles;
 
 static PORTS: [Port; PORT_COUNT] = projection::port_list(Owner::PARTICIPANT);
-static PARAMS: [Param; 5] = [
+static PARAMS: [Param; 3] = [
     Param::float(c"volume_gain", c"Bubble Volume Gain", 24.0)
         .folder(c"Bubbles")
         .unit(c"1/s")
@@ -16,12 +16,9 @@ static PARAMS: [Param; 5] = [
         .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; most of an error is gone after 2 / gain seconds, and a steady loss leaves none behind. Meanwhile the surface around a bubble is fitted to that volume, by up to a quarter of a voxel. 0 does neither and lets volumes drift, as the paper does."),
     projection::param_list()[0],
     projection::param_list()[1],
-    projection::parting_list()[0],
-    projection::parting_list()[1],
 ];
 const VOLUME_GAIN: usize = 0;
 const PRESSURE_SOLVE: usize = 1;
-const PARTING: usize = 3;
 static ROLES: [Role; 1] =
     [Role::new(c"liquid", c"liquid", 1, 1, c"The liquid whose air is enclosed: wire its FLIP solver in.")];
 
@@ -51,7 +48,6 @@ impl Instance for ConstraintBubbles {
             call,
             Ports::AS_LISTED,
             PRESSURE_SOLVE,
-            PARTING,
             call.number(VOLUME_GAIN),
             "constraint_bubbles",
             constraint_bubbles::project,

@@ -46,8 +46,8 @@ const WALL_SLIP: usize = 22;
 const SURFACE_TENSION: usize = 23;
 const AIR_PARTICLES: usize = 24;
 const PARTICLE_BAND: usize = 25;
-/// Place of [`projection::parting_list`].
-pub const PARTING: usize = 26;
+const WALL_SEPARATION: usize = 26;
+const CAVITATION_PRESSURE: usize = 27;
 
 /// Every parameter, in the order of the constants above.
 pub static PARAMS: [Param; 28] = [
@@ -151,8 +151,16 @@ pub static PARAMS: [Param; 28] = [
         .hard_max()
         .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks many voxels deep take less time and memory so, and look the same at their surface. 0 keeps all particles everywhere; less than 3 is taken as 3.")
         .disable_when(c"{ reseed == 0 }"),
-    projection::parting_list()[0],
-    projection::parting_list()[1],
+    Param::toggle(c"wall_separation", c"Separate from Walls", false)
+        .folder(c"Wall Separation")
+        .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it."),
+    Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
+        .folder(c"Wall Separation")
+        .unit(c"Pa")
+        .range(-200_000.0, 0.0)
+        .hard_max()
+        .help(c"Pressure, relative to open air, at which liquid tears away from a wall that no air touches. Raise it towards 0 to let it leave pistons and siphons sooner. Water in air holds down to -101325. It does nothing where constraint_bubbles keeps the air's volume.")
+        .disable_when(c"{ wall_separation == 0 }"),
 ];
 
 /// How the core is to step the liquid; limits that contradict each other get a sentence.
@@ -216,6 +224,11 @@ pub fn surface_tension(call: &Call) -> f64 {
 /// What a viscous liquid does at walls.
 pub fn walls(call: &Call) -> Walls {
     if call.on(WALL_SLIP) { Walls::Slip } else { Walls::NoSlip }
+}
+
+/// The pressure, Pa, below which liquid parts from walls; `None` where it stays on them.
+pub fn cavitation_pressure(call: &Call) -> Option<f64> {
+    call.on(WALL_SEPARATION).then(|| call.number(CAVITATION_PRESSURE))
 }
 
 /// The box the simulation happens in.

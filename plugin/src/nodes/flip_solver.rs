@@ -2,7 +2,7 @@
 
 use super::acceleration::{read_acceleration, write_acceleration};
 use super::flip_params::{
-    PARAMS, PARTING, PRESSURE_SOLVE, domain_limits, flip_params, surface_tension, walls,
+    PARAMS, PRESSURE_SOLVE, cavitation_pressure, domain_limits, flip_params, surface_tension, walls,
 };
 use super::flip_totals::{Totals, potential_energy};
 use super::projection::{self, Caches, Ports};
@@ -161,17 +161,7 @@ impl Instance for FlipSolver {
             Stage::SOLVE => {
                 let (exchange, caches) = (&mut self.exchange, &mut self.caches);
                 let project = free_surface::project;
-                projection::solve(
-                    exchange,
-                    caches,
-                    call,
-                    SOLVE,
-                    PRESSURE_SOLVE,
-                    PARTING,
-                    0.0,
-                    "free_surface",
-                    project,
-                )
+                projection::solve(exchange, caches, call, SOLVE, PRESSURE_SOLVE, 0.0, "free_surface", project)
             }
             Stage::CORRECT => self.correct(call),
             _ => Err(Failure::new(Status::BAD_ARGUMENT, "the FLIP solver has no such stage")),
@@ -286,7 +276,8 @@ impl FlipSolver {
         let fields = SUBSTEP.fields(&held.liquid);
         self.exchange.write_liquid(call, STATE, &held, density, fields)?;
         let walls = walls(call);
-        write_domain(call, SUBSTEP.domain, &domain, walls)?;
+        let cavitation_pressure = cavitation_pressure(call);
+        write_domain(call, SUBSTEP.domain, &domain, walls, cavitation_pressure)?;
         if let Some(inlet) = &held.liquid.inlet {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
         }

@@ -140,7 +140,7 @@ pub const fn divergence(owner: Owner) -> Port {
 /// Limits of the domain.
 pub const fn domain(owner: Owner) -> Port {
     Port::table(owner, c"domain")
-        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls).")
+        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; there where liquid may part from walls).")
         .substep()
 }
 

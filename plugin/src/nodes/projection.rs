@@ -1,7 +1,9 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
 use super::liquid_ports as ports;
-use crate::exchange::{Exchange, Field, read_domain, read_walls, write_bubble_memory, write_bubbles};
+use crate::exchange::{
+    Exchange, Field, read_cavitation_pressure, read_domain, read_walls, write_bubble_memory, write_bubbles,
+};
 use meniscus_abi::guest::{Call, Failure, Outcome, SolveReport};
 use meniscus_abi::{Access, Level, Owner, Param, Port, Sampling, Stage, Status};
 use meniscus_core::coupling::{Density, Error, LiquidFields, Parting, Projection};
@@ -138,22 +140,6 @@ pub const fn param_list() -> [Param; 2] {
     ]
 }
 
-/// The parameters of parting from solids, for a node's list.
-pub const fn parting_list() -> [Param; 2] {
-    [
-        Param::toggle(c"wall_separation", c"Separate from Walls", false)
-            .folder(c"Wall Separation")
-            .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it."),
-        Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
-            .folder(c"Wall Separation")
-            .unit(c"Pa")
-            .range(-200_000.0, 0.0)
-            .hard_max()
-            .help(c"Pressure, against that of the open air, below which liquid lets go of a solid where no air gets between. Nearer to 0 it tears off pistons and out of siphons sooner; water in air holds down to -101325.")
-            .disable_when(c"{ wall_separation == 0 }"),
-    ]
-}
-
 /// Caches of a projection.
 #[derive(Default)]
 pub struct Caches {
@@ -162,8 +148,8 @@ pub struct Caches {
     told: bool,
 }
 
-/// Runs a projection; `first_param` and `parting_param` are the places of [`param_list`] and [`parting_list`] in the node's list, `volume_gain` the rate (1/s) at
-/// which bubbles return to their rest volumes.
+/// Runs a projection; `first_param` is the place of [`param_list`] in the node's list, `volume_gain` the rate (1/s) at which
+/// bubbles return to their rest volumes.
 #[allow(clippy::too_many_arguments)]
 pub fn solve(
     exchange: &mut Exchange,
@@ -171,7 +157,6 @@ pub fn solve(
     call: &mut Call,
     at: Ports,
     first_param: usize,
-    parting_param: usize,
     volume_gain: f64,
     name: &str,
     project: Project,
@@ -190,8 +175,8 @@ pub fn solve(
     let spray = exchange.grid::<f32>(call, at.spray, 0)?.map(|g| g.0);
     let previous = exchange.grid::<f32>(call, at.pressure, 0)?.map(|g| g.0);
     let parted = exchange.grid::<f32>(call, at.parted, 0)?.map(|g| g.0);
-    let parts = call.on(parting_param);
-    let driven = if parts { exchange.faces(call, at.inlet, 0)?.map(|f| f.0) } else { None };
+    let cavitation = read_cavitation_pressure(call, at.domain, 0);
+    let driven = if cavitation.is_some() { exchange.faces(call, at.inlet, 0)?.map(|f| f.0) } else { None };
     let bubbles = exchange.bubble_memory(call, at.region, at.air)?;
     let domain = read_domain(call, at.domain, 0)?;
     let walls = read_walls(call, at.domain, 0);
@@ -219,8 +204,8 @@ pub fn solve(
         previous_bubbles: bubbles.as_ref(),
         drift: call.dt_next(),
         volume_gain,
-        parting: parts.then(|| Parting {
-            cavitation: call.number(parting_param + 1),
+        parting: cavitation.map(|cavitation| Parting {
+            cavitation,
             previous: parted.as_ref(),
             driven: driven.as_ref(),
         }),

@@ -3,7 +3,8 @@
 use glam::{DVec3, IVec3};
 use meniscus_core::coupling::identity::BubbleMemory;
 use meniscus_core::coupling::{Density, LiquidFields, Projection, constraint_bubbles};
-use meniscus_core::fluid::flip::{FlipParams, Liquid, correct, predict, start, suggest_dt};
+use meniscus_core::fluid::flip::{correct, predict, start, suggest_dt};
+use meniscus_core::fluid::liquid::{FlipParams, Liquid};
 use meniscus_core::fluid::seeding::{Material, Seeding};
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::fluid::step::Step;

@@ -21,6 +21,7 @@ mod fraction;
 mod halo;
 mod heritage;
 pub mod inlet;
+pub mod liquid;
 pub mod material;
 mod mirror;
 pub mod particles;

@@ -6,8 +6,8 @@
 //! [Ferstl et al. 2016] leave the deep without any; forces that act on particles would not reach it then.
 
 use super::cells::{CHUNK, Cells};
-use super::flip::Liquid;
 use super::inlet::Inlet;
+use super::liquid::Liquid;
 use super::particles::{Particles, Selection};
 use super::seeding::Seeding;
 use crate::grid::morphology::{VoxelMask, offsets};

@@ -1,6 +1,6 @@
 //! How far a liquid can be followed in one substep.
 
-use super::flip::Liquid;
+use super::liquid::Liquid;
 use crate::number::written;
 use rayon::prelude::*;
 

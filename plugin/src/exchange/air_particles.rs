@@ -5,7 +5,7 @@ use super::particles::lacks;
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape};
 use meniscus_abi::{Element, Meaning};
-use meniscus_core::fluid::flip::Liquid;
+use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::{Particles, air_particles};
 
 impl Exchange {

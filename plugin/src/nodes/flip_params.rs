@@ -4,7 +4,7 @@ use super::projection;
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{MenuItem, Param};
-use meniscus_core::fluid::flip::{FlipParams, MOST_CFL};
+use meniscus_core::fluid::liquid::{FlipParams, MOST_CFL};
 use meniscus_core::fluid::reseeding::Reseeding;
 use meniscus_core::fluid::transfer::VelocityTransfer;
 use meniscus_core::fluid::viscosity::Walls;

@@ -5,7 +5,8 @@ use crate::exchange::{Beside, Exchange, Field, Followers, Held, StatePorts, shar
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
-use meniscus_core::fluid::flip::{self, FlipParams, Liquid};
+use meniscus_core::fluid::flip;
+use meniscus_core::fluid::liquid::{FlipParams, Liquid};
 use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::solids::SolidMemory;
 use meniscus_core::grid::Transform;

@@ -5,8 +5,8 @@ use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, sh
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
-use meniscus_core::fluid::flip::Liquid;
 use meniscus_core::fluid::inlet::{Inlet, Nozzle};
+use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::seeding::Seeding;
 use meniscus_core::fluid::sources::{self, Jet};
 use meniscus_core::fluid::thinning::Thinned;

@@ -1,7 +1,8 @@
 use super::*;
 use crate::fluid::Selection;
 use crate::fluid::air_particles;
-use crate::fluid::flip::{FlipParams, Liquid, predict, start};
+use crate::fluid::flip::{predict, start};
+use crate::fluid::liquid::{FlipParams, Liquid};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::step::Step;

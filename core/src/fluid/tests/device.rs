@@ -3,8 +3,9 @@
 use super::*;
 use crate::fluid::advection::{AdvectionParams, Way};
 use crate::fluid::device::{DeviceMover, Mover, Processor};
-use crate::fluid::flip::{FlipParams, Liquid, correct, correct_on, predict, predict_on, start};
+use crate::fluid::flip::{correct, correct_on, predict, predict_on, start};
 use crate::fluid::inlet::{Inlet, Nozzle};
+use crate::fluid::liquid::{FlipParams, Liquid};
 use crate::fluid::seeding::{Material, Seeding};
 use crate::fluid::solids::SolidMemory;
 use crate::fluid::sources::drain;

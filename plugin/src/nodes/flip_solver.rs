@@ -4,16 +4,15 @@ use super::acceleration::{read_acceleration, write_acceleration};
 use super::flip_params::{
     PARAMS, PRESSURE_SOLVE, cavitation_pressure, domain_limits, flip_params, surface_tension, walls,
 };
+use super::flip_ports::{AIR_PARTICLES, COLLIDERS, FORCES, INLET, PORTS, SOLVE, STATE, SUBSTEP, VEL};
 use super::flip_totals::{Totals, potential_energy};
-use super::projection::{self, Caches, Ports};
-use super::{collider_ports, liquid_ports as ports};
+use super::projection::{self, Caches};
 use crate::exchange::{
-    Beside, ColliderPorts, Exchange, Field, Held, InletPorts, StatePorts, SubstepPorts, shared_density,
-    write_domain, write_table,
+    Beside, Exchange, Field, Held, SubstepPorts, shared_density, write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Port, Stage, Status, flags};
+use meniscus_abi::{Level, Node, NodeKind, Stage, Status, flags};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::device::{DeviceError, DeviceMover, Interruptible, Stopped};
 use meniscus_core::fluid::flip;
@@ -28,111 +27,9 @@ use meniscus_core::number::{roughly, written};
 use meniscus_core::solid::Solids;
 use rayon::prelude::*;
 
-const READ: Access = Access::READ;
-const WRITE: Access = Access::WRITE;
-const BOTH: Access = Access::READ_WRITE;
-const OBJECT: Owner = Owner::OBJECT;
-const AFFECTOR: Owner = Owner::AFFECTOR;
-
-static PORTS: [Port; 29] = [
-    ports::particles(OBJECT)
-        .required()
-        .on(Stage::INIT, BOTH)
-        .on(Stage::PREDICT, BOTH)
-        .on(Stage::CORRECT, BOTH),
-    ports::surface(OBJECT)
-        .required()
-        .on(Stage::INIT, BOTH)
-        .on(Stage::PREDICT, BOTH)
-        .on(Stage::SOLVE, BOTH)
-        .on(Stage::CORRECT, READ),
-    ports::vel_drift(OBJECT)
-        .required()
-        .on(Stage::INIT, BOTH)
-        .on(Stage::PREDICT, BOTH)
-        .on(Stage::SOLVE, BOTH)
-        .on(Stage::CORRECT, BOTH),
-    ports::liquid(OBJECT)
-        .required()
-        .on(Stage::INIT, BOTH)
-        .on(Stage::PREDICT, BOTH)
-        .on(Stage::SOLVE, READ)
-        .on(Stage::CORRECT, BOTH),
-    ports::vel_transferred(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
-    ports::open(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
-    ports::vel_solid(OBJECT)
-        .required()
-        .on(Stage::PREDICT, WRITE)
-        .on(Stage::SOLVE, READ)
-        .on(Stage::CORRECT, READ),
-    ports::solid(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
-    ports::density(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::divergence(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::domain(OBJECT).required().on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::pressure(OBJECT).on(Stage::SOLVE, BOTH),
-    ports::region(OBJECT).on(Stage::SOLVE, BOTH),
-    ports::bubbles(OBJECT).on(Stage::SOLVE, WRITE),
-    collider_ports::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    collider_ports::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    collider_ports::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    ports::swelling(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::viscosity(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::air(OBJECT).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
-    ports::tension(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
-    ports::vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
-    ports::spray(OBJECT).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    ports::air_particles(OBJECT).on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
-    collider_ports::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    ports::vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
-    ports::forces(OBJECT).on(Stage::PREDICT, WRITE),
-    ports::parted(OBJECT).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
-];
-
-const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
-const SUBSTEP: SubstepPorts = SubstepPorts {
-    vel_transferred: 4,
-    open: 5,
-    vel_solid: 6,
-    solid: 7,
-    density: 8,
-    viscosity: 18,
-    divergence: 9,
-    domain: 10,
-    swelling: 17,
-    tension: 20,
-    spray: 23,
-};
-const SOLVE: Ports = Ports {
-    surface: 1,
-    vel: 2,
-    open: 5,
-    vel_solid: 6,
-    density: 8,
-    divergence: 9,
-    liquid: 3,
-    domain: 10,
-    pressure: 11,
-    region: 12,
-    bubbles: 13,
-    swelling: 17,
-    viscosity: 18,
-    solid: 7,
-    air: 19,
-    tension: 20,
-    spray: 23,
-    parted: 28,
-    inlet: 21,
-};
-const INLET: InletPorts = InletPorts { faces: 21, velocity: 22 };
-const AIR_PARTICLES: u32 = 24;
-const VEL: u32 = 26;
-const FORCES: u32 = 27;
-const COLLIDERS: ColliderPorts = ColliderPorts { collision: 14, collision_vel: [15, 25], motion: 16 };
-
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FLIP Solver")
-    .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
+    .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act; sources come before all others. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
     .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021 Enright2003 Hong2008")

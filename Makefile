@@ -2,7 +2,7 @@
 # make test    every test
 # make check   what CI runs: format, lints, documentation, tests
 # make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due
-# make scenes  every example at half of its paper's resolution (nightly)
+# make scenes  every example at half of its paper's resolution, and the long families of tests (nightly)
 # make attack  damaged files of every kind, ATTACK_SECONDS long, from ATTACK_SEED or a seed that is drawn and printed
 # make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
 
@@ -41,6 +41,7 @@ scenes: packages
 	for graph in examples/*/*.meniscus.json examples/*/*/*.meniscus.json; do \
 	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
 	done
+	cargo test --release --quiet -p meniscus-tests --test analytic -- --ignored
 
 attack: packages
 	MENISCUS_ATTACK_SECONDS=$(ATTACK_SECONDS) MENISCUS_ATTACK_SEED=$(ATTACK_SEED) MENISCUS_ATTACK_TARGET=$(ATTACK_TARGET) \

@@ -2,6 +2,7 @@
 
 mod conservation;
 mod dam_break;
+mod energy;
 mod forces;
 mod grid_scale;
 mod held;

@@ -151,7 +151,7 @@ fn a_long_wave_on_a_column_grows_as_rayleigh_says() {
 }
 
 #[test]
-#[ignore = "takes many minutes: every wave of the family on a finer column"]
+#[ignore = "takes many minutes: make scenes"]
 fn waves_on_columns_have_rayleighs_rates() {
     for kr in [0.4, 0.6, 0.7, 0.8, 0.9, 1.1, 1.2, 1.4, 1.6, 1.8] {
         check_column(kr, 8.0);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Every liquid has the volume that it should have, within a hundredth, after every substep, and was found with it, within
-/// five, before its surface was fitted to it.
+/// two, before its surface was fitted to it.
 pub fn liquid_keeps_its_volume(stats: &[Value]) {
     let mut measured = 0;
     for record in stats {
@@ -17,7 +17,7 @@ pub fn liquid_keeps_its_volume(stats: &[Value]) {
             assert!(change.abs() < 0.01, "{name}: volume {change:+.4} in frame {}", record["frame"]);
             let found =
                 object["found_volume"].as_f64().expect("what has a volume was found with one") / rest - 1.0;
-            assert!(found.abs() < 0.05, "{name}: found {found:+.4} in frame {}", record["frame"]);
+            assert!(found.abs() < 0.02, "{name}: found {found:+.4} in frame {}", record["frame"]);
             measured += 1;
         }
     }

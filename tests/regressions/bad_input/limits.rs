@@ -161,7 +161,7 @@ fn liquid_that_flies_out_of_sight_is_refused() {
         (with(GRAVITY, json!({ "force": [0, -1e30, 0] })), ["node `flip`", "m/s", "10000 are the most"]),
         (
             with(WATER, json!({ "velocity": [1e5, 0, 0] })),
-            ["node `flip`", "moves at 100000 m/s", "raise substeps.max"],
+            ["node `flip`", " moves at ", "raise substeps.max"],
         ),
         (edited(|g| g["fps"] = json!(0.001)), ["node `flip`", "a substep of ", "raise substeps.max"]),
     ] {

@@ -252,6 +252,13 @@ fn a_nozzle_under_water_gives_its_rate() {
             up,
             1.5 * whole,
         ),
+        ("the same twice", vec![mouth(H, 2.0 * H), mouth(H, 2.0 * H)], up, whole),
+        (
+            "side by side, half in each other, off the lattice",
+            vec![([0.113, 0.047, 0.1], [-0.03, 0.043, -0.003]), ([0.113, 0.047, 0.1], [0.02, 0.043, -0.003])],
+            up,
+            0.163 * 0.1,
+        ),
         ("one on the other", vec![mouth(2.3 * H, 2.0 * H), mouth(H, 2.0 * H)], up, whole),
     ] {
         let made = share_made(0.1, &regions, velocity, area);

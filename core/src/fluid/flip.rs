@@ -185,11 +185,12 @@ pub fn suggest_dt(liquid: &Liquid, cfl: f64, gravity: f64) -> f64 {
     longest_step(f64::from(liquid.particles.max_speed()), liquid.transform.voxel_size(), cfl, gravity)
 }
 
-/// The longest step, s, in which nothing that moves at a speed of |u| m/s travels more than `cfl` voxels of `h` metres,
-/// gravity's help included: the root of (|u| + g dt) dt = cfl h. Infinite for a liquid at rest without gravity.
+/// The longest step, s, such that in it, and in as long a one after it, nothing that moves at a speed of |u| m/s travels more
+/// than `cfl` voxels of `h` metres, gravity's help included: the root of (|u| + 3/2 g dt) dt = cfl h. What is promised for the
+/// next step (`dt_next`) then holds while things fall. Infinite for a liquid at rest without gravity.
 pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
     let (u, way) = (speed, cfl * h);
-    2.0 * way / (u + (u * u + 4.0 * gravity * way).sqrt())
+    2.0 * way / (u + (u * u + 6.0 * gravity * way).sqrt())
 }
 
 fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams, shares: &mut Shares) -> (Cells, Selection) {

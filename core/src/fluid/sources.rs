@@ -48,6 +48,40 @@ impl Places {
     }
 }
 
+/// Particles that move with a jet, by the cell of its lattice.
+struct Riding(FxHashMap<IVec3, Vec<DVec3>>);
+
+impl Riding {
+    /// Those in a world box.
+    fn of(particles: &Particles, places: &Places, velocity: Vec3, (low, high): (DVec3, DVec3)) -> Self {
+        /// Difference of velocities, of the jet's, up to which they are the same.
+        const SAME: f32 = 1e-3;
+        let mut riding: FxHashMap<IVec3, Vec<DVec3>> = FxHashMap::default();
+        for (x, v) in particles.position.iter().zip(&particles.velocity) {
+            let at = particles.origin + x.as_dvec3();
+            let is_there = at.cmpge(low).all() && at.cmple(high).all();
+            if is_there && v.distance(velocity) < SAME * velocity.length() {
+                riding.entry(places.cell(at)).or_default().push(at);
+            }
+        }
+        Self(riding)
+    }
+
+    /// Whether one stands at a place of the lattice: the place's own, brought by another source of this velocity.
+    fn has(&self, places: &Places, place: DVec3) -> bool {
+        /// Distance, of that between places, up to which a particle stands at one: what rounding may take of it.
+        const AT: f64 = 0.02;
+        let near = AT * f64::from(places.seeding.separation);
+        // A place on its cell's rim may be the next cell's after rounding.
+        let corner =
+            |n: u32| DVec3::new(f64::from(n & 1), f64::from(n >> 1 & 1), f64::from(n >> 2)) * 2.0 - 1.0;
+        (0..8).any(|n| {
+            let cell = places.cell(place + corner(n) * near);
+            self.0.get(&cell).is_some_and(|there| there.iter().any(|at| at.distance(place) < near))
+        })
+    }
+}
+
 /// Appends a particle of a jet.
 fn bear(particles: &mut Particles, site: DVec3, jet: &Jet, next_id: &mut i64) {
     particles.push(Particle {
@@ -103,10 +137,15 @@ pub fn enter(
             random::point(places.cell(at), 0).x < share
         })
     };
+    let (low, high) = (low.min(low + way), high.max(high + way));
+    let riding = others.map(|_| Riding::of(particles, &places, jet.velocity, (low, high)));
+    let is_there = |at: DVec3| riding.as_ref().is_some_and(|riding| riding.has(&places, at));
     let came_in = |at: DVec3| {
-        distance(at - way) >= 0.0 && last_inside(&distance, at, way).is_some_and(|place| !is_brought(place))
+        distance(at - way) >= 0.0
+            && last_inside(&distance, at, way).is_some_and(|place| !is_brought(place))
+            && !is_there(at)
     };
-    let sites = places.seeding.sites(&places.moved, low.min(low + way), high.max(high + way), came_in);
+    let sites = places.seeding.sites(&places.moved, low, high, came_in);
     let mut selection = Selection::identity(particles.len());
     for site in sites {
         selection.source.push(Selection::NONE);

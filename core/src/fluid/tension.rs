@@ -24,8 +24,9 @@ pub fn jump(surface: &Grid<f32>, sigma: f64, h: f32) -> Grid<f32> {
 /// leaves no wave with ω²ρh³/σ > 1 (at kh = 1.3), which would bear twice the unit: the bound of [Brackbill et al. 1992] for
 /// unfiltered waves is 3.5 times shorter. But particles and faces hand the velocity on in every substep, and noise of
 /// the size of voxels lives on what that leaves over. Measured on columns of 8 voxels' radius, over four periods: at 1
-/// their energy grows fivefold, at 0.8 by a tenth a period, at 0.56 and below never.
-const LONGEST: f64 = 0.56;
+/// their energy grows fivefold, at 0.8 by a tenth a period, at 0.56 not; but one at rest
+/// still ripples there, by 0.065 of a voxel after four seconds, as long as particles and faces hand their noise on.
+const LONGEST: f64 = 0.4;
 
 /// The longest step, s, of a liquid of `density` kg/m³ on voxels of `h` metres: [`LONGEST`] √(ρh³/σ).
 pub fn longest_step(sigma: f64, density: f64, h: f64) -> f64 {

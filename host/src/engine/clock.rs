@@ -44,7 +44,8 @@ pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
     let left = limits.frame - clock.elapsed;
     let wished = left / f64::from(parts(left, wish, limits, clock.substep));
     let promised = clock.promise.filter(|&dt| dt <= left * (1.0 + 1e-9));
-    let dt = promised.filter(|&dt| wished.is_nan() || dt <= SLACK * wished).unwrap_or(wished);
+    let longest = SLACK * wish.max(wished);
+    let dt = promised.filter(|&dt| longest.is_nan() || dt <= longest).unwrap_or(wished);
     ahead(clock, dt, wish, limits)
 }
 

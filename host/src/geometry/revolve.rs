@@ -12,7 +12,7 @@ pub(super) fn node_types() -> Vec<NodeType> {
         || ParamSpec::number("rotate", "Rotate", &[0.0; 3], "deg", "Turns about x, y and z, in that order.");
     let columns = |n| {
         ParamSpec::integer("columns", "Columns", n, "Segments around the axis.")
-            .within(Some(3.0), Some(4096.0))
+            .within(Some(3.0), Some(1024.0))
     };
     let length = |name, label, default, help| {
         ParamSpec::number(name, label, &[default], "m", help).within(Some(1e-6), Some(1e4))
@@ -23,7 +23,7 @@ pub(super) fn node_types() -> Vec<NodeType> {
                 length("radius", "Radius", 0.5, "Radius."),
                 center(),
                 ParamSpec::integer("rows", "Rows", 24, "Segments from pole to pole.")
-                    .within(Some(3.0), Some(4096.0)),
+                    .within(Some(3.0), Some(1024.0)),
                 columns(48),
             ]),
         NodeType::host(

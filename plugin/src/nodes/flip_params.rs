@@ -138,7 +138,7 @@ pub static PARAMS: [Param; 28] = [
         .unit(c"N/m")
         .range(0.0, 1.0)
         .hard_min()
-        .help(c"Pulls the surface together: drops round off, films break. Water in air has 0.072; it shows where voxels are a millimetre or less, so raise it for larger shots. Fine voxels need many substeps, of at most 0.56 √(density voxel³ / surface tension) seconds each: the solver asks for them, and where the graph allows fewer it pulls only as hard as they can bear, and says so.")
+        .help(c"Pulls the surface together: drops round off, films break. Water in air has 0.072; it shows where voxels are a millimetre or less, so raise it for larger shots. Fine voxels need many substeps, of at most 0.4 √(density voxel³ / surface tension) seconds each: the solver asks for them, and where the graph allows fewer it pulls only as hard as they can bear, and says so.")
         .houdini(c"surfacetension"),
     Param::toggle(c"air_particles", c"Air Particles", false)
         .folder(c"Volume")
@@ -235,10 +235,14 @@ pub fn cavitation_pressure(call: &Call) -> Option<f64> {
 pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
     let (centre, size) =
         (DVec3::from_array(call.vector(LIMIT_CENTER)), DVec3::from_array(call.vector(LIMIT_SIZE)));
-    if !(size.cmpgt(DVec3::ZERO).all() && size.is_finite() && centre.is_finite()) {
+    /// Farthest side from the world's origin, m: beyond, numbers no longer tell voxels apart.
+    const FARTHEST: f64 = 1e9;
+    let farthest = (centre.abs() + 0.5 * size).max_element();
+    if !(size.cmpgt(DVec3::ZERO).all() && farthest <= FARTHEST) {
         let [size, centre] = [size, centre].map(|v| v.to_array().map(written).join(", "));
         return Err(Failure::parameter(format!(
-            "limit_size: a box of [{size}] m at [{centre}] holds nothing"
+            "limit_size: a box of [{size}] m at [{centre}] holds nothing, or reaches farther than {} m from the origin",
+            written(FARTHEST)
         )));
     }
     let side = |n: usize| match call.int(FIRST_SIDE + n) {

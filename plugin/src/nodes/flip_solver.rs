@@ -48,6 +48,8 @@ pub struct FlipSolver {
     mover: Option<DeviceMover>,
     /// Somebody was told that the substeps are too long for the surface tension.
     told: bool,
+    /// Somebody was told that liquid gets lost.
+    told_of_loss: bool,
 }
 
 impl Instance for FlipSolver {
@@ -100,11 +102,16 @@ impl FlipSolver {
         let [colliders, _] = self.exchange.colliders(call, COLLIDERS)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let Held { liquid, followers, .. } = &mut held;
-        let memory = &mut self.memory;
+        let (memory, filled) = (&mut self.memory, !liquid.particles.is_empty());
         let (selection, density) = self.exchange.install(|| {
             let selection = meet_solids(liquid, &solids, &params, memory);
             (selection, shared_density(&liquid.particles))
         });
+        if filled && liquid.particles.is_empty() {
+            let sentence =
+                "all of the liquid lies in solids, or outside of the box of limit_center and limit_size";
+            return Err(Failure::input(STATE.particles, sentence));
+        }
         followers.follow(&selection);
         let now = vec![Field::faces(VEL, &held.liquid.velocity)];
         self.exchange.write_liquid(call, STATE, &held, density, now)?;
@@ -165,6 +172,7 @@ impl FlipSolver {
             call.measure("potential_energy", &[energy]);
         }
         self.tell_where_particles_move(call);
+        self.tell_of_loss(call, &held.liquid, step.drift);
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
         call.measure("found_volume", &[held.liquid.measured.total() + 0.0]);
@@ -255,6 +263,29 @@ impl FlipSolver {
         if let Some(notice) = self.mover.as_mut().and_then(DeviceMover::notice) {
             call.log(Level::INFO, &notice);
         }
+    }
+
+    /// Says, once, that a good part of the liquid is not found where it should be.
+    fn tell_of_loss(&mut self, call: &Call, liquid: &Liquid, drift: f64) {
+        /// Share of the volume that is worth a word, and the least volume, voxels, of which it may be one.
+        const LOST: f64 = 0.1;
+        const LEAST: f64 = 64.0;
+        let (h, rest) = (liquid.transform.voxel_size(), liquid.volume.rest);
+        let lost = 1.0 - liquid.measured.total() / rest;
+        if self.told_of_loss || rest < LEAST * h.powi(3) || lost.abs() < LOST {
+            return;
+        }
+        self.told_of_loss = true;
+        let crossed = f64::from(liquid.particles.max_speed()) * drift / h;
+        let (what, part) = (if lost > 0.0 { "lost" } else { "gained" }, roughly(100.0 * lost.abs()));
+        let why = match crossed > call_cfl(call.cfl()) {
+            true => format!(
+                "its particles cross up to {} voxels in a substep: raise substeps.max",
+                roughly(crossed)
+            ),
+            false => "make its voxels smaller, or look for walls thinner than two of them".into(),
+        };
+        call.log(Level::WARNING, &format!("the liquid has {what} {part} % of its volume; {why}"));
     }
 
     /// The surface tension asked for, N/m, or as much of it as the substep is short enough for.

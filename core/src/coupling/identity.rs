@@ -12,6 +12,12 @@ pub const OUTSIDE: i32 = 0;
 /// Farthest, in voxels along an axis, that a bubble too small to overlap itself is looked for.
 const REACH: i32 = 3;
 
+/// Largest volume, voxels, of a piece that takes no air along when it parts from a bubble: two voxels across, less than
+/// the grid can carry.
+const LARGEST_CRUMB: f64 = 8.0;
+/// How many times as large as such a piece the rest of the bubble is, at least.
+const WHOLE_OF_CRUMB: f64 = 8.0;
+
 /// What one substep's bubbles leave to the next. State: it travels with the liquid's data.
 #[derive(Clone, Debug)]
 pub struct BubbleMemory {
@@ -84,13 +90,14 @@ type Shares = BTreeMap<(usize, i32), f64>;
 ///
 /// A bubble's rest volume goes to its descendants in proportion to the air of it that they hold, so that merges
 /// add and splits divide. Air that gets enclosed starts with what it holds; a bubble that opens to the outside
-/// gives its volume up. What a bubble should have that is gone from the grid goes to the air nearest to where it was,
-/// outside or not. Of several heirs the one with the largest share keeps the id. Without a memory every
+/// gives its volume up. A crumb that parts from a bubble takes nothing along: it is a void, and closes. What a bubble should
+/// have that is gone from the grid goes to the air nearest to where it was, outside or not. Of several heirs the one with the largest share keeps the id. Without a memory every
 /// region is new and starts with what it holds. `voxel` is the volume of a voxel, m³.
 pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) -> Identities {
     let Some(memory) = memory else { return everything_new(regions) };
     let mut shares = overlaps(regions, memory);
     find_the_lost(regions, memory, &mut shares);
+    leave_out_crumbs(regions, &mut shares, voxel);
     let mut books = books(regions, memory, &shares, voxel);
     hand_on_the_gone(regions, memory, &shares, &mut books);
     let (ids, next_id) = heirs(regions, memory, &shares);
@@ -182,6 +189,23 @@ fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) 
             }
         }
     }
+}
+
+/// Takes from the shares those of the small pieces of bubbles of which most lives on.
+///
+/// Particles cut cells of air off a bubble that they leave as pockets in the liquid, beside walls above all. With air of
+/// their own these would be bubbles that the grid cannot carry: they would drift off, and a bell would lose its air crumb
+/// by crumb.
+fn leave_out_crumbs(regions: &Regions, shares: &mut Shares, voxel: f64) {
+    let mut largest = BTreeMap::<i32, f64>::new();
+    for &(r, id) in shares.keys().filter(|k| k.1 > OUTSIDE && !regions.air[k.0].exterior) {
+        let most = largest.entry(id).or_default();
+        *most = most.max(regions.air[r].volume);
+    }
+    shares.retain(|&(r, id), _| {
+        let (volume, most) = (regions.air[r].volume, largest.get(&id).copied().unwrap_or_default());
+        regions.air[r].exterior || volume >= LARGEST_CRUMB * voxel || volume * WHOLE_OF_CRUMB > most
+    });
 }
 
 /// What each region should keep.

@@ -159,6 +159,24 @@ fn merges_add_and_splits_divide_what_should_be_there() {
 }
 
 #[test]
+fn a_crumb_that_parts_from_a_bubble_leaves_its_air_behind() {
+    let whole = block(ivec3(4, 4, 4), ivec3(12, 12, 12));
+    let crumb = block(ivec3(13, 5, 5), ivec3(14, 6, 7));
+    let link = block(ivec3(12, 5, 5), ivec3(13, 6, 7));
+    let first = tank(|c| whole(c) || link(c) || crumb(c), false);
+    let memory = identify(&first, None, 1.0).memory(first);
+    let now = tank(|c| whole(c) || crumb(c), false);
+    let found = identify(&now, Some(&memory), 1.0);
+    let [bubble, void] = [ivec3(5, 5, 5), ivec3(13, 5, 5)].map(|c| found.regions[at(&now, c)]);
+    assert_eq!((bubble.id, bubble.book.rest), (1, remembered(&memory)));
+    assert_eq!((void.id, void.book.rest, void.void), (2, 0.0, true));
+    // Met again it brings nothing.
+    let memory = found.memory(now);
+    let again = tank(|c| whole(c) || link(c) || crumb(c), false);
+    assert_eq!(identify(&again, Some(&memory), 1.0).regions[0], bubble);
+}
+
+#[test]
 fn air_that_opens_gives_its_volume_up_and_air_that_is_sealed_starts_with_what_it_holds() {
     let pocket = block(ivec3(4, 12, 4), ivec3(12, 20, 12));
     let chimney = block(ivec3(6, 20, 6), ivec3(8, 24, 8));

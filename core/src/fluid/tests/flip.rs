@@ -1,6 +1,6 @@
 use super::*;
 use crate::coupling::identity::BubbleMemory;
-use crate::coupling::{Density, LiquidFields, Parting, constraint_bubbles, free_surface};
+use crate::coupling::{Bubble, Density, LiquidFields, Parting, constraint_bubbles, free_surface};
 use crate::fluid::device::Processor;
 use crate::fluid::flip::{correct_on, predict, start, suggest_dt};
 use crate::fluid::liquid::{FlipParams, Liquid};
@@ -21,7 +21,7 @@ pub(super) const GRAVITY: f64 = 9.81;
 pub(super) struct Scene {
     pub(super) liquid: Liquid,
     domain: DomainLimits,
-    colliders: Vec<Collider>,
+    pub(super) colliders: Vec<Collider>,
     pub(super) params: FlipParams,
     memory: SolidMemory,
     solver: MultigridSolver,
@@ -32,6 +32,8 @@ pub(super) struct Scene {
     /// Trapped air keeps its volume.
     pub(super) keeps_air: bool,
     air: Option<BubbleMemory>,
+    /// The regions of air, as the projection left them.
+    pub(super) bubbles: Vec<Bubble>,
     /// Liquid parts from solids, at this pressure (Pa) where no air reaches.
     pub(super) parts_at: Option<f64>,
     pub(super) pressure: Option<Grid<f32>>,
@@ -65,6 +67,7 @@ impl Scene {
             viscous_first: false,
             keeps_air: false,
             air: None,
+            bubbles: Vec::new(),
             parts_at: None,
             pressure: None,
         };
@@ -119,6 +122,7 @@ impl Scene {
             None => {
                 let solved = project(&fields, vel).unwrap();
                 self.air = Some(solved.memory);
+                self.bubbles = solved.bubbles;
                 if self.parts_at.is_some() {
                     self.pressure = Some(solved.pressure);
                 }

@@ -2,6 +2,7 @@
 
 mod advection;
 mod air_particles;
+mod bells;
 mod device;
 mod energy;
 mod extrapolation;

@@ -83,7 +83,11 @@ impl Instance {
             unsafe { suggest(self.address, ctx, &raw mut dt) }
         });
         match outcome.ending {
-            Ending::Done | Ending::NotConverged => Ok(if dt > 0.0 { dt } else { f64::INFINITY }),
+            Ending::Done | Ending::NotConverged if dt > 0.0 => Ok(dt),
+            Ending::Done | Ending::NotConverged => {
+                let reason = format!("it suggests one of {dt} s, which must be above 0");
+                Err(Box::new(Outcome { ending: Ending::Failed, reason, ..outcome }))
+            }
             _ => Err(Box::new(outcome)),
         }
     }

@@ -358,7 +358,9 @@ fn the_suggested_step_counts_what_gravity_adds() {
     assert_eq!(suggest_dt(&liquid, 2.0, 0.0), f64::INFINITY);
     liquid.particles.push(particle(Vec3::ZERO, Vec3::X * 3.0, 0));
     let dt = suggest_dt(&liquid, 2.0, GRAVITY);
-    assert!(((3.0 + GRAVITY * dt) * dt - 2.0 * H).abs() < 1e-9);
+    // In it, and in one as long after it.
+    let way = |u: f64| (u + 0.5 * GRAVITY * dt) * dt;
+    assert!((way(3.0 + GRAVITY * dt) - 2.0 * H).abs() < 1e-9 && way(3.0) < 2.0 * H);
 }
 
 #[test]

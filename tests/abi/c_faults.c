@@ -32,7 +32,8 @@ static const mns_param_t params[] = {
 
 enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, CANCELS, CREATE_FAILS,
        CRASHES, ABORTS, CRASHES_IN_A_THREAD, EXITS, EXITS_AT_ONCE, EXITS_IN_A_THREAD, EXITS_IN_CREATE, EXITS_IN_DESTROY,
-       CRASHES_IN_DESTROY, EXITS_IN_SUGGEST_DT, IS_KILLED, HANGS, CHANGES_CONST, CHANGES_INPUT, WISHES, NODES };
+       CRASHES_IN_DESTROY, EXITS_IN_SUGGEST_DT, IS_KILLED, HANGS, CHANGES_CONST, CHANGES_INPUT, WISHES,
+       FAILS_AND_SAYS_OK, NODES };
 
 #define FORCE(id_, help_)                                                                                    \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = help_,                       \
@@ -42,6 +43,7 @@ enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, C
 static const mns_node_t nodes[NODES] = {
     [FAILS] = FORCE("test.fails", "Returns an error and says why."),
     [FAILS_SILENTLY] = FORCE("test.fails_silently", "Returns an error and does not say why."),
+    [FAILS_AND_SAYS_OK] = FORCE("test.fails_and_says_ok", "Says why it failed, and returns ok."),
     [FAILS_LATE] = FORCE("test.fails_late", "Overwrites all velocities, then returns an error: the velocities must be as before."),
     [WRITES_NAN] = FORCE("test.writes_nan", "Writes a NaN and returns ok."),
     [SUGGESTS_DT] = FORCE("test.suggests_dt", "Suggests its dt for the next substep."),
@@ -146,6 +148,7 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     mns_status_t status = MNS_OK;
     switch ((const mns_node_t *)(const void *)instance - nodes) {
     case FAILS: return ctx->fail(ctx, MNS_FAILED, 0, "the particles are not to its liking");
+    case FAILS_AND_SAYS_OK: ctx->fail(ctx, MNS_FAILED, 0, "it returns ok all the same"); return MNS_OK;
     case FAILS_SILENTLY: return MNS_FAILED;
     case FAILS_LATE:
         status = push(ctx, 1.0e6f);

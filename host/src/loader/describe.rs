@@ -6,6 +6,7 @@ use crate::node::{
     Access, Carries, Contract, Merge, NodeKind, NodeType, ParamSpec, PortOwner, PortSpec, Range, Role, Stage,
     Step, Value,
 };
+use crate::text::one_line;
 use meniscus_abi as abi;
 use std::ffi::c_char;
 
@@ -31,7 +32,9 @@ pub(super) unsafe fn describe(
     for (number, node) in nodes.iter().enumerate() {
         match node_type(&read, node, plugin, number as u32) {
             Ok(t) => types.push(t),
-            Err(e) => left_out.push(format!("node type `{}` is left out: {e}", brief(read.raw(node.id), 60))),
+            Err(e) => {
+                left_out.push(format!("node type `{}` is left out: {e}", one_line(read.raw(node.id), 60)))
+            }
         }
     }
     Ok((types, left_out))

@@ -11,6 +11,7 @@ fn a_force_that_goes_wrong_is_named_and_the_frames_before_it_stay() {
     for (kind, words) in [
         ("test.fails", vec!["predict of `water` failed", "not to its liking"]),
         ("test.fails_silently", vec!["predict of `water` failed", "without a reason"]),
+        ("test.fails_and_says_ok", vec!["predict of `water` failed", "it returns ok all the same"]),
         ("test.fails_late", vec!["predict of `water` failed", "after it had written"]),
         ("test.writes_nan", vec!["`dv` is NaN"]),
         ("test.create_fails", vec!["this machine has no such thing"]),
@@ -39,6 +40,13 @@ fn a_force_that_goes_wrong_is_named_and_the_frames_before_it_stay() {
             assert_eq!(there, kind != "test.create_fails", "{kind}: {file}");
         }
     }
+}
+
+#[test]
+fn a_node_that_suggests_no_time_at_all_is_named() {
+    let shot = Shot::new(&tank_with(json!({ "name": "bad", "type": "test.wishes", "params": { "dt": 0 } })));
+    c::plugin(FAULTS, &[], &shot.plugins());
+    says(&shot.refused(&[]), &["node `bad`", "cannot choose a substep", "0 s, which must be above 0"]);
 }
 
 #[test]

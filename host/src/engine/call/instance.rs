@@ -144,6 +144,8 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
     let notes = std::mem::take(&mut *bridge.notes());
     let mut desk = std::mem::take(&mut *bridge.desk());
     let ending = match status {
+        // Who said why it failed did not succeed, whatever it returns.
+        Status::OK if notes.failure.is_some() => Ending::Failed,
         Status::OK => Ending::Done,
         Status::NOT_CONVERGED => Ending::NotConverged,
         Status::CANCELLED => Ending::Cancelled,

@@ -65,6 +65,21 @@ fn a_changed_input_or_output_is_refused_and_named() {
 }
 
 #[test]
+fn files_that_have_gone_meanwhile_are_told_of() {
+    let shot = shot(3);
+    shot.cook(&[]);
+    let gone = shot.out().join("cache/cache.0002.vdb");
+    std::fs::remove_file(&gone).expect("the frame was written");
+    for last in [3, 4] {
+        shot.graph(&with(last, |_| ()));
+        let output = shot.command(&["--resume"]).output().expect("meniscus starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains("cache.0002.vdb"), "{said}");
+        assert!(said.contains("a file is gone") && !said.contains("0003.vdb"), "{said}");
+    }
+}
+
+#[test]
 fn a_changed_plugin_is_refused_and_named() {
     let shot = shot(2);
     let library = meniscus_tests::binary().with_file_name("libmeniscus_plugin.so");

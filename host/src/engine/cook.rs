@@ -209,6 +209,11 @@ impl Cook<'_> {
             remove(&leftovers)?;
             StatsFile::create(self.options.out)?
         };
+        if resumed {
+            let done = clock.frame - i32::from(clock.substep > 0);
+            let begin = self.simulation.network.settings.frames.0;
+            self.tell_of_missing(&listed::missing(self.options.out, &before, (begin, done)));
+        }
         let listed = if resumed { listed::united(before, &listed) } else { listed };
         self.options.record.write(self.options.out, &listed)?;
         self.onlooker.begins(clock.frame, self.last);
@@ -263,6 +268,20 @@ impl Cook<'_> {
              or choose another folder with --out",
             names.join(", ")
         )))
+    }
+
+    /// Says which files of frames that are not cooked again have gone meanwhile.
+    fn tell_of_missing(&self, missing: &[PathBuf]) {
+        let names: Vec<String> = missing.iter().take(NAMED).map(|p| p.display().to_string()).collect();
+        if !names.is_empty() {
+            let more = if missing.len() > NAMED { " and more" } else { "" };
+            let sentence = format!(
+                "of the frames before it, {} gone ({}{more}): cook from the start to have them again",
+                if missing.len() == 1 { "a file is".into() } else { format!("{} files are", missing.len()) },
+                names.join(", ")
+            );
+            self.onlooker.log("--resume", super::Level::Warning, &sentence);
+        }
     }
 
     /// Runs a part of the simulation; `None` when it was cancelled.

@@ -63,6 +63,21 @@ pub(super) fn read(out: &Path) -> Vec<Listed> {
     json["written"].as_array().into_iter().flatten().filter_map(Listed::from_json).collect()
 }
 
+/// The files of some frames that are listed and not there, those of the first frames first.
+pub(super) fn missing(out: &Path, listed: &[Listed], (first, last): (i32, i32)) -> Vec<PathBuf> {
+    let of = |l: &Listed| {
+        let (folder, pattern) = l.split();
+        let folder = out.join(folder);
+        let frames = l.frames.0.max(first)..=l.frames.1.min(last);
+        let file = |n: i32| (n, folder.join(file_name(pattern, n)));
+        let of_frames = frames.filter(|_| pattern.contains(FRAME));
+        of_frames.map(file).filter(|(_, file)| !file.exists()).collect::<Vec<_>>()
+    };
+    let mut missing: Vec<(i32, PathBuf)> = listed.iter().flat_map(of).collect();
+    missing.sort();
+    missing.into_iter().map(|(_, file)| file).collect()
+}
+
 /// The lists of two cooks of one shot as one.
 pub(super) fn united(before: Vec<Listed>, now: &[Listed]) -> Vec<Listed> {
     let mut all = now.to_vec();

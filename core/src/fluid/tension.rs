@@ -28,7 +28,7 @@ pub fn jump(surface: &Grid<f32>, sigma: f64, h: f32) -> Grid<f32> {
 /// still ripples there, by 0.065 of a voxel after four seconds, as long as particles and faces hand their noise on.
 const LONGEST: f64 = 0.4;
 
-/// The longest step, s, of a liquid of `density` kg/m³ on voxels of `h` metres: [`LONGEST`] √(ρh³/σ).
+/// The longest step, s, of a liquid of `density` kg/m³ on voxels of `h` metres: 0.4 √(ρh³/σ).
 pub fn longest_step(sigma: f64, density: f64, h: f64) -> f64 {
     LONGEST * (density * h.powi(3) / sigma).sqrt()
 }

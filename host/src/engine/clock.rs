@@ -23,8 +23,9 @@ pub(super) struct Pace {
     pub(super) last: bool,
 }
 
-/// How many times longer a promised substep may be than nodes wish for when it comes, before it is cut.
-const SLACK: f64 = 1.5;
+/// How many times longer a promised substep may be than nodes wish for when it comes, before it is cut. Of what falls from
+/// rest, the first promise is (1 + √5)/2 times too long then, by what a liquid wishes for, and still crosses no more than it may.
+const SLACK: f64 = 1.65;
 
 /// How many times longer a substep may be than the one before it.
 const GROWTH: f64 = 2.0;

@@ -67,7 +67,7 @@ fn the_cooler_glugs_and_its_twin_pours() {
         "{with_air:.3} of the water fell through, without the air {without:.3}"
     );
 
-    // How fast it empties is hardly a matter of the voxel: at 14, 10, 7.5 and 5 mm a quarter is through within 7 % of the same
+    // How fast it empties is hardly a matter of the voxel: at 14, 10, 7.5 and 5 mm a quarter is through within 9 % of the same
     // time (docs/cases.md). Here the coarsest, with five voxels across the neck, after a second, in the middle of a gulp.
     let coarse = fallen(&cooler("voxel=0.014"));
     assert!(

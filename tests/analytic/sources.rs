@@ -196,20 +196,29 @@ fn share_made(depth: f64, regions: &[([f64; 3], [f64; 3])], velocity: [f64; 3], 
     let last = nodes.len() - 1;
     nodes[last]["inputs"] = json!(inputs);
     nodes[last]["params"]["side_pos_y"] = json!("open");
-    let shot = Shot::new(&graph);
-    shot.cook(&[]);
-    let records = shot.stats();
+    let records = cooked(&graph);
     let [first, .., last] = records.as_slice() else { panic!("substeps") };
     let of = |record, what: &str| number(record, &format!("/objects/water/{what}"));
     let speed = velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let time = number(last, "/time") - number(first, "/time");
-    let made = of(last, "rest_volume") - of(first, "rest_volume");
     let (volume, rest) = (of(last, "volume"), of(last, "rest_volume"));
     assert!((volume / rest - 1.0).abs() < 0.02, "{regions:?}: {volume} m³ are there, not {rest}");
     let mass = of(last, "mass") / of(first, "mass");
     let grown = rest / of(first, "rest_volume");
     assert!((mass / grown - 1.0).abs() < 3e-3, "{regions:?}: the mass grew {mass} times, the volume {grown}");
-    made / (area * speed * time)
+    flow(&records) / (area * speed)
+}
+
+fn cooked(graph: &Value) -> Vec<Value> {
+    let shot = Shot::new(graph);
+    shot.cook(&[]);
+    shot.stats()
+}
+
+/// What sources made between the first and the last substep, m³/s.
+fn flow(records: &[Value]) -> f64 {
+    let [first, .., last] = records else { panic!("substeps") };
+    let gone = |what: &str| number(last, what) - number(first, what);
+    gone("/objects/water/rest_volume") / gone("/time")
 }
 
 /// Springs of three voxels and less, on the floor, in it and above it, across the whole floor, from the side, aslant and into
@@ -291,13 +300,7 @@ fn a_nozzle_that_moves_gives_its_rate() {
         let last = nodes.len() - 1;
         nodes[last]["inputs"] = json!(["water", "gravity", "hose"]);
         nodes[last]["params"]["side_pos_y"] = json!("open");
-        let shot = Shot::new(&graph);
-        shot.cook(&[]);
-        let records = shot.stats();
-        let [first, .., last] = records.as_slice() else { panic!("substeps") };
-        let of = |record, what: &str| number(record, &format!("/objects/water/{what}"));
-        let time = number(last, "/time") - number(first, "/time");
-        let made = (of(last, "rest_volume") - of(first, "rest_volume")) / (side * side * speed * time);
+        let made = flow(&cooked(&graph)) / (side * side * speed);
         assert!((made / seen - 1.0).abs() < 0.02, "a hose on its way {way:?} makes {made:.4}, not {seen}");
     }
 }

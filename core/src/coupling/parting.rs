@@ -23,7 +23,7 @@ pub struct Parting<'a> {
     pub cavitation: f64,
     /// Speed, m/s, at which liquid left the walls of its cells in the substep before: above 0 where it had parted.
     pub previous: Option<&'a Grid<f32>>,
-    /// 1 on the faces whose velocity a source gives: they are no walls.
+    /// Share of each face whose velocity a source gives: it is no wall.
     pub driven: Option<&'a FaceGrid<f32>>,
 }
 

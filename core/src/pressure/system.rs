@@ -72,7 +72,7 @@ pub struct PressureSystem {
     pub super_cells: Vec<SuperCell>,
     /// Bodies moved by the pressure.
     pub attached: Vec<AttachedMass>,
-    /// What joins cells to air that no face leads to; a cell reaches the same air through faces as well.
+    /// What joins cells to air that no face leads to.
     pub links: Vec<Link>,
 }
 

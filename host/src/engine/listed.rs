@@ -63,15 +63,17 @@ pub(super) fn read(out: &Path) -> Vec<Listed> {
     json["written"].as_array().into_iter().flatten().filter_map(Listed::from_json).collect()
 }
 
-/// The files of some frames that are listed and not there, those of the first frames first.
+/// The files of some frames that are not there though one of an earlier frame is, those of the first frames first. A
+/// file's first frame is not known: what it holds may not have been there before, or its node.
 pub(super) fn missing(out: &Path, listed: &[Listed], (first, last): (i32, i32)) -> Vec<PathBuf> {
     let of = |l: &Listed| {
         let (folder, pattern) = l.split();
         let folder = out.join(folder);
         let frames = l.frames.0.max(first)..=l.frames.1.min(last);
         let file = |n: i32| (n, folder.join(file_name(pattern, n)));
-        let of_frames = frames.filter(|_| pattern.contains(FRAME));
-        of_frames.map(file).filter(|(_, file)| !file.exists()).collect::<Vec<_>>()
+        let of_frames = frames.filter(|_| pattern.contains(FRAME)).map(file);
+        let since_the_first = of_frames.skip_while(|(_, file)| !file.exists());
+        since_the_first.filter(|(_, file)| !file.exists()).collect::<Vec<_>>()
     };
     let mut missing: Vec<(i32, PathBuf)> = listed.iter().flat_map(of).collect();
     missing.sort();

@@ -176,6 +176,20 @@ impl Port {
         self
     }
 
+    /// Of another owner.
+    pub const fn owned_by(mut self, owner: Owner) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// With the access of one stage alone.
+    pub const fn only_on(mut self, stage: Stage) -> Self {
+        let access = self.access[stage.0 as usize];
+        self.access = [0; Port::STAGES];
+        self.access[stage.0 as usize] = access;
+        self
+    }
+
     /// Of which role's participants.
     pub const fn role(mut self, role: u32) -> Self {
         self.role = role;

@@ -2,8 +2,8 @@
 
 use super::particles::Followers;
 use super::{Exchange, Field};
-use meniscus_abi::Sampling;
 use meniscus_abi::guest::{Call, Failure};
+use meniscus_abi::{Sampling, port_places};
 use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::inlet::Inlet;
 use meniscus_core::fluid::liquid::Liquid;
@@ -12,53 +12,21 @@ use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::solid::SolidFields;
 use std::sync::Arc;
 
-/// The ports of a liquid's state.
-#[derive(Clone, Copy, Debug)]
-pub struct StatePorts {
-    /// Particles.
-    pub particles: u32,
-    /// Level set.
-    pub surface: u32,
-    /// Face velocity.
-    pub vel: u32,
-    /// Counters and books: table `liquid`.
-    pub liquid: u32,
+port_places! {
+    /// The ports of a liquid's state.
+    pub struct StatePorts { particles, surface, vel_drift, liquid }
 }
 
-/// The ports of what predict leaves for solve and correct.
-#[derive(Clone, Copy, Debug)]
-pub struct SubstepPorts {
-    /// Face velocity as the particles carried it.
-    pub vel_transferred: u32,
-    /// Open fraction of the faces.
-    pub open: u32,
-    /// Velocity of the solids on faces.
-    pub vel_solid: u32,
-    /// Level set of the solids at nodes.
-    pub solid: u32,
-    /// Density, where liquids meet.
-    pub density: u32,
-    /// Viscosity, where there is any.
-    pub viscosity: u32,
-    /// Divergence asked of the solve.
-    pub divergence: u32,
-    /// Limits of the domain.
-    pub domain: u32,
-    /// Swelling of deforming solids.
-    pub swelling: u32,
-    /// Jump of pressure at the surface.
-    pub tension: u32,
-    /// Liquid outside the surface.
-    pub spray: u32,
+port_places! {
+    /// The ports of what predict leaves for solve and correct.
+    pub struct SubstepPorts {
+        vel_transferred, open, vel_solid, solid, density, viscosity, divergence, domain, swelling, tension, spray,
+    }
 }
 
-/// The ports that say where sources drive a liquid.
-#[derive(Clone, Copy, Debug)]
-pub struct InletPorts {
-    /// Which faces.
-    pub faces: u32,
-    /// Their velocity.
-    pub velocity: u32,
+port_places! {
+    /// The ports that say where sources drive a liquid.
+    pub struct InletPorts { inlet, vel_inlet }
 }
 
 /// A liquid, what follows its particles, and what else its table says.
@@ -159,7 +127,7 @@ impl Exchange {
         self.write_particles(call, ports.particles, &liquid.particles, &held.followers)?;
         let mut fields = vec![
             Field::grid(ports.surface, Sampling::CENTER, &liquid.surface),
-            Field::faces(ports.vel, &liquid.velocity),
+            Field::faces(ports.vel_drift, &liquid.velocity),
         ];
         fields.extend(further);
         self.write_fields(call, &liquid.transform, &fields)?;
@@ -186,8 +154,8 @@ impl Exchange {
 
     /// Where sources drive the liquid; `None` where none does.
     pub fn inlet(&mut self, call: &Call, ports: InletPorts) -> Result<Option<Inlet>, Failure> {
-        let Some((faces, _)) = self.faces(call, ports.faces, 0)? else { return Ok(None) };
-        let (velocity, _) = self.required_faces(call, ports.velocity)?;
+        let Some((faces, _)) = self.faces(call, ports.inlet, 0)? else { return Ok(None) };
+        let (velocity, _) = self.required_faces(call, ports.vel_inlet)?;
         Ok(Some(Inlet { velocity: velocity.on(&faces.topology), faces }))
     }
 
@@ -199,7 +167,8 @@ impl Exchange {
         inlet: &Inlet,
         transform: &Transform,
     ) -> Result<(), Failure> {
-        let fields = [Field::faces(ports.faces, &inlet.faces), Field::faces(ports.velocity, &inlet.velocity)];
+        let fields =
+            [Field::faces(ports.inlet, &inlet.faces), Field::faces(ports.vel_inlet, &inlet.velocity)];
         self.write_fields(call, transform, &fields)
     }
 

@@ -1,7 +1,7 @@
 //! What a static object is made of: its meshes, and how they move.
 
 use super::Exchange;
-use super::solids::{mesh_of, no_inside, stamps_of};
+use super::solids::{ColliderPorts, mesh_of, no_inside, stamps_of};
 use glam::Vec3;
 use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
 use meniscus_abi::{Element, On, Sampling, Tile};
@@ -127,13 +127,11 @@ impl Exchange {
             .map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))
     }
 
-    /// Makes the signed distance of a solid and, where it deforms, its velocity per voxel: in this substep and in the next,
-    /// at the ports of `velocities`.
+    /// Makes the signed distance of a solid and, where it deforms, its velocity per voxel: in this substep and in the next.
     pub fn write_collision(
         &mut self,
         call: &mut Call,
-        collision: u32,
-        velocities: [u32; 2],
+        ports: ColliderPorts,
         mesh_port: u32,
         shape: &SolidShape,
         h: f64,
@@ -148,7 +146,8 @@ impl Exchange {
             SolidShape::Rigid { placement, .. } => placement.after(&lattice.to_row_major()),
             SolidShape::Free { .. } => lattice.to_row_major(),
         };
-        write_distance(call, collision, &made, placed)?;
+        write_distance(call, ports.collision, &made, placed)?;
+        let velocities = [ports.collision_vel, ports.collision_vel_next];
         for (port, of_points) in velocities.into_iter().zip(shape.velocities()) {
             let field = |v| levelset::mesh_velocity(shape.mesh(), v, &made.grid, &lattice);
             let velocity = match of_points {

@@ -4,7 +4,7 @@ use super::Exchange;
 use super::grids::{incomplete, name};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView};
-use meniscus_abi::{On, Primitive};
+use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
 use meniscus_core::solid::{Collider, MeshError, Motion, TriMesh};
@@ -20,15 +20,10 @@ pub struct LevelSets {
 /// Colliders whose level sets are kept.
 const KEPT: usize = 64;
 
-/// The ports by which a static object is seen.
-#[derive(Clone, Copy, Debug)]
-pub struct ColliderPorts {
-    /// Signed distance in the object's own space.
-    pub collision: u32,
-    /// Velocity per voxel, of deforming meshes: in this substep and in the next.
-    pub collision_vel: [u32; 2],
-    /// Rigid motion.
-    pub motion: u32,
+port_places! {
+    /// The ports by which a static object is seen: signed distance in the object's own space, velocity per voxel of
+    /// deforming meshes in this substep and in the next, and rigid motion.
+    pub struct ColliderPorts { collision, collision_vel, collision_vel_next, motion }
 }
 
 impl Exchange {
@@ -66,8 +61,8 @@ impl Exchange {
         item: u32,
         when: usize,
     ) -> Result<Motion, Failure> {
-        let said = call.grid(ports.collision_vel[when], item).is_some();
-        let collision_vel = ports.collision_vel[if said { when } else { 0 }];
+        let next = when == 1 && call.grid(ports.collision_vel_next, item).is_some();
+        let collision_vel = if next { ports.collision_vel_next } else { ports.collision_vel };
         if let Some(view) = call.grid(collision_vel, item) {
             if let Some(field) = known(&self.level_sets.velocities, view.value_id()) {
                 return Ok(Motion::PerVoxel(field));

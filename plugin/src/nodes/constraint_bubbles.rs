@@ -1,26 +1,31 @@
 //! Constraint bubbles: trapped air keeps its volume [Goldade and Batty 2017].
 
-use super::projection::{self, Caches, PORT_COUNT, Ports};
+use super::liquid_ports::handed_to_solve;
+use super::projection::{Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
 use crate::exchange::Exchange;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Node, NodeKind, Owner, Param, Port, Role, Stage};
+use meniscus_abi::{Node, NodeKind, Owner, Param, Port, Role, Stage, param};
 use meniscus_core::coupling::constraint_bubbles;
 
-static PORTS: [Port; PORT_COUNT] = projection::port_list(Owner::PARTICIPANT);
-static PARAMS: [Param; 3] = [
+const PORTS: &[Port] = &handed_to_solve(Owner::PARTICIPANT);
+const PARAMS: &[Param] = &[
     Param::float(c"volume_gain", c"Bubble Volume Gain", 24.0)
         .folder(c"Bubbles")
         .unit(c"1/s")
         .range(0.0, 50.0)
         .hard_min()
         .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; most of an error is gone after 2 / gain seconds, and a steady loss leaves none behind. Meanwhile the surface around a bubble is fitted to that volume, by up to a quarter of a voxel. 0 does neither and lets volumes drift, as the paper does."),
-    projection::param_list()[0],
-    projection::param_list()[1],
+    TOLERANCE,
+    MAX_ITERATIONS,
 ];
-const VOLUME_GAIN: usize = 0;
-const PRESSURE_SOLVE: usize = 1;
-static ROLES: [Role; 1] =
-    [Role::new(c"liquid", c"liquid", 1, 1, c"The liquid whose air is enclosed: wire its FLIP solver in.")];
+const SOLVE: Solve = Solve {
+    ports: SolvePorts::of(PORTS),
+    params: SolveParams::of(PARAMS),
+    name: "constraint_bubbles",
+    project: constraint_bubbles::project,
+};
+const ROLES: &[Role] =
+    &[Role::new(c"liquid", c"liquid", 1, 1, c"The liquid whose air is enclosed: wire its FLIP solver in.")];
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
@@ -28,9 +33,9 @@ pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbl
     .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
     .stages(&[Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER], 1, 1)
-    .ports(&PORTS)
-    .params(&PARAMS)
-    .roles(&ROLES);
+    .ports(PORTS)
+    .params(PARAMS)
+    .roles(ROLES);
 
 /// An instance.
 #[derive(Default)]
@@ -42,16 +47,7 @@ pub struct ConstraintBubbles {
 impl Instance for ConstraintBubbles {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
-        projection::solve(
-            &mut self.exchange,
-            &mut self.caches,
-            call,
-            Ports::AS_LISTED,
-            PRESSURE_SOLVE,
-            call.number(VOLUME_GAIN),
-            "constraint_bubbles",
-            constraint_bubbles::project,
-        )
+        SOLVE.run(&mut self.exchange, &mut self.caches, call, call.number(param!(PARAMS, volume_gain)))
     }
 
     fn drop_caches(&mut self) {

@@ -1,9 +1,9 @@
 //! The parameters of the FLIP solver, and what they mean to the core.
 
-use super::projection;
+use super::{frames, projection};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
-use meniscus_abi::{MenuItem, Param};
+use meniscus_abi::{MenuItem, Param, param};
 use meniscus_core::fluid::liquid::{FlipParams, MOST_CFL};
 use meniscus_core::fluid::reseeding::Reseeding;
 use meniscus_core::fluid::transfer::VelocityTransfer;
@@ -26,31 +26,8 @@ const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr) -> 
     )
 }
 
-const VELOCITY_TRANSFER: usize = 0;
-const FLIP_RATIO: usize = 1;
-const LIMIT_CENTER: usize = 2;
-const LIMIT_SIZE: usize = 3;
-const FIRST_SIDE: usize = 4;
-const RESEED: usize = 10;
-const FEWEST: usize = 11;
-const MOST: usize = 12;
-const VOLUME_CORRECTION: usize = 13;
-const CORRECTION_TIME: usize = 14;
-const BAND: usize = 15;
-const COLLISION_SEPARATION: usize = 16;
-/// Place of [`projection::param_list`].
-pub const PRESSURE_SOLVE: usize = 17;
-/// After the solver's two and the two of frames.
-const VISCOSITY: usize = 21;
-const WALL_SLIP: usize = 22;
-const SURFACE_TENSION: usize = 23;
-const AIR_PARTICLES: usize = 24;
-const PARTICLE_BAND: usize = 25;
-const WALL_SEPARATION: usize = 26;
-const CAVITATION_PRESSURE: usize = 27;
-
-/// Every parameter, in the order of the constants above.
-pub static PARAMS: [Param; 28] = [
+/// Every parameter.
+pub const PARAMS: &[Param] = &[
     Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
         .folder(c"Particle Motion")
         .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
@@ -121,10 +98,10 @@ pub static PARAMS: [Param; 28] = [
         .hard_max()
         .help(c"Distance particles keep from solids.")
         .houdini(c"collisionseparation"),
-    projection::param_list()[0],
-    projection::param_list()[1],
-    super::frames::PARAMS[0],
-    super::frames::PARAMS[1],
+    projection::TOLERANCE,
+    projection::MAX_ITERATIONS,
+    frames::START_FRAME,
+    frames::END_FRAME,
     Param::toggle(c"viscosity", c"Enable Viscosity", true)
         .folder(c"Viscosity")
         .help(c"Lets the viscosity that the liquid was given act. It takes a solve and a second projection per substep where the liquid has any, and nothing where it has none.")
@@ -171,22 +148,23 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, 
     const LEAST_BAND: f64 = 3.0;
     let mut params = FlipParams::for_voxel(2.0 * particle_separation as f32);
     params.particle_separation = particle_separation as f32;
-    params.transfer = match call.int(VELOCITY_TRANSFER) {
+    params.transfer = match call.int(param!(PARAMS, velocity_transfer)) {
         APIC => VelocityTransfer::Apic,
-        _ => VelocityTransfer::Flip { flip: call.number(FLIP_RATIO) as f32 },
+        _ => VelocityTransfer::Flip { flip: call.number(param!(PARAMS, flip_ratio)) as f32 },
     };
     params.cfl = cfl(call)?;
-    params.band = call.number(BAND) as f32;
-    params.viscosity = call.on(VISCOSITY);
+    params.band = call.number(param!(PARAMS, band)) as f32;
+    params.viscosity = call.on(param!(PARAMS, viscosity));
     params.tension = surface_tension(call);
-    params.air_particles = call.on(AIR_PARTICLES);
-    params.advection.separation = call.number(COLLISION_SEPARATION);
-    let [fewest, most] = [FEWEST, MOST].map(|limit| call.int(limit).max(1) as usize);
-    if call.on(RESEED) && fewest > most {
+    params.air_particles = call.on(param!(PARAMS, air_particles));
+    params.advection.separation = call.number(param!(PARAMS, collision_separation));
+    let limits = [param!(PARAMS, min_particles), param!(PARAMS, max_particles)];
+    let [fewest, most] = limits.map(|limit| call.int(limit).max(1) as usize);
+    if call.on(param!(PARAMS, reseed)) && fewest > most {
         let sentence = format!("min_particles, {fewest}, is more than max_particles, {most}");
         return Err(Failure::parameter(sentence));
     }
-    let thinned_below = match call.number(PARTICLE_BAND) {
+    let thinned_below = match call.number(param!(PARAMS, particle_band)) {
         0.0 => 0.0,
         layers => layers.max(LEAST_BAND) as f32 - 0.5,
     };
@@ -194,8 +172,12 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, 
     let nominal = params.per_voxel(2.0 * particle_separation as f32).round() as usize;
     let filled = if thinned_below > 0.0 { nominal.clamp(fewest, most) } else { fewest };
     let limits = Reseeding { fewest, filled, most, thinned_below, ..Reseeding::default() };
-    params.reseeding = call.on(RESEED).then_some(limits);
-    let gain = if call.on(VOLUME_CORRECTION) { NINE_TENTHS / call.number(CORRECTION_TIME) } else { 0.0 };
+    params.reseeding = call.on(param!(PARAMS, reseed)).then_some(limits);
+    let gain = if call.on(param!(PARAMS, volume_correction)) {
+        NINE_TENTHS / call.number(param!(PARAMS, correction_time))
+    } else {
+        0.0
+    };
     params.volume = match gain > 0.0 {
         true => VolumeControl { gain, ..VolumeControl::default() },
         false => VolumeControl { gain: 0.0, spread: false },
@@ -218,23 +200,25 @@ fn cfl(call: &Call) -> Result<f32, Failure> {
 
 /// Surface tension, N/m.
 pub fn surface_tension(call: &Call) -> f64 {
-    call.number(SURFACE_TENSION)
+    call.number(param!(PARAMS, surface_tension))
 }
 
 /// What a viscous liquid does at walls.
 pub fn walls(call: &Call) -> Walls {
-    if call.on(WALL_SLIP) { Walls::Slip } else { Walls::NoSlip }
+    if call.on(param!(PARAMS, wall_slip)) { Walls::Slip } else { Walls::NoSlip }
 }
 
 /// The pressure, Pa, below which liquid parts from walls; `None` where it stays on them.
 pub fn cavitation_pressure(call: &Call) -> Option<f64> {
-    call.on(WALL_SEPARATION).then(|| call.number(CAVITATION_PRESSURE))
+    call.on(param!(PARAMS, wall_separation)).then(|| call.number(param!(PARAMS, cavitation_pressure)))
 }
 
 /// The box the simulation happens in.
 pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
-    let (centre, size) =
-        (DVec3::from_array(call.vector(LIMIT_CENTER)), DVec3::from_array(call.vector(LIMIT_SIZE)));
+    let (centre, size) = (
+        DVec3::from_array(call.vector(param!(PARAMS, limit_center))),
+        DVec3::from_array(call.vector(param!(PARAMS, limit_size))),
+    );
     /// Farthest side from the world's origin, m: beyond, numbers no longer tell voxels apart.
     const FARTHEST: f64 = 1e9;
     let farthest = (centre.abs() + 0.5 * size).max_element();
@@ -245,10 +229,18 @@ pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
             written(FARTHEST)
         )));
     }
-    let side = |n: usize| match call.int(FIRST_SIDE + n) {
+    let sides = [
+        param!(PARAMS, side_neg_x),
+        param!(PARAMS, side_pos_x),
+        param!(PARAMS, side_neg_y),
+        param!(PARAMS, side_pos_y),
+        param!(PARAMS, side_neg_z),
+        param!(PARAMS, side_pos_z),
+    ];
+    let side = |place: usize| match call.int(place) {
         0 => Side::Closed,
         1 => Side::Open,
         _ => Side::Kill,
     };
-    Ok(DomainLimits { min: centre - 0.5 * size, max: centre + 0.5 * size, sides: std::array::from_fn(side) })
+    Ok(DomainLimits { min: centre - 0.5 * size, max: centre + 0.5 * size, sides: sides.map(side) })
 }

@@ -1,18 +1,17 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
 use super::acceleration::{read_acceleration, write_acceleration};
-use super::flip_params::{
-    PARAMS, PRESSURE_SOLVE, cavitation_pressure, domain_limits, flip_params, surface_tension, walls,
-};
-use super::flip_ports::{AIR_PARTICLES, COLLIDERS, FORCES, INLET, PORTS, SOLVE, STATE, SUBSTEP, VEL};
+use super::flip_params::{PARAMS, cavitation_pressure, domain_limits, flip_params, surface_tension, walls};
 use super::flip_totals::{Totals, potential_energy};
-use super::projection::{self, Caches};
+use super::liquid_ports::PORTS;
+use super::projection::{self, Caches, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
-    Beside, Exchange, Field, Held, SubstepPorts, shared_density, write_domain, write_table,
+    Beside, ColliderPorts, Exchange, Field, Held, InletPorts, StatePorts, SubstepPorts, shared_density,
+    write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Level, Node, NodeKind, Stage, Status, flags};
+use meniscus_abi::{Level, Node, NodeKind, Stage, Status, flags, port};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::device::{DeviceError, DeviceMover, Interruptible, Stopped};
 use meniscus_core::fluid::flip;
@@ -27,6 +26,19 @@ use meniscus_core::number::{roughly, written};
 use meniscus_core::solid::Solids;
 use rayon::prelude::*;
 
+const STATE: StatePorts = StatePorts::of(PORTS);
+const SUBSTEP: SubstepPorts = SubstepPorts::of(PORTS);
+const INLET: InletPorts = InletPorts::of(PORTS);
+const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
+const AIR_PARTICLES: u32 = port!(PORTS, air_particles);
+const FORCES: u32 = port!(PORTS, forces);
+const SOLVE: Solve = Solve {
+    ports: SolvePorts::of(PORTS),
+    params: SolveParams::of(PARAMS),
+    name: "free_surface",
+    project: free_surface::project,
+};
+
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FLIP Solver")
     .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act; sources come before all others. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
@@ -36,8 +48,8 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FL
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::ACCEPTS_SOURCES)
-    .ports(&PORTS)
-    .params(&PARAMS);
+    .ports(PORTS)
+    .params(PARAMS);
 
 /// An instance.
 #[derive(Default)]
@@ -59,9 +71,8 @@ impl Instance for FlipSolver {
             Stage::INIT => self.init(call),
             Stage::PREDICT => self.predict(call),
             Stage::SOLVE => {
-                let (exchange, caches) = (&mut self.exchange, &mut self.caches);
-                let project = free_surface::project;
-                projection::solve(exchange, caches, call, SOLVE, PRESSURE_SOLVE, 0.0, "free_surface", project)
+                // Without a coupling, no bubble has a volume to return to.
+                SOLVE.run(&mut self.exchange, &mut self.caches, call, 0.0)
             }
             Stage::CORRECT => self.correct(call),
             _ => Err(Failure::new(Status::BAD_ARGUMENT, "the FLIP solver has no such stage")),
@@ -113,7 +124,7 @@ impl FlipSolver {
             return Err(Failure::input(STATE.particles, sentence));
         }
         followers.follow(&selection);
-        let now = vec![Field::faces(VEL, &held.liquid.velocity)];
+        let now = vec![Field::faces(port!(PORTS, vel), &held.liquid.velocity)];
         self.exchange.write_liquid(call, STATE, &held, density, now)?;
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         self.exchange.kept().keep_particles(held.liquid.particles);
@@ -124,8 +135,8 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let mut params = flip_params(call, held.particle_separation)?;
         params.tension = self.bearable_tension(call, &held.liquid);
-        self.exchange.read_ahead(call, &[STATE.vel]);
-        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel)?.0;
+        self.exchange.read_ahead(call, &[STATE.vel_drift]);
+        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let domain = domain_limits(call)?;
         let colliders = self.exchange.colliders(call, COLLIDERS)?;
@@ -203,14 +214,14 @@ impl FlipSolver {
     fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
         let SubstepPorts { vel_transferred, solid, open, vel_solid, .. } = SUBSTEP;
-        let fields = [STATE.surface, STATE.vel, vel_transferred, solid, open, vel_solid];
+        let fields = [STATE.surface, STATE.vel_drift, vel_transferred, solid, open, vel_solid];
         self.exchange.read_ahead(call, &fields);
         held.liquid.surface = self.exchange.required_grid(call, STATE.surface)?.0;
-        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel)?.0;
+        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
         self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
         self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
-        held.liquid.parted = self.exchange.grid::<f32>(call, SOLVE.parted, 0)?.map(|g| g.0);
+        held.liquid.parted = self.exchange.grid::<f32>(call, port!(PORTS, parted), 0)?.map(|g| g.0);
         let params = flip_params(call, held.particle_separation)?;
         let Held { liquid, particle_separation, followers } = &mut held;
         let unkicked = followers.take(Beside::Now).unwrap_or_else(|| liquid.particles.velocity.clone());
@@ -231,7 +242,7 @@ impl FlipSolver {
         let (selection, unmoved, density, now, vel) = corrected?;
         let totals = self.exchange.install(|| Totals::of(&held.liquid.particles, &now, per_particle));
         if let Some(vel) = &vel {
-            self.exchange.write_faces(call, VEL, vel, &held.liquid.transform)?;
+            self.exchange.write_faces(call, port!(PORTS, vel), vel, &held.liquid.transform)?;
         }
         self.tell_where_particles_move(call);
         if unmoved {
@@ -241,8 +252,8 @@ impl FlipSolver {
             held.followers.put(Beside::Now, now);
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }
-        self.exchange.write_faces(call, STATE.vel, &held.liquid.velocity, &held.liquid.transform)?;
-        let taken = call.table(SOLVE.air, 0).and_then(|t| t.first::<f64>("taken")).unwrap_or(0.0);
+        self.exchange.write_faces(call, STATE.vel_drift, &held.liquid.velocity, &held.liquid.transform)?;
+        let taken = call.table(port!(PORTS, air), 0).and_then(|t| t.first::<f64>("taken")).unwrap_or(0.0);
         held.liquid.volume.volume = held.liquid.volume.found - taken;
         write_table(call, STATE.liquid, &held, density)?;
         call.measure("volume", &[held.liquid.volume.volume + 0.0]);
@@ -254,7 +265,7 @@ impl FlipSolver {
         // The next predict reads these again.
         let Liquid { particles, velocity, surface, .. } = held.liquid;
         self.exchange.kept().keep_particles(particles);
-        self.exchange.kept().keep(STATE.vel, velocity.values);
+        self.exchange.kept().keep(STATE.vel_drift, velocity.values);
         self.exchange.kept().keep(STATE.surface, [surface.values]);
         Ok(Outcome::Done)
     }

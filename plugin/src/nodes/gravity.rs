@@ -4,11 +4,9 @@ use super::acceleration::announce;
 use super::liquid_ports;
 use glam::DVec3;
 use meniscus_abi::guest::{AttributeShape, Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port, Stage};
+use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 
-const PARTICLES: u32 = 0;
-const FORCES: u32 = 1;
-static PORTS: [Port; 2] = [
+const PORTS: &[Port] = &[
     Port::geometry(Owner::OBJECT, c"particles")
         .help(
             c"The particles; `dv`, what forces add to their velocity, grows by acceleration times ctx->dt_kick.",
@@ -17,8 +15,8 @@ static PORTS: [Port; 2] = [
         .on(Stage::PREDICT, Access::READ_WRITE),
     liquid_ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
 ];
+const PARTICLES: u32 = port!(PORTS, particles);
 
-const FORCE: usize = 0;
 const PARAMS: &[Param] = &[Param::vector3(c"force", c"Force", [0.0, -9.81, 0.0])
     .unit(c"m/s^2")
     .help(c"Acceleration of everything with mass. The default is gravity at the Earth's surface, Y up.")
@@ -29,7 +27,7 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.gravity", c"Gravity
     .help(c"Pulls the objects of the solver it is wired into.")
     .houdini(c"gravity")
     .stages(&[Stage::INIT, Stage::PREDICT])
-    .ports(&PORTS)
+    .ports(PORTS)
     .params(PARAMS);
 
 /// Keeps nothing.
@@ -38,11 +36,11 @@ pub struct Gravity;
 impl Instance for Gravity {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         if call.stage() == Stage::INIT {
-            let acceleration = DVec3::from_array(call.vector(FORCE)).length();
-            announce(call, FORCES, acceleration)?;
+            let acceleration = DVec3::from_array(call.vector(param!(PARAMS, force))).length();
+            announce(call, port!(PORTS, forces), acceleration)?;
             return Ok(Outcome::Done);
         }
-        let dv = call.vector(FORCE).map(|g| (g * call.dt_kick()) as f32);
+        let dv = call.vector(param!(PARAMS, force)).map(|g| (g * call.dt_kick()) as f32);
         let kick = AttributeShape::on_points(c"dv", Element::F32, 3, Meaning::VECTOR);
         let mut kick = call.edit_attribute(PARTICLES, 0, &kick)?;
         if !kick.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {

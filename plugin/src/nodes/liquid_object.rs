@@ -1,10 +1,11 @@
 //! A liquid: the particles that fill a mesh, and the fields they make.
 
-use super::{frames, limits, liquid_ports as ports, material};
+use super::material::{self, MaterialParams};
+use super::{frames, limits, liquid_ports as ports};
 use crate::exchange::{Beside, Exchange, Field, Followers, Held, StatePorts, shared_density};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::fluid::flip;
 use meniscus_core::fluid::liquid::{FlipParams, Liquid};
 use meniscus_core::fluid::seeding::Seeding;
@@ -14,7 +15,7 @@ use meniscus_core::number::written;
 use meniscus_core::solid::{DomainLimits, Solids};
 
 const WRITE: Access = Access::WRITE;
-static PORTS: [Port; 6] = [
+const PORTS: &[Port] = &[
     ports::particles(Owner::OBJECT).on(Stage::INIT, WRITE),
     ports::surface(Owner::OBJECT).on(Stage::INIT, WRITE),
     ports::vel_drift(Owner::OBJECT).on(Stage::INIT, WRITE),
@@ -26,19 +27,10 @@ static PORTS: [Port; 6] = [
         .on(Stage::INIT, Access::READ),
     ports::vel(Owner::OBJECT).on(Stage::INIT, WRITE),
 ];
-const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
-const FILL: u32 = 4;
-const VEL: u32 = 5;
+const STATE: StatePorts = StatePorts::of(PORTS);
+const FILL: u32 = port!(PORTS, fill);
 
-const PARTICLE_SEPARATION: usize = 0;
-const GRID_SCALE: usize = 1;
-const JITTER: usize = 2;
-const SEED: usize = 3;
-const VELOCITY: usize = 4;
-const DENSITY: usize = 5;
-const VISCOSITY: usize = 6;
-
-static PARAMS: [Param; 9] = [
+const PARAMS: &[Param] = &[
     Param::float(c"particle_separation", c"Particle Separation", 0.05)
         .unit(c"m")
         .range(0.001, 1.0)
@@ -75,9 +67,11 @@ static PARAMS: [Param; 9] = [
     material::viscosity()
         .not_animated()
         .help(c"Dynamic viscosity. 0 costs nothing; anything more acts at once, and the liquid sticks to walls unless the solver says that it slips. Water has 0.001 (give it 0), oil 0.1, honey 10, tar 1000. A coarse grid adds some of its own: what is thinner than speed x voxel x density looks alike."),
-    frames::PARAMS[0],
-    frames::PARAMS[1],
+    frames::START_FRAME,
+    frames::END_FRAME,
 ];
+
+const MATERIAL: MaterialParams = MaterialParams::of(PARAMS);
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.liquid_object", c"Liquid Object")
@@ -86,8 +80,8 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.liquid_object", c"
     .houdini(c"flipobject")
     .stages(&[Stage::INIT])
     .inputs(&[NodeKind::GEOMETRY], 0, 0)
-    .ports(&PORTS)
-    .params(&PARAMS);
+    .ports(PORTS)
+    .params(PARAMS);
 
 /// An instance.
 #[derive(Default)]
@@ -101,18 +95,18 @@ const TRIED_PARTICLES: f64 = 1e5;
 impl Instance for LiquidObject {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
-        let separation = call.number(PARTICLE_SEPARATION);
-        let h = separation * call.number(GRID_SCALE);
+        let separation = call.number(param!(PARAMS, particle_separation));
+        let h = separation * call.number(param!(PARAMS, grid_scale));
         limits::positive("particle_separation", separation)?;
         limits::positive("grid_scale", h)?;
         let transform = Transform::uniform(h, DVec3::ZERO);
         let seeding = Seeding {
             separation: separation as f32,
-            jitter: call.number(JITTER) as f32,
-            seed: call.int(SEED) as u64,
+            jitter: call.number(param!(PARAMS, jitter)) as f32,
+            seed: call.int(param!(PARAMS, seed)) as u64,
         };
-        let material = material::read(call, DENSITY, VISCOSITY)?;
-        let velocity = limits::velocity(call, VELOCITY, "velocity")?.as_vec3();
+        let material = material::read(call, MATERIAL)?;
+        let velocity = limits::velocity(call, param!(PARAMS, velocity), "velocity")?.as_vec3();
 
         let sites = match self.exchange.bounds(call, FILL)? {
             Some(bounds) => limits::particles(separation, bounds)?,
@@ -168,7 +162,7 @@ impl Instance for LiquidObject {
             STATE,
             &held,
             density,
-            vec![Field::faces(VEL, &held.liquid.velocity)],
+            vec![Field::faces(port!(PORTS, vel), &held.liquid.velocity)],
         )?;
         Ok(Outcome::Done)
     }

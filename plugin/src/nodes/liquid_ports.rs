@@ -1,6 +1,133 @@
-//! The data of a liquid, declared once for every node that touches it.
+//! The data of a liquid: what its solver's ports are, and how other nodes see the same data. A port is declared here
+//! once; whoever uses it finds it by its name.
 
-use meniscus_abi::{Element, Owner, Port, Sampling};
+use super::collider_ports as colliders;
+use meniscus_abi::{Access, Element, Owner, Port, Sampling, Stage};
+
+const READ: Access = Access::READ;
+const WRITE: Access = Access::WRITE;
+const BOTH: Access = Access::READ_WRITE;
+const OBJECT: Owner = Owner::OBJECT;
+const AFFECTOR: Owner = Owner::AFFECTOR;
+
+/// The ports of a liquid's solver.
+pub const PORTS: &[Port] = &[
+    particles(OBJECT).required()
+        .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, BOTH),
+    surface(OBJECT).required()
+        .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
+    vel_drift(OBJECT).required()
+        .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, BOTH),
+    liquid(OBJECT).required()
+        .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, BOTH),
+    Port::grid(OBJECT, c"vel_transferred", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity on faces before the solve: what FLIP takes differences against.")
+        .substep().required()
+        .on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
+    Port::grid(OBJECT, c"open", Sampling::FACE, Element::F32)
+        .help(c"Fraction of each face that is not in a solid.")
+        .substep().required()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
+    Port::grid(OBJECT, c"vel_solid", Sampling::FACE, Element::F32)
+        .unit(c"m/s")
+        .help(c"Velocity of the solids on faces.")
+        .substep().required()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
+    Port::grid(OBJECT, c"solid", Sampling::NODE, Element::F32)
+        .unit(c"m")
+        .help(c"Signed distance to all solids and closed sides, at nodes, negative inside.")
+        .substep().required()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
+    Port::grid(OBJECT, c"density", Sampling::CENTER, Element::F32)
+        .unit(c"kg/m^3")
+        .help(c"Density per cell; absent where the whole liquid has one density.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::grid(OBJECT, c"divergence", Sampling::CENTER, Element::F32)
+        .unit(c"1/s")
+        .help(c"Divergence the solve shall give the liquid (volume correction); absent where none.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::table(OBJECT, c"domain")
+        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; there where liquid may part from walls).")
+        .substep().required()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::grid(OBJECT, c"pressure", Sampling::CENTER, Element::F32)
+        .unit(c"Pa")
+        .help(c"Pressure of the liquid, and of bubbles in their cells.")
+        .on(Stage::SOLVE, BOTH),
+    Port::grid(OBJECT, c"region", Sampling::CENTER, Element::I32)
+        .help(c"0: air that reaches the outside; 1 and up: id of the bubble; -1 solid; -2 and down: connected piece of liquid.")
+        .on(Stage::SOLVE, BOTH),
+    Port::geometry(OBJECT, c"bubbles")
+        .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), pressure (Pa), constrained.")
+        .on(Stage::SOLVE, WRITE),
+    colliders::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    colliders::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    colliders::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    Port::grid(OBJECT, c"swelling", Sampling::CENTER, Element::F32)
+        .unit(c"1/s")
+        .help(c"Divergence of deforming solids inside the cells they cut, times the solid share of the cell, and what sources make behind the faces they drive; absent where there is neither.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::grid(OBJECT, c"viscosity", Sampling::CENTER, Element::F32)
+        .unit(c"Pa*s")
+        .help(c"Dynamic viscosity per cell; absent where the liquid has none, or its solver does not count it.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::table(OBJECT, c"air")
+        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; taken (m^3): what the liquid lost when its surface was fitted; next_id.")
+        .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
+    Port::grid(OBJECT, c"tension", Sampling::CENTER, Element::F32)
+        .unit(c"Pa")
+        .help(c"Surface tension times mean curvature, at the cells beside the surface; absent where there is no surface tension.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
+    vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
+    Port::grid(OBJECT, c"spray", Sampling::CENTER, Element::F32)
+        .help(c"Fraction of each cell that particles outside the surface fill: drops and films finer than the grid.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::geometry(OBJECT, c"air_particles")
+        .help(c"Passive particles in the air beside the liquid: P, id; absent where its solver samples none.")
+        .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
+    colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
+    forces(OBJECT).on(Stage::PREDICT, WRITE),
+    Port::grid(OBJECT, c"parted", Sampling::CENTER, Element::F32)
+        .unit(c"m/s")
+        .help(c"Speed at which the liquid leaves the wall beside a cell; 0 where it has not parted from it, absent where it never does.")
+        .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
+];
+
+/// What the solver hands to whoever solves the pressure in its stead: the ports of a coupling's participants.
+pub const fn handed_to_solve(owner: Owner) -> [Port; HANDED] {
+    let mut handed = [PORTS[0]; HANDED];
+    let (mut i, mut n) = (0, 0);
+    while i < PORTS.len() {
+        if is_handed(&PORTS[i]) {
+            handed[n] = PORTS[i].owned_by(owner).only_on(Stage::SOLVE);
+            n += 1;
+        }
+        i += 1;
+    }
+    handed
+}
+
+const HANDED: usize = {
+    let (mut i, mut n) = (0, 0);
+    while i < PORTS.len() {
+        n += is_handed(&PORTS[i]) as usize;
+        i += 1;
+    }
+    n
+};
+
+const fn is_handed(port: &Port) -> bool {
+    port.access[Stage::SOLVE.0 as usize] != 0
+}
 
 /// The particles.
 pub const fn particles(owner: Owner) -> Port {
@@ -42,52 +169,6 @@ pub const fn forces(owner: Owner) -> Port {
         .help(c"acceleration (m/s^2): the greatest that forces gave a particle in the last substep. A force that adds its own in init lets the first substep be as short as it must be.")
 }
 
-/// Face velocity as the particles carried it.
-pub const fn vel_transferred(owner: Owner) -> Port {
-    Port::grid(owner, c"vel_transferred", Sampling::FACE, Element::F32)
-        .unit(c"m/s")
-        .help(c"Velocity on faces before the solve: what FLIP takes differences against.")
-        .substep()
-}
-
-/// Open fraction of the faces.
-pub const fn open(owner: Owner) -> Port {
-    Port::grid(owner, c"open", Sampling::FACE, Element::F32)
-        .help(c"Fraction of each face that is not in a solid.")
-        .substep()
-}
-
-/// Velocity of the solids.
-pub const fn vel_solid(owner: Owner) -> Port {
-    Port::grid(owner, c"vel_solid", Sampling::FACE, Element::F32)
-        .unit(c"m/s")
-        .help(c"Velocity of the solids on faces.")
-        .substep()
-}
-
-/// Level set of the solids.
-pub const fn solid(owner: Owner) -> Port {
-    Port::grid(owner, c"solid", Sampling::NODE, Element::F32)
-        .unit(c"m")
-        .help(c"Signed distance to all solids and closed sides, at nodes, negative inside.")
-        .substep()
-}
-
-/// Swelling of deforming solids.
-pub const fn swelling(owner: Owner) -> Port {
-    Port::grid(owner, c"swelling", Sampling::CENTER, Element::F32)
-        .unit(c"1/s")
-        .help(c"Divergence of deforming solids inside the cells they cut, times the solid share of the cell, and what sources make behind the faces they drive; absent where there is neither.")
-        .substep()
-}
-
-/// Liquid outside the surface.
-pub const fn spray(owner: Owner) -> Port {
-    Port::grid(owner, c"spray", Sampling::CENTER, Element::F32)
-        .help(c"Fraction of each cell that particles outside the surface fill: drops and films finer than the grid.")
-        .substep()
-}
-
 /// Faces that sources drive.
 pub const fn inlet(owner: Owner) -> Port {
     Port::grid(owner, c"inlet", Sampling::FACE, Element::F32)
@@ -101,83 +182,4 @@ pub const fn vel_inlet(owner: Owner) -> Port {
         .unit(c"m/s")
         .help(c"Velocity of the faces whose velocity a source gives.")
         .substep()
-}
-
-/// Density where liquids meet.
-pub const fn density(owner: Owner) -> Port {
-    Port::grid(owner, c"density", Sampling::CENTER, Element::F32)
-        .unit(c"kg/m^3")
-        .help(c"Density per cell; absent where the whole liquid has one density.")
-        .substep()
-}
-
-/// Viscosity where there is any.
-pub const fn viscosity(owner: Owner) -> Port {
-    Port::grid(owner, c"viscosity", Sampling::CENTER, Element::F32)
-        .unit(c"Pa*s")
-        .help(
-            c"Dynamic viscosity per cell; absent where the liquid has none, or its solver does not count it.",
-        )
-        .substep()
-}
-
-/// Surface tension as a jump of pressure.
-pub const fn tension(owner: Owner) -> Port {
-    Port::grid(owner, c"tension", Sampling::CENTER, Element::F32)
-        .unit(c"Pa")
-        .help(c"Surface tension times mean curvature, at the cells beside the surface; absent where there is no surface tension.")
-        .substep()
-}
-
-/// Divergence asked of the solve.
-pub const fn divergence(owner: Owner) -> Port {
-    Port::grid(owner, c"divergence", Sampling::CENTER, Element::F32)
-        .unit(c"1/s")
-        .help(c"Divergence the solve shall give the liquid (volume correction); absent where none.")
-        .substep()
-}
-
-/// Limits of the domain.
-pub const fn domain(owner: Owner) -> Port {
-    Port::table(owner, c"domain")
-        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; there where liquid may part from walls).")
-        .substep()
-}
-
-/// Pressure.
-pub const fn pressure(owner: Owner) -> Port {
-    Port::grid(owner, c"pressure", Sampling::CENTER, Element::F32)
-        .unit(c"Pa")
-        .help(c"Pressure of the liquid, and of bubbles in their cells.")
-}
-
-/// Where the liquid has parted from solids.
-pub const fn parted(owner: Owner) -> Port {
-    Port::grid(owner, c"parted", Sampling::CENTER, Element::F32)
-        .unit(c"m/s")
-        .help(c"Speed at which the liquid leaves the wall beside a cell; 0 where it has not parted from it, absent where it never does.")
-}
-
-/// Regions of air and liquid.
-pub const fn region(owner: Owner) -> Port {
-    Port::grid(owner, c"region", Sampling::CENTER, Element::I32)
-        .help(c"0: air that reaches the outside; 1 and up: id of the bubble; -1 solid; -2 and down: connected piece of liquid.")
-}
-
-/// Bubbles.
-pub const fn bubbles(owner: Owner) -> Port {
-    Port::geometry(owner, c"bubbles")
-        .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), pressure (Pa), constrained.")
-}
-
-/// Passive particles of the air.
-pub const fn air_particles(owner: Owner) -> Port {
-    Port::geometry(owner, c"air_particles")
-        .help(c"Passive particles in the air beside the liquid: P, id; absent where its solver samples none.")
-}
-
-/// What the next substep needs to recognise bubbles.
-pub const fn air(owner: Owner) -> Port {
-    Port::table(owner, c"air")
-        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; taken (m^3): what the liquid lost when its surface was fitted; next_id.")
 }

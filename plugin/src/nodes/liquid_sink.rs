@@ -1,24 +1,23 @@
 //! Where liquid leaves.
 
 use super::frames;
-use super::liquid_source::{PORTS, REGION, STATE, look_at_region};
+use super::liquid_source::{REGION, STATE, STATE_AND_REGION, look_at_region};
 use crate::exchange::{Exchange, shared_density, write_table};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Node, NodeKind, Param, Stage, flags};
+use meniscus_abi::{Node, NodeKind, Param, Stage, flags, param};
 use meniscus_core::fluid::sources;
 use meniscus_core::fluid::thinning::{Shares, fill_where};
 
 /// How far around the region, in voxels, cells are filled that were thinned.
 const REACH: f64 = 3.0;
 
-const ACTIVE: usize = 0;
-static PARAMS: [Param; 3] = [
+const PARAMS: &[Param] = &[
     Param::toggle(c"active", c"Active", true)
         .help(c"Key it to open and close the drain.")
         .houdini(c"activate"),
-    frames::PARAMS[0],
-    frames::PARAMS[1],
+    frames::START_FRAME,
+    frames::END_FRAME,
 ];
 
 /// The descriptor.
@@ -27,8 +26,8 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_sink", c"Liq
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
-    .ports(&PORTS)
-    .params(&PARAMS);
+    .ports(&STATE_AND_REGION)
+    .params(PARAMS);
 
 /// An instance.
 #[derive(Default)]
@@ -38,7 +37,7 @@ pub struct LiquidSink {
 
 impl Instance for LiquidSink {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        if !call.on(ACTIVE) {
+        if !call.on(param!(PARAMS, active)) {
             return Ok(Outcome::Done);
         }
         self.exchange.begin(call)?;

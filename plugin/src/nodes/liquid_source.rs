@@ -1,10 +1,11 @@
 //! Where liquid enters.
 
-use super::{frames, limits, liquid_ports as ports, material};
+use super::material::{self, MaterialParams};
+use super::{frames, limits, liquid_ports as ports};
 use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
 use meniscus_core::fluid::inlet::{Inlet, Nozzle};
 use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::seeding::Seeding;
@@ -14,7 +15,7 @@ use meniscus_core::grid::Transform;
 use std::sync::Arc;
 
 /// The ports of a sink, and the first of a source: the liquid's state and the region.
-pub(super) const PORTS: [Port; 5] = [
+pub(super) const STATE_AND_REGION: [Port; 5] = [
     ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     ports::surface(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
     ports::vel_drift(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ),
@@ -28,29 +29,25 @@ pub(super) const PORTS: [Port; 5] = [
         .on(Stage::INIT, Access::READ)
         .on(Stage::PREDICT, Access::READ),
 ];
-pub(super) const STATE: StatePorts = StatePorts { particles: 0, surface: 1, vel: 2, liquid: 3 };
-pub(super) const REGION: u32 = 4;
-const INLET: InletPorts = InletPorts { faces: 5, velocity: 6 };
-const JET: u32 = 7;
-static OWN_PORTS: [Port; 8] = [
-    PORTS[0],
-    PORTS[1],
-    PORTS[2],
-    PORTS[3],
-    PORTS[4],
+/// Where these stand in either list.
+pub(super) const STATE: StatePorts = StatePorts::of(&STATE_AND_REGION);
+pub(super) const REGION: u32 = port!(STATE_AND_REGION, region);
+const PORTS: &[Port] = &[
+    STATE_AND_REGION[0],
+    STATE_AND_REGION[1],
+    STATE_AND_REGION[2],
+    STATE_AND_REGION[3],
+    STATE_AND_REGION[4],
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     Port::table(Owner::NODE, c"jet")
         .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled (m, of the places for new particles), way (m, of those seen from the region), centre (m, of the region), fills (1: the region was filled).")
         .on(Stage::PREDICT, Access::READ_WRITE),
 ];
+const INLET: InletPorts = InletPorts::of(PORTS);
+const JET: u32 = port!(PORTS, jet);
 
-const ACTIVE: usize = 0;
-const VELOCITY: usize = 1;
-const DRIVE: usize = 2;
-const DENSITY: usize = 3;
-const VISCOSITY: usize = 4;
-static PARAMS: [Param; 7] = [
+const PARAMS: &[Param] = &[
     Param::toggle(c"active", c"Active", true).help(c"Key it to open and close the tap.").houdini(c"activate"),
     Param::vector3(c"velocity", c"Velocity", [0.0; 3])
         .unit(c"m/s")
@@ -60,9 +57,11 @@ static PARAMS: [Param; 7] = [
         .help(c"Makes the region a nozzle: its back and sides are closed, and its front, as seen along the velocity, gives area times speed, in air and under water. Off, or at no speed, the region is kept filled and the liquid goes its own way."),
     material::density().help(c"Mass per volume of what enters."),
     material::viscosity().help(c"Dynamic viscosity of what enters; give it what the liquid has. Water has 0.001 (give it 0), honey 10."),
-    frames::PARAMS[0],
-    frames::PARAMS[1],
+    frames::START_FRAME,
+    frames::END_FRAME,
 ];
+
+const MATERIAL: MaterialParams = MaterialParams::of(PARAMS);
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"Liquid Source")
@@ -71,8 +70,8 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"L
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
-    .ports(&OWN_PORTS)
-    .params(&PARAMS);
+    .ports(PORTS)
+    .params(PARAMS);
 
 /// An instance.
 #[derive(Default)]
@@ -91,11 +90,11 @@ struct LastNozzle {
 
 impl Instance for LiquidSource {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        if !call.on(ACTIVE) {
+        if !call.on(param!(PARAMS, active)) {
             return Ok(Outcome::Done);
         }
-        let material = material::read(call, DENSITY, VISCOSITY)?;
-        let velocity = limits::velocity(call, VELOCITY, "velocity")?;
+        let material = material::read(call, MATERIAL)?;
+        let velocity = limits::velocity(call, param!(PARAMS, velocity), "velocity")?;
         self.exchange.begin(call)?;
         if call.stage() == Stage::INIT {
             return look_at_region(&mut self.exchange, call);
@@ -107,7 +106,7 @@ impl Instance for LiquidSource {
         limits::particles(held.particle_separation, region.bounds())?;
         let watch = call.progress().watch();
 
-        let drives = call.on(DRIVE) && velocity.as_vec3() != Vec3::ZERO;
+        let drives = call.on(param!(PARAMS, drive)) && velocity.as_vec3() != Vec3::ZERO;
         let stroke = if drives { Stroke::of(call, &region, velocity) } else { Stroke::first(DVec3::ZERO) };
         let mut others = None;
         if drives {
@@ -115,7 +114,7 @@ impl Instance for LiquidSource {
             others = self.drive(call, &held.liquid, &region, velocity.as_vec3())?;
         }
         let seeding = Seeding { separation: held.particle_separation as f32, jitter: 1.0, seed: 0 };
-        let travelled = call.on(DRIVE).then_some(stroke.travelled);
+        let travelled = call.on(param!(PARAMS, drive)).then_some(stroke.travelled);
         let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         // Where particles were thinned, few of them are no lack of liquid.

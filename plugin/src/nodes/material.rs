@@ -1,7 +1,7 @@
 //! What a liquid is made of: the parameters of every node that makes particles.
 
-use meniscus_abi::Param;
 use meniscus_abi::guest::{Call, Failure};
+use meniscus_abi::{Param, param_places};
 use meniscus_core::fluid::material::DENSITIES;
 use meniscus_core::fluid::seeding::Material;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
@@ -26,9 +26,14 @@ pub const fn viscosity() -> Param {
         .houdini(c"viscosity")
 }
 
-/// The material of a node whose [`density`] and [`viscosity`] stand at these places of its list.
-pub fn read(call: &Call, density: usize, viscosity: usize) -> Result<Material, Failure> {
-    let (density, viscosity) = (call.number(density), call.number(viscosity));
+param_places! {
+    /// Where a node's [`density`] and [`viscosity`] stand.
+    pub struct MaterialParams { density, viscosity }
+}
+
+/// The material that a node gives.
+pub fn read(call: &Call, at: MaterialParams) -> Result<Material, Failure> {
+    let (density, viscosity) = (call.number(at.density), call.number(at.viscosity));
     if !(density > 0.0 && density < f64::INFINITY) {
         return Err(Failure::parameter(format!("density must be above 0, not {}", written(density))));
     }

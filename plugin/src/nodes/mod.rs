@@ -4,7 +4,6 @@ mod acceleration;
 mod collider_ports;
 mod constraint_bubbles;
 mod flip_params;
-mod flip_ports;
 mod flip_solver;
 mod flip_totals;
 mod frames;

@@ -1,14 +1,14 @@
 //! A solid that liquids collide with: a signed distance of a mesh, moved rigidly or made anew as it deforms.
 
 use super::{collider_ports as ports, frames, limits};
-use crate::exchange::{Exchange, SolidShape};
+use crate::exchange::{ColliderPorts, Exchange, SolidShape};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 
 const WRITE: Access = Access::WRITE;
 const BOTH: Access = Access::READ_WRITE;
 const READ: Access = Access::READ;
-static PORTS: [Port; 5] = [
+const PORTS: &[Port] = &[
     ports::collision(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
     ports::collision_vel(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
     ports::motion(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE),
@@ -19,14 +19,10 @@ static PORTS: [Port; 5] = [
         .on(Stage::PREDICT, READ),
     ports::collision_vel_next(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, BOTH),
 ];
-const COLLISION: u32 = 0;
-const COLLISION_VEL: u32 = 1;
-const MOTION: u32 = 2;
-const MESH: u32 = 3;
-const COLLISION_VEL_NEXT: u32 = 4;
+const AT: ColliderPorts = ColliderPorts::of(PORTS);
+const MESH: u32 = port!(PORTS, mesh);
 
-const DIVISION_SIZE: usize = 0;
-static PARAMS: [Param; 3] = [
+const PARAMS: &[Param] = &[
     Param::float(c"division_size", c"Division Size", 0.05)
         .folder(c"Collisions")
         .unit(c"m")
@@ -34,8 +30,8 @@ static PARAMS: [Param; 3] = [
         .not_animated()
         .help(c"Voxel size of the collision field. About the liquid's voxel size (particle separation times grid scale) is right; walls and details thinner than it are lost.")
         .houdini(c"divsize"),
-    frames::PARAMS[0],
-    frames::PARAMS[1],
+    frames::START_FRAME,
+    frames::END_FRAME,
 ];
 
 /// The descriptor.
@@ -45,8 +41,8 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.static_object", c"
     .houdini(c"staticobject")
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
-    .ports(&PORTS)
-    .params(&PARAMS);
+    .ports(PORTS)
+    .params(PARAMS);
 
 /// An instance: it remembers which mesh its signed distance was made of, and makes it anew when it cannot tell.
 #[derive(Default)]
@@ -58,7 +54,7 @@ pub struct StaticObject {
 impl Instance for StaticObject {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
-        let h = call.number(DIVISION_SIZE);
+        let h = call.number(param!(PARAMS, division_size));
         limits::length("division_size", h)?;
         let shape = self.exchange.solid_shape(call, MESH)?;
         if call.is_trial() {
@@ -68,14 +64,13 @@ impl Instance for StaticObject {
         let stamps = shape.stamps();
         if call.stage() == Stage::INIT || stamps.is_none() || stamps != self.made_of {
             self.made_of = None;
-            let velocities = [COLLISION_VEL, COLLISION_VEL_NEXT];
-            self.exchange.write_collision(call, COLLISION, velocities, MESH, &shape, h)?;
+            self.exchange.write_collision(call, AT, MESH, &shape, h)?;
             self.made_of = stamps;
         } else if let SolidShape::Rigid { placement, .. } = &shape {
             let transform = SolidShape::lattice(h).to_row_major();
-            call.place_grid(COLLISION, 0, &placement.after(&transform))?;
+            call.place_grid(AT.collision, 0, &placement.after(&transform))?;
         }
-        self.exchange.write_motion(call, MOTION, &shape)?;
+        self.exchange.write_motion(call, AT.motion, &shape)?;
         Ok(Outcome::Done)
     }
 

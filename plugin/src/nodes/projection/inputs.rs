@@ -1,0 +1,146 @@
+//! What a projection reads.
+
+use super::SolvePorts;
+use crate::exchange::{Exchange, read_cavitation_pressure, read_domain, read_walls};
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::coupling::identity::BubbleMemory;
+use meniscus_core::coupling::{Density, LiquidFields, Parting};
+use meniscus_core::fluid::viscosity::{self, Viscosity, Viscous, Walls};
+use meniscus_core::grid::{FaceGrid, Grid, Transform};
+use meniscus_core::solid::DomainLimits;
+
+/// The fields of a liquid, as its ports hold them.
+pub(super) struct Inputs {
+    pub(super) transform: Transform,
+    pub(super) swelling: Option<Grid<f32>>,
+    pub(super) parted: Option<Grid<f32>>,
+    domain: DomainLimits,
+    surface: Grid<f32>,
+    open: FaceGrid<f32>,
+    vel_solid: FaceGrid<f32>,
+    density: Option<Grid<f32>>,
+    /// Where all of the liquid has the same, kg/m³.
+    uniform_density: f64,
+    divergence: Option<Grid<f32>>,
+    tension: Option<Grid<f32>>,
+    spray: Option<Grid<f32>>,
+    pressure: Option<Grid<f32>>,
+    bubbles: Option<BubbleMemory>,
+    /// What the liquid has beyond its rest volume, m³.
+    excess: f64,
+    /// Length of the next drift, s.
+    drift: f64,
+    /// Where liquid may part from walls: the pressure, Pa, and the faces that sources drive.
+    cavitation: Option<f64>,
+    driven: Option<FaceGrid<f32>>,
+    viscosity: Option<(Grid<f32>, Grid<f32>)>,
+    walls: Walls,
+}
+
+impl Inputs {
+    /// All but the velocity, which is read ahead.
+    pub(super) fn read(exchange: &mut Exchange, call: &Call, at: SolvePorts) -> Result<Self, Failure> {
+        let always = [at.surface, at.vel_drift, at.open, at.vel_solid, at.density, at.divergence];
+        let sometimes = [at.swelling, at.tension, at.spray, at.pressure, at.viscosity, at.parted, at.inlet];
+        exchange.read_ahead(call, &[&always[..], &sometimes].concat());
+        let (surface, transform) = exchange.required_grid(call, at.surface)?;
+        let cavitation = read_cavitation_pressure(call, at.domain, 0);
+        let mut optional = |port| Ok(exchange.grid::<f32>(call, port, 0)?.map(|g| g.0));
+        let density = optional(at.density)?;
+        let viscosity = match optional(at.viscosity)? {
+            Some(viscosity) => Some((optional(at.solid)?.ok_or_else(|| no_solid(at))?, viscosity)),
+            None => None,
+        };
+        Ok(Self {
+            swelling: optional(at.swelling)?,
+            parted: optional(at.parted)?,
+            divergence: optional(at.divergence)?,
+            tension: optional(at.tension)?,
+            spray: optional(at.spray)?,
+            pressure: optional(at.pressure)?,
+            open: exchange.required_faces(call, at.open)?.0,
+            vel_solid: exchange.required_faces(call, at.vel_solid)?.0,
+            driven: match cavitation {
+                Some(_) => exchange.faces(call, at.inlet, 0)?.map(|f| f.0),
+                None => None,
+            },
+            bubbles: exchange.bubble_memory(call, at.region, at.air)?,
+            domain: read_domain(call, at.domain, 0)?,
+            walls: read_walls(call, at.domain, 0),
+            uniform_density: if density.is_some() { 0.0 } else { uniform_density(call, at)? },
+            excess: liquid_excess(call, at),
+            drift: call.dt_next(),
+            transform,
+            surface,
+            density,
+            cavitation,
+            viscosity,
+        })
+    }
+
+    /// As the core reads them; `volume_gain`: 1/s.
+    pub(super) fn fields(&self, volume_gain: f64) -> LiquidFields<'_> {
+        LiquidFields {
+            transform: self.transform,
+            domain: self.domain,
+            surface: &self.surface,
+            open: &self.open,
+            vel_solid: &self.vel_solid,
+            swelling: self.swelling.as_ref(),
+            density: match &self.density {
+                Some(per_cell) => Density::PerCell(per_cell),
+                None => Density::Uniform(self.uniform_density),
+            },
+            source: self.divergence.as_ref(),
+            tension: self.tension.as_ref(),
+            spray: self.spray.as_ref(),
+            liquid_excess: self.excess,
+            previous_pressure: self.pressure.as_ref(),
+            previous_bubbles: self.bubbles.as_ref(),
+            drift: self.drift,
+            volume_gain,
+            parting: self.cavitation.map(|cavitation| Parting {
+                cavitation,
+                previous: self.parted.as_ref(),
+                driven: self.driven.as_ref(),
+            }),
+        }
+    }
+
+    /// What a viscous liquid's velocity is diffused with; `None` where nothing is viscous.
+    pub(super) fn viscous(&self) -> Option<Viscous<'_>> {
+        let (solid, viscosity) = self.viscosity.as_ref()?;
+        let params = viscosity::Params::default();
+        Some(Viscous { solid, viscosity: Viscosity::PerCell(viscosity), walls: self.walls, params })
+    }
+
+    /// Fields that nobody changed go back to where they were kept; the surface is another one if it was `fitted`.
+    pub(super) fn give_back(self, exchange: &mut Exchange, at: SolvePorts, fitted: bool) {
+        let kept = exchange.kept();
+        if !fitted {
+            kept.give_back(at.surface, [self.surface.values]);
+        }
+        kept.give_back(at.open, self.open.values);
+        kept.give_back(at.vel_solid, self.vel_solid.values);
+    }
+}
+
+fn no_solid(at: SolvePorts) -> Failure {
+    Failure::input(at.solid, "a viscous liquid needs `solid`, which is not there")
+}
+
+fn uniform_density(call: &Call, at: SolvePorts) -> Result<f64, Failure> {
+    let density = call.table(at.liquid, 0).and_then(|t| t.first::<f64>("density"));
+    match density.filter(|d| d.is_finite() && *d >= 0.0) {
+        // Without particles there is no density, and no pressure that would depend on it.
+        Some(d) => Ok(if d > 0.0 { d } else { 1000.0 }),
+        None => Err(Failure::input(at.liquid, "the table `liquid` lacks a density")),
+    }
+}
+
+/// What the liquid has beyond its rest volume, m³; 0 where nobody keeps books.
+fn liquid_excess(call: &Call, at: SolvePorts) -> f64 {
+    let number = |name| call.table(at.liquid, 0).and_then(|t| t.first::<f64>(name));
+    let excess = number("excess").zip(number("rest_volume")).map(|(excess, rest)| excess * rest);
+    excess.filter(|e| e.is_finite()).unwrap_or(0.0)
+}

@@ -1,0 +1,168 @@
+//! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
+
+mod inputs;
+mod report;
+
+use crate::exchange::{Exchange, Field, write_bubble_memory, write_bubbles};
+use inputs::Inputs;
+use meniscus_abi::guest::{Call, Failure, Outcome};
+use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
+use meniscus_core::coupling::{Error, LiquidFields, Projection};
+use meniscus_core::fluid::viscosity::{self, SplitError, between_projections};
+use meniscus_core::grid::{FaceGrid, Grid};
+use meniscus_core::pressure::{self, Device, Iteration, Params, PressureSolver};
+use std::ops::ControlFlow;
+
+port_places! {
+    /// What a projection reads and writes: a liquid solver's ports of the solve stage.
+    pub struct SolvePorts {
+        surface, vel_drift, open, vel_solid, density, divergence, liquid, domain, pressure, region, bubbles, swelling,
+        viscosity, solid, air, tension, spray, parted, inlet,
+    }
+}
+
+param_places! {
+    /// Where a node's [`TOLERANCE`] and [`MAX_ITERATIONS`] stand.
+    pub struct SolveParams { tolerance, max_iterations }
+}
+
+/// When the pressure solve stops.
+pub const TOLERANCE: Param = Param::float(c"tolerance", c"Tolerance", 1e-5)
+    .folder(c"Pressure Solve")
+    .range(1e-10, 1e-2)
+    .hard_min()
+    .help(c"Residual at which the pressure solve stops, relative to the divergence it removes. Smaller keeps volumes better and takes longer.")
+    .houdini(c"tolerance");
+
+/// When the pressure solve gives up.
+pub const MAX_ITERATIONS: Param = Param::int(c"max_iterations", c"Max Iterations", 1000)
+    .folder(c"Pressure Solve")
+    .range(1.0, 5000.0)
+    .hard_min()
+    .help(c"Iterations after which the pressure solve gives up and warns.")
+    .houdini(c"maxiter");
+
+/// A coupling's projection in the core.
+pub type Project = fn(
+    &LiquidFields,
+    &mut FaceGrid<f32>,
+    f64,
+    &mut dyn PressureSolver,
+    &Params,
+    pressure::Progress,
+) -> Result<Projection, Error>;
+
+/// A projection as a node runs it.
+pub struct Solve {
+    /// Of the node.
+    pub ports: SolvePorts,
+    /// Of the node.
+    pub params: SolveParams,
+    /// For stats.jsonl.
+    pub name: &'static str,
+    /// What it runs.
+    pub project: Project,
+}
+
+/// Caches of a projection.
+#[derive(Default)]
+pub struct Caches {
+    solver: Option<Box<dyn PressureSolver>>,
+    /// Somebody was told that a closed volume is full.
+    told: bool,
+}
+
+impl Solve {
+    /// Runs it; `volume_gain` is the rate, 1/s, at which bubbles return to their rest volumes.
+    pub fn run(
+        &self,
+        exchange: &mut Exchange,
+        caches: &mut Caches,
+        call: &mut Call,
+        volume_gain: f64,
+    ) -> Result<Outcome, Failure> {
+        let at = self.ports;
+        let inputs = Inputs::read(exchange, call, at)?;
+        let mut vel = exchange.required_faces(call, at.vel_drift)?.0;
+        let fields = inputs.fields(volume_gain);
+        let params = Params {
+            tolerance: call.number(self.params.tolerance),
+            max_iterations: call.int(self.params.max_iterations).max(1) as usize,
+        };
+        let (dt, progress) = (call.dt_kick(), call.progress());
+        let solver = caches.solver.get_or_insert_with(|| pressure::solver(device(call)));
+        let go_on = |_: Iteration| match progress.cancelled(-1.0) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let mut projection = |fields: &LiquidFields, vel: &mut FaceGrid<f32>| {
+            (self.project)(fields, vel, dt, solver.as_mut(), &params, &mut { go_on })
+        };
+        let solved = exchange.install(|| match inputs.viscous() {
+            Some(viscous) => {
+                let go_on = &mut { go_on };
+                let solved = between_projections(&fields, &viscous, &mut vel, dt, &mut projection, go_on);
+                solved.map(|(projected, info)| (projected, Some(info)))
+            }
+            None => Ok((projection(&fields, &mut vel)?, None)),
+        });
+        let (projected, viscous) = match solved {
+            Ok(solved) => solved,
+            Err(SplitError::Projection(Error::Solve(pressure::Error::Cancelled { .. }))) => {
+                return Ok(Outcome::Cancelled);
+            }
+            Err(SplitError::Viscosity(viscosity::Error::Cancelled { .. })) => return Ok(Outcome::Cancelled),
+            Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
+        };
+
+        if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
+            call.log(Level::INFO, &notice);
+        }
+        write(exchange, call, at, &inputs, &vel, &projected)?;
+        report::pressure(call, self.name, &projected);
+        if let Some(info) = &viscous {
+            report::viscosity(call, info);
+        }
+        let full = report::no_room(inputs.swelling.as_ref(), &inputs.transform, &projected);
+        if let Some(sentence) = full.filter(|_| !caches.told) {
+            caches.told = true;
+            call.log(Level::WARNING, &sentence);
+        }
+        inputs.give_back(exchange, at, projected.surface.is_some());
+        Ok(match report::unconverged(&projected.info, viscous.as_ref(), &params) {
+            None => Outcome::Done,
+            Some(reached) => Outcome::NotConverged(reached),
+        })
+    }
+}
+
+/// Writes what a projection made, and what the next one is to know.
+fn write(
+    exchange: &mut Exchange,
+    call: &mut Call,
+    at: SolvePorts,
+    inputs: &Inputs,
+    vel: &FaceGrid<f32>,
+    projected: &Projection,
+) -> Result<(), Failure> {
+    let center = |port, grid| Field::grid(port, Sampling::CENTER, grid);
+    let mut fields = vec![Field::faces(at.vel_drift, vel), center(at.pressure, &projected.pressure)];
+    fields.extend(projected.surface.as_ref().map(|fitted| center(at.surface, fitted)));
+    // One that was left by an earlier substep does not stay when liquid no longer parts.
+    let none = inputs.parted.as_ref().map(|p| Grid::new(p.topology.clone(), 0.0));
+    let parted = projected.parted.as_ref().or(none.as_ref());
+    fields.extend(parted.map(|parted| center(at.parted, parted)));
+    exchange.write_fields(call, &inputs.transform, &fields)?;
+    exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &inputs.transform)?;
+    write_bubble_memory(call, at.air, &projected.memory, projected.taken)?;
+    write_bubbles(call, at.bubbles, &projected.bubbles)
+}
+
+/// Where the user wants the work to be done.
+pub fn device(call: &Call) -> Device {
+    match call.device() {
+        "cpu" => Device::Cpu,
+        "cuda" => Device::Cuda,
+        _ => Device::Auto,
+    }
+}

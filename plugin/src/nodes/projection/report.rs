@@ -1,0 +1,72 @@
+//! What a projection tells: its solves for stats.jsonl, and a sentence where something is not as it should be.
+
+use meniscus_abi::guest::{Call, SolveReport};
+use meniscus_core::coupling::Projection;
+use meniscus_core::fluid::viscosity as viscous;
+use meniscus_core::grid::{Grid, Transform};
+use meniscus_core::number::{roughly, written};
+use meniscus_core::pressure::{Info, Params};
+
+/// The pressure solve, for stats.jsonl.
+pub(super) fn pressure(call: &Call, name: &str, projected: &Projection) {
+    let info = &projected.info;
+    call.solved(&SolveReport {
+        name,
+        device: info.device,
+        unknowns: info.unknowns as u64,
+        iterations: info.iterations as u32,
+        residual: info.residual,
+        seconds: info.setup_seconds + info.solve_seconds,
+    });
+    call.measure("max_divergence", &[projected.max_divergence]);
+}
+
+/// The viscosity solve, for stats.jsonl.
+pub(super) fn viscosity(call: &Call, info: &viscous::Info) {
+    call.solved(&SolveReport {
+        name: "viscosity",
+        device: "cpu",
+        unknowns: info.unknowns as u64,
+        iterations: info.iterations as u32,
+        residual: info.residual,
+        seconds: info.seconds,
+    });
+}
+
+/// What was reached by the first solve that stopped short of its tolerance, in a sentence.
+pub(super) fn unconverged(info: &Info, viscosity: Option<&viscous::Info>, params: &Params) -> Option<String> {
+    let short = |what: &str, iterations: usize, residual: f64, tolerance: f64| {
+        let iterations =
+            if iterations == 1 { "1 iteration".into() } else { format!("{iterations} iterations") };
+        format!(
+            "after {iterations} the residual of the {what} is {}, not {}",
+            roughly(residual),
+            written(tolerance)
+        )
+    };
+    if !info.converged {
+        let (iterations, residual) = (info.iterations, info.residual);
+        let told = short("pressure", iterations, residual, params.tolerance);
+        return Some(format!("{told}; raise max_iterations, or look at what the graph asks of the liquid"));
+    }
+    let info = viscosity.filter(|info| !info.converged)?;
+    Some(short("viscosity", info.iterations, info.residual, viscous::Params::default().tolerance))
+}
+
+/// A closed volume that cannot take what sources and swelling solids make (1/s, per cell), in a sentence.
+pub(super) fn no_room(
+    made: Option<&Grid<f32>>,
+    transform: &Transform,
+    projected: &Projection,
+) -> Option<String> {
+    /// Share of what is made from which it is worth a word.
+    const PRESSED: f64 = 0.5;
+    let made: f64 = made?.values.iter().map(|&rate| f64::from(rate.max(0.0))).sum();
+    let (made, flux) = (made * transform.voxel_size().powi(3), projected.incompatible_flux);
+    (made > 0.0 && flux > PRESSED * made).then(|| {
+        format!(
+            "{:.3} L/s are pressed into a closed volume that has no room for them; open a side of it, leave it more air, or close the source",
+            1e3 * flux
+        )
+    })
+}

@@ -4,8 +4,8 @@
 
 mod scenes;
 
-use meniscus_core::coupling::identity::identify;
-use meniscus_core::coupling::regions::Regions;
+use meniscus_core::coupling::air::identity::identify;
+use meniscus_core::coupling::air::regions::Regions;
 use meniscus_core::coupling::{Error, LiquidFields, Projection, constraint_bubbles, free_surface};
 use meniscus_core::grid::FaceGrid;
 use meniscus_core::pressure::{MultigridSolver, Params, PressureSolver, Progress};

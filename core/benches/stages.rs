@@ -6,14 +6,16 @@
 mod scenes;
 
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use meniscus_core::coupling::regions::Regions;
+use meniscus_core::coupling::air::regions::Regions;
 use meniscus_core::coupling::{constraint_bubbles, free_surface};
-use meniscus_core::fluid::advection::{Way, advect};
-use meniscus_core::fluid::cells::{self, Cells};
-use meniscus_core::fluid::extrapolation::{Walls, extrapolate};
-use meniscus_core::fluid::reseeding::{Interior, Reseeding, reseed};
+use meniscus_core::fluid::faces::extrapolation::{Walls, extrapolate};
+use meniscus_core::fluid::particles::cells::{self, Cells};
+use meniscus_core::fluid::population::reseeding::{Interior, Reseeding, reseed};
 use meniscus_core::fluid::surface::{SurfaceParams, surface};
-use meniscus_core::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
+use meniscus_core::fluid::transport::advection::{Way, advect};
+use meniscus_core::fluid::transport::transfer::{
+    Transfer, VelocityTransfer, faces_to_particles, particles_to_faces,
+};
 use meniscus_core::grid::leaf;
 use meniscus_core::levelset::redistance;
 use meniscus_core::pressure::{MultigridSolver, Params, PressureSolver};

@@ -5,11 +5,13 @@
 //! medium corrects. All of it stands on sparse leaf grids ([`grid`]) and level sets ([`levelset`]).
 #![forbid(unsafe_code)]
 
+mod control;
 pub mod coupling;
 pub mod fluid;
 pub mod grid;
 pub mod interrupt;
 pub mod levelset;
+pub mod mesh;
 pub mod number;
 pub mod pressure;
 pub mod solid;

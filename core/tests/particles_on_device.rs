@@ -5,10 +5,10 @@
 mod worn;
 
 use glam::{DVec3, Vec3};
-use meniscus_core::fluid::advection::{AdvectionParams, Way};
-use meniscus_core::fluid::cells::{self, Cells};
-use meniscus_core::fluid::device::{DeviceError, DeviceMover, Mover, Processor};
-use meniscus_core::fluid::transfer::{Transfer, VelocityTransfer};
+use meniscus_core::fluid::particles::cells::{self, Cells};
+use meniscus_core::fluid::transport::advection::{AdvectionParams, Way};
+use meniscus_core::fluid::transport::device::{DeviceError, DeviceMover, Mover, Processor};
+use meniscus_core::fluid::transport::transfer::{Transfer, VelocityTransfer};
 use meniscus_core::fluid::{Particle, Particles};
 use meniscus_core::grid::{FaceGrid, Transform};
 use meniscus_core::pressure;

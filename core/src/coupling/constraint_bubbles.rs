@@ -1,8 +1,8 @@
 //! Constraint bubbles: every closed region of air keeps its volume [Goldade and Batty 2017].
 
+use super::air::regions::Regions;
 use super::fields::LiquidFields;
-use super::project::{self, Engine, Error, Projection};
-use super::regions::Regions;
+use super::projection::{self, Engine, Error, Projection};
 use crate::grid::FaceGrid;
 use crate::pressure::{Params, PressureSolver, Progress};
 
@@ -27,7 +27,7 @@ pub fn project(
     params: &Params,
     progress: Progress,
 ) -> Result<Projection, Error> {
-    project::project(fields, keeps_volume, vel, dt, Engine { solver, params, progress })
+    projection::project(fields, keeps_volume, vel, dt, Engine { solver, params, progress })
 }
 
 /// Air that reaches unbounded space can go anywhere; all other air keeps its volume.

@@ -1,7 +1,6 @@
 //! What a pressure projection reads.
 
-use super::identity::BubbleMemory;
-use super::parting::Parting;
+use super::memory::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
 use crate::solid::{DomainLimits, Side};
 use glam::DVec3;
@@ -37,6 +36,17 @@ impl AirLimits {
         let walled = domain.sides.map(|side| side == Side::Closed);
         Self { low: index(domain.min), high: index(domain.max), walled }
     }
+}
+
+/// How liquid parts from solids.
+#[derive(Clone, Copy, Debug)]
+pub struct Parting<'a> {
+    /// Pressure, Pa, below which liquid parts where no air reaches.
+    pub cavitation: f64,
+    /// Speed, m/s, at which liquid left the walls of its cells in the substep before: above 0 where it had parted.
+    pub previous: Option<&'a Grid<f32>>,
+    /// Share of each face whose velocity a source gives: it is no wall.
+    pub driven: Option<&'a FaceGrid<f32>>,
 }
 
 /// The fields of a liquid at the time of its pressure solve. Grids need not share a topology.

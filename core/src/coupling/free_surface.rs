@@ -1,7 +1,7 @@
 //! The free surface: air is a void of pressure 0 wherever it is.
 
 use super::fields::LiquidFields;
-use super::project::{self, Engine, Error, Projection};
+use super::projection::{self, Engine, Error, Projection};
 use crate::grid::FaceGrid;
 use crate::pressure::{Params, PressureSolver, Progress};
 
@@ -18,5 +18,5 @@ pub fn project(
     params: &Params,
     progress: Progress,
 ) -> Result<Projection, Error> {
-    project::project(fields, |r| vec![false; r.air.len()], vel, dt, Engine { solver, params, progress })
+    projection::project(fields, |r| vec![false; r.air.len()], vel, dt, Engine { solver, params, progress })
 }

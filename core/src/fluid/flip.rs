@@ -3,28 +3,29 @@
 //! Between the two, a solve makes [`Liquid::velocity`] divergence-free. At the end of a substep particles,
 //! surface and velocity agree with each other: they, the counters and the volume book are the whole state.
 
-use super::advection::Way;
-use super::air_flow::carry_volume;
-use super::air_particles::sample_air;
-use super::cells::{self, Cells};
-use super::device::{Mover, Processor};
-use super::extrapolation::{Extended, Walls, extrapolate};
-use super::liquid::{FlipParams, Liquid};
+use super::faces::air_flow::carry_volume;
+use super::faces::extrapolation::{Extended, Walls, extrapolate};
+use super::faces::swelling::swelling;
+use super::liquid::Liquid;
 use super::material;
+use super::params::FlipParams;
+use super::particles::cells::{self, Cells};
 use super::particles::{Particles, Selection};
-use super::reseeding::{Interior, reseed};
-use super::solids::SolidMemory;
-use super::sources;
+use super::population::air::sample_air;
+use super::population::reseeding::{Interior, reseed};
+use super::population::sources;
+use super::population::thinning::{Shares, fill_gaps, spared, to_thin};
 use super::spreading::spread_out;
 use super::step::Step;
 use super::surface::surface;
-use super::swelling::swelling;
-use super::tension;
-use super::thinning::{Shares, fill_gaps, spared, to_thin};
-use super::transfer::Transfer;
-use super::volume::{self, LiquidVolume, VolumeBook};
+use super::surface::tension;
+use super::surface::volume::{self, LiquidVolume, VolumeBook};
+use super::transport::advection::Way;
+use super::transport::device::{Mover, Processor};
+use super::transport::transfer::Transfer;
 use crate::grid::{FaceGrid, Grid, Topology};
 use crate::levelset;
+use crate::solid::SolidMemory;
 use crate::solid::Solids;
 use glam::Vec3;
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Density and viscosity at the cells of the grid.
 
-use super::cells::Cells;
 use super::particles::Particles;
+use super::particles::cells::Cells;
 use super::viscosity::MAX_VISCOSITY;
 use crate::grid::{Grid, Transform, leaf};
 use glam::Vec3;

@@ -13,31 +13,46 @@ pub fn gather<T: Copy>(
     outside: T,
     block: &mut Vec<T>,
 ) {
+    let edge = leaf::DIM + 2 * halo;
+    block.resize(edge * edge * edge, outside);
+    copy(values, &topology.neighbours()[l], halo, |_| outside, block);
+}
+
+/// Copies a leaf, whose row of the neighbour table is given, and `halo` voxels around it; what a missing leaf holds
+/// depends on its slot.
+#[inline(always)]
+pub(super) fn copy<T: Copy>(
+    values: &[T],
+    neighbours: &[u32; leaf::NEIGHBOURS],
+    halo: usize,
+    missing: impl Fn(usize) -> T,
+    block: &mut [T],
+) {
     const ROWS: usize = leaf::SIZE / leaf::DIM;
     let h = halo as i32;
     let edge = leaf::DIM + 2 * halo;
-    block.resize(edge * edge * edge, outside);
-    let (leaves, neighbours) = (values.as_chunks::<{ leaf::SIZE }>().0, &topology.neighbours()[l]);
+    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
     let rows = |s: usize| -> Option<&[[T; leaf::DIM]; ROWS]> {
         leaves.get(neighbours[s] as usize)?.as_chunks().0.first_chunk()
     };
     let mut out = block.chunks_exact_mut(edge);
     for x in -h..8 + h {
         for (dy, y0, y1) in [(-1, -h, 0), (0, 0, 8), (1, 8, 8 + h)] {
-            let [below, own, above] = [-1, 0, 1].map(|dz| rows(leaf::slot(x >> 3, dy, dz)));
+            let slots = [-1, 0, 1].map(|dz| leaf::slot(x >> 3, dy, dz));
+            let [below, own, above] = slots.map(rows);
             for (y, row) in (y0..y1).zip(&mut out) {
                 let at = leaf::offset(x, y, 0) / leaf::DIM;
                 match below {
                     Some(below) => (0..halo).for_each(|z| row[z] = below[at][leaf::DIM - halo + z]),
-                    None => row[..halo].fill(outside),
+                    None => row[..halo].fill(missing(slots[0])),
                 }
                 match own {
                     Some(own) => row[halo..halo + leaf::DIM].copy_from_slice(&own[at]),
-                    None => row[halo..halo + leaf::DIM].fill(outside),
+                    None => row[halo..halo + leaf::DIM].fill(missing(slots[1])),
                 }
                 match above {
                     Some(above) => (0..halo).for_each(|z| row[halo + leaf::DIM + z] = above[at][z]),
-                    None => row[halo + leaf::DIM..].fill(outside),
+                    None => row[halo + leaf::DIM..].fill(missing(slots[2])),
                 }
             }
         }

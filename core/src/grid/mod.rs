@@ -4,10 +4,12 @@
 //! lies at (i − ½, j, k) and its lower node at (i − ½, j − ½, k − ½). Lengths inside the solvers are in
 //! metres unless a name says `index`.
 
+pub mod block;
 mod channel;
 pub mod halo;
 pub mod layers;
 pub mod morphology;
+pub mod rows;
 pub mod sampling;
 mod topology;
 mod transform;

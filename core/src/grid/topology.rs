@@ -104,6 +104,17 @@ impl Topology {
         self.index.get(&(ijk & !7)).map(|&l| l as usize)
     }
 
+    /// The 3×3×3 leaves around any leaf origin, active there or not: a row of the neighbour table.
+    pub fn surroundings(&self, origin: Coord) -> [u32; leaf::NEIGHBOURS] {
+        match self.leaf_of(origin) {
+            Some(l) => self.neighbours[l],
+            None => std::array::from_fn(|s| {
+                let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                self.leaf_of(origin + d * leaf::DIM as i32).map_or(leaf::ABSENT, |l| l as u32)
+            }),
+        }
+    }
+
     /// Position of a voxel in a channel slice: `leaf * 512 + offset`.
     #[inline]
     pub fn slot_of(&self, ijk: Coord) -> Option<usize> {

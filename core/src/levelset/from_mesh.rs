@@ -3,7 +3,7 @@
 use super::SignedDistance;
 use crate::grid::{Coord, Grid, Topology, Transform, leaf};
 use crate::interrupt::Interrupt;
-use crate::solid::{Feature, MeshError, Normals, TriMesh, closest_point};
+use crate::mesh::{Feature, MeshError, Normals, TriMesh, closest_point};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;

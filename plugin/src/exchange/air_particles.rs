@@ -5,8 +5,9 @@ use super::particles::lacks;
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape};
 use meniscus_abi::{Element, Meaning};
+use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::liquid::Liquid;
-use meniscus_core::fluid::{Particles, air_particles};
+use meniscus_core::fluid::population::air;
 
 impl Exchange {
     /// The air's particles at a port, around the origin of their liquid; none where there is nothing yet.
@@ -23,7 +24,7 @@ impl Exchange {
             let sentence = format!("`{name}`: the position of the particle with id {id} is not finite");
             return Err(Failure::not_finite(port, sentence));
         }
-        Ok(air_particles::passive(origin, positions, ids))
+        Ok(air::passive(origin, positions, ids))
     }
 
     /// Makes the air's particles at a port these; a port that never held any is left alone where there are none.

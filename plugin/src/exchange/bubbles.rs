@@ -5,7 +5,7 @@ use glam::Vec3;
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape};
 use meniscus_abi::{Element, Meaning};
 use meniscus_core::coupling::Bubble;
-use meniscus_core::coupling::identity::{AirBook, BubbleMemory, Remembered};
+use meniscus_core::coupling::memory::{AirBook, BubbleMemory, Remembered};
 
 /// Writes the enclosed regions of air that border liquid.
 pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failure> {

@@ -8,8 +8,8 @@ use meniscus_abi::guest::{AttributeShape, AttributeView, Call, Failure, Geometry
 use meniscus_abi::{Element, Level, On};
 use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::material::DENSITIES;
+use meniscus_core::mesh::{NearestPlace, NearestTriangle};
 use meniscus_core::number::written;
-use meniscus_core::solid::{NearestPlace, NearestTriangle};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ffi::CString;

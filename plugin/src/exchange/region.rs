@@ -7,8 +7,8 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::grid::Transform;
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
+use meniscus_core::mesh::TriMesh;
 use meniscus_core::number::roughly;
-use meniscus_core::solid::TriMesh;
 use std::sync::Arc;
 
 /// The inside of closed meshes; they may overlap.

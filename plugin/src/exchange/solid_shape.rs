@@ -8,7 +8,7 @@ use meniscus_abi::{Element, On, Sampling, Tile};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
-use meniscus_core::solid::TriMesh;
+use meniscus_core::mesh::TriMesh;
 
 /// A rigid motion as the host's geometry carries it on its detail.
 #[derive(Clone, Copy, Debug, PartialEq)]

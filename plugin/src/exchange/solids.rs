@@ -7,7 +7,8 @@ use meniscus_abi::guest::{Call, Failure, GeometryView};
 use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
-use meniscus_core::solid::{Collider, MeshError, Motion, TriMesh};
+use meniscus_core::mesh::{MeshError, TriMesh};
+use meniscus_core::solid::{Collider, Motion};
 use std::sync::Arc;
 
 /// Signed distances and velocity fields of colliders by their stamps.

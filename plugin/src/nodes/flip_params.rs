@@ -4,11 +4,11 @@ use super::{frames, projection};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{MenuItem, Param, param};
-use meniscus_core::fluid::liquid::{FlipParams, MOST_CFL};
-use meniscus_core::fluid::reseeding::Reseeding;
-use meniscus_core::fluid::transfer::VelocityTransfer;
+use meniscus_core::fluid::params::{FlipParams, MOST_CFL};
+use meniscus_core::fluid::population::reseeding::Reseeding;
+use meniscus_core::fluid::surface::volume::VolumeControl;
+use meniscus_core::fluid::transport::transfer::VelocityTransfer;
 use meniscus_core::fluid::viscosity::Walls;
-use meniscus_core::fluid::volume::VolumeControl;
 use meniscus_core::number::written;
 use meniscus_core::solid::{DomainLimits, Side};
 

@@ -2,8 +2,8 @@
 
 use glam::{DVec3, Vec3};
 use meniscus_core::fluid::Particles;
+use meniscus_core::fluid::population::thinning::Shares;
 use meniscus_core::fluid::step::Step;
-use meniscus_core::fluid::thinning::Shares;
 use rayon::prelude::*;
 
 /// Particles that one task sums up.

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
-use meniscus_core::fluid::travel::MOST_SPEED;
+use meniscus_core::fluid::transport::travel::MOST_SPEED;
 use meniscus_core::number::written;
 
 /// Voxels and distances between particles that can be meant, m: from a cell's nucleus to a lake.

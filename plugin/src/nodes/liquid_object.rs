@@ -7,11 +7,12 @@ use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::fluid::flip;
-use meniscus_core::fluid::liquid::{FlipParams, Liquid};
-use meniscus_core::fluid::seeding::Seeding;
-use meniscus_core::fluid::solids::SolidMemory;
+use meniscus_core::fluid::liquid::Liquid;
+use meniscus_core::fluid::params::FlipParams;
+use meniscus_core::fluid::particles::seeding::Seeding;
 use meniscus_core::grid::Transform;
 use meniscus_core::number::written;
+use meniscus_core::solid::SolidMemory;
 use meniscus_core::solid::{DomainLimits, Solids};
 
 const WRITE: Access = Access::WRITE;

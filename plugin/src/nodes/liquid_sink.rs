@@ -6,8 +6,8 @@ use crate::exchange::{Exchange, shared_density, write_table};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Node, NodeKind, Param, Stage, flags, param};
-use meniscus_core::fluid::sources;
-use meniscus_core::fluid::thinning::{Shares, fill_where};
+use meniscus_core::fluid::population::sources;
+use meniscus_core::fluid::population::thinning::{Shares, fill_where};
 
 /// How far around the region, in voxels, cells are filled that were thinned.
 const REACH: f64 = 3.0;

@@ -6,11 +6,11 @@ use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, sh
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
-use meniscus_core::fluid::inlet::{Inlet, Nozzle};
+use meniscus_core::fluid::faces::inlet::{Inlet, Nozzle};
 use meniscus_core::fluid::liquid::Liquid;
-use meniscus_core::fluid::seeding::Seeding;
-use meniscus_core::fluid::sources::{self, Jet};
-use meniscus_core::fluid::thinning::Thinned;
+use meniscus_core::fluid::particles::seeding::Seeding;
+use meniscus_core::fluid::population::sources::{self, Jet};
+use meniscus_core::fluid::population::thinning::Thinned;
 use meniscus_core::grid::Transform;
 use std::sync::Arc;
 

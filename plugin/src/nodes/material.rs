@@ -3,7 +3,7 @@
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Param, param_places};
 use meniscus_core::fluid::material::DENSITIES;
-use meniscus_core::fluid::seeding::Material;
+use meniscus_core::fluid::particles::seeding::Material;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::number::written;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::coupling::identity::BubbleMemory;
+use crate::coupling::memory::BubbleMemory;
 
 const DT: f64 = 0.01;
 const CLOSED: [bool; 6] = [true; 6];

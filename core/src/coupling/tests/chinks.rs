@@ -1,10 +1,11 @@
 //! Which openings let air through.
 
-use super::super::identity::{BubbleMemory, identify};
-use super::super::regions::{LABEL_SOLID, Regions};
 use super::regions::{limits, solid_box, walls};
 use super::*;
-use crate::fluid::solids::SolidMemory;
+use crate::coupling::air::identity::identify;
+use crate::coupling::air::regions::{LABEL_SOLID, Regions};
+use crate::coupling::memory::BubbleMemory;
+use crate::solid::SolidMemory;
 use crate::solid::Solids;
 use glam::ivec3;
 use std::collections::BTreeSet;

@@ -1,5 +1,7 @@
-use super::super::{assemble, regions::Regions, volumes};
 use super::*;
+use crate::coupling::air::regions::Regions;
+use crate::coupling::air::volumes;
+use crate::coupling::projection::assemble;
 use crate::grid::leaf;
 use crate::pressure::CELL;
 

@@ -1,5 +1,5 @@
-use super::super::identity::BubbleMemory;
 use super::*;
+use crate::coupling::memory::BubbleMemory;
 use glam::ivec3;
 
 const H: f64 = 0.01;

@@ -1,7 +1,8 @@
-use super::super::identity::{BubbleMemory, OUTSIDE, identify};
-use super::super::regions::Regions;
 use super::regions::{limits, regions, walls};
 use super::*;
+use crate::coupling::air::identity::identify;
+use crate::coupling::air::regions::Regions;
+use crate::coupling::memory::{BubbleMemory, OUTSIDE};
 use glam::ivec3;
 
 const SIZE: IVec3 = IVec3::splat(24);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::coupling::Parting;
-use crate::coupling::identity::BubbleMemory;
+use crate::coupling::memory::BubbleMemory;
 use crate::pressure::MultigridSolver;
 
 const DT: f64 = 0.01;

@@ -1,11 +1,11 @@
-use super::super::block;
-use super::super::regions::sets::has;
-use super::super::regions::{LABEL_SOLID, Regions};
 use super::*;
-use crate::fluid::solids::SolidMemory;
+use crate::coupling::air::regions::sets::has;
+use crate::coupling::air::regions::{LABEL_SOLID, Regions};
+use crate::grid::block;
 use crate::grid::leaf;
 use crate::levelset::from_mesh;
-use crate::solid::shapes::cuboid;
+use crate::mesh::shapes::cuboid;
+use crate::solid::SolidMemory;
 use crate::solid::{Collider, Motion, Solids};
 use glam::ivec3;
 
@@ -210,7 +210,7 @@ fn sets_around_a_leaf_say_what_its_labels_say() {
             assert_eq!(has(&around.liquid(), n), labels[i] < LABEL_SOLID);
             assert_eq!(has(&around.air(), n), labels[i] >= 0);
             for k in 0..6 {
-                let step = block::STEP[k / 2];
+                let step = block::STRIDE[k / 2];
                 let there = labels[if k % 2 == 1 { i + step } else { i - step }];
                 assert_eq!(around.label_behind(n, k), there, "{origin} {n} {k}");
                 assert_eq!(has(&around.liquid_behind(k), n), there < LABEL_SOLID);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fluid::advection::{AdvectionParams, Way, advect};
+use crate::fluid::transport::advection::{AdvectionParams, Way, advect};
 use crate::grid::{Coord, FaceGrid, Topology};
 use crate::levelset::SignedDistance;
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};

@@ -1,15 +1,16 @@
 use super::*;
 use crate::fluid::Selection;
-use crate::fluid::air_particles;
 use crate::fluid::flip::{predict, start};
-use crate::fluid::liquid::{FlipParams, Liquid};
-use crate::fluid::seeding::{Material, Seeding};
-use crate::fluid::solids::SolidMemory;
+use crate::fluid::liquid::Liquid;
+use crate::fluid::params::FlipParams;
+use crate::fluid::particles::seeding::{Material, Seeding};
+use crate::fluid::population::air;
 use crate::fluid::step::Step;
+use crate::fluid::surface::volume::VolumeControl;
 use crate::fluid::surface::{SurfaceParams, surface};
-use crate::fluid::volume::VolumeControl;
 use crate::grid::FaceGrid;
 use crate::grid::sampling::Sampler;
+use crate::solid::SolidMemory;
 use crate::solid::{DomainLimits, Side, Solids};
 use glam::IVec3;
 
@@ -158,7 +159,7 @@ fn a_particle_of_air_opens_a_gap_and_no_liquid() {
     let middle = Vec3::splat(0.85);
     let opened = |liquid: &mut Particles, air: bool| {
         let cells = sorted(liquid);
-        let mut passive = air_particles::passive(DVec3::ZERO, vec![middle], vec![0]);
+        let mut passive = air::passive(DVec3::ZERO, vec![middle], vec![0]);
         let own = cells::sort(&mut passive, &transform(), &cells.topology).0;
         let of_air = air.then_some(&own);
         surface(liquid, &cells, of_air, &transform(), None, None, &params)

@@ -1,18 +1,19 @@
 //! Particles on the emulated device: what the processor gives, or an honest way back to the processor.
 
 use super::*;
-use crate::fluid::advection::{AdvectionParams, Way};
-use crate::fluid::device::{DeviceMover, Mover, Processor};
+use crate::fluid::faces::inlet::{Inlet, Nozzle};
 use crate::fluid::flip::{correct, correct_on, predict, predict_on, start};
-use crate::fluid::inlet::{Inlet, Nozzle};
-use crate::fluid::liquid::{FlipParams, Liquid};
-use crate::fluid::seeding::{Material, Seeding};
-use crate::fluid::solids::SolidMemory;
-use crate::fluid::sources::drain;
+use crate::fluid::liquid::Liquid;
+use crate::fluid::params::FlipParams;
+use crate::fluid::particles::seeding::{Material, Seeding};
+use crate::fluid::population::sources::drain;
 use crate::fluid::step::Step;
-use crate::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
+use crate::fluid::transport::advection::{AdvectionParams, Way};
+use crate::fluid::transport::device::{DeviceMover, Mover, Processor};
+use crate::fluid::transport::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, Topology};
 use crate::levelset::SignedDistance;
+use crate::solid::SolidMemory;
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
 use glam::IVec3;
 use meniscus_kernels::cuda::Emulation;

@@ -4,7 +4,7 @@ use super::flip::Scene;
 use super::*;
 use crate::fluid::flip::longest_step;
 use crate::fluid::step::Step;
-use crate::fluid::transfer::VelocityTransfer;
+use crate::fluid::transport::transfer::VelocityTransfer;
 use crate::solid::{DomainLimits, Side};
 use std::f64::consts::PI;
 

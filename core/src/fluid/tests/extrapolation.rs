@@ -1,6 +1,6 @@
 use super::*;
-use crate::fluid::air_flow::carry_volume;
-use crate::fluid::extrapolation::{Walls, extrapolate};
+use crate::fluid::faces::air_flow::carry_volume;
+use crate::fluid::faces::extrapolation::{Walls, extrapolate};
 use crate::grid::{FaceGrid, Grid, leaf};
 use crate::solid::{DomainLimits, Side, rasterise};
 

@@ -1,17 +1,18 @@
 use super::*;
-use crate::coupling::identity::BubbleMemory;
+use crate::coupling::memory::BubbleMemory;
 use crate::coupling::{Bubble, Density, LiquidFields, Parting, constraint_bubbles, free_surface};
-use crate::fluid::device::Processor;
 use crate::fluid::flip::{correct_on, predict, start, suggest_dt};
-use crate::fluid::liquid::{FlipParams, Liquid};
-use crate::fluid::seeding::{Material, Seeding};
-use crate::fluid::solids::SolidMemory;
+use crate::fluid::liquid::Liquid;
+use crate::fluid::params::FlipParams;
+use crate::fluid::particles::seeding::{Material, Seeding};
 use crate::fluid::step::Step;
-use crate::fluid::transfer::VelocityTransfer;
+use crate::fluid::transport::device::Processor;
+use crate::fluid::transport::transfer::VelocityTransfer;
 use crate::fluid::viscosity::{self, Viscosity, Viscous, ViscousLiquid, Walls, between_projections};
 use crate::grid::{FaceGrid, Grid};
 use crate::levelset::SignedDistance;
 use crate::pressure::{MultigridSolver, Params};
+use crate::solid::SolidMemory;
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
 use std::ops::ControlFlow;
 
@@ -377,7 +378,7 @@ fn every_leaf_of_the_surface_knows_its_walls() {
         let scene = Scene::new(domain, drops, Vec3::ZERO);
         let (surface, open) = (&scene.liquid.surface.topology, &scene.liquid.solid.open.topology);
         assert!(surface.origins().iter().all(|&o| open.leaf_of(o).is_some()), "walls of set-up {n}");
-        let reach = crate::fluid::cells::covering(&scene.liquid.particles, &transform(), 5);
+        let reach = crate::fluid::particles::cells::covering(&scene.liquid.particles, &transform(), 5);
         beyond += surface.origins().iter().filter(|&&o| reach.leaf_of(o).is_none()).count();
     }
     assert!(beyond > 0, "in none of them the band reached beyond the cells");

@@ -2,16 +2,17 @@
 
 use super::flip::Scene;
 use super::*;
-use crate::fluid::advection::{AdvectionParams, Way, advect};
-use crate::fluid::collision::Sweep;
-use crate::fluid::device::{Interruptible, Processor, Stopped};
 use crate::fluid::flip;
-use crate::fluid::solids::SolidMemory;
 use crate::fluid::step::Step;
+use crate::fluid::transport::advection::{AdvectionParams, Way, advect};
+use crate::fluid::transport::collision::Sweep;
+use crate::fluid::transport::device::{Interruptible, Processor, Stopped};
 use crate::grid::{FaceGrid, Topology};
 use crate::interrupt::Interrupt;
 use crate::levelset;
-use crate::solid::{DomainLimits, MeshError, Side, Solids, shapes};
+use crate::mesh::{MeshError, shapes};
+use crate::solid::SolidMemory;
+use crate::solid::{DomainLimits, Side, Solids};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Says yes from the `n`th question on.

@@ -17,7 +17,7 @@ mod thinning;
 mod transfer;
 mod viscous;
 
-use super::cells::{self, Cells};
+use super::particles::cells::{self, Cells};
 use super::particles::{Particle, Particles};
 use crate::grid::Transform;
 use glam::{DVec3, Vec3};

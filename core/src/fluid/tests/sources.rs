@@ -1,9 +1,9 @@
 use super::*;
-use crate::fluid::cells;
-use crate::fluid::reseeding::{Interior, Reseeding, reseed};
-use crate::fluid::seeding::{Material, Seeding};
-use crate::fluid::sources::{Jet, drain, emit, enter};
-use crate::fluid::transfer::{Transfer, VelocityTransfer, particles_to_faces};
+use crate::fluid::particles::cells;
+use crate::fluid::particles::seeding::{Material, Seeding};
+use crate::fluid::population::reseeding::{Interior, Reseeding, reseed};
+use crate::fluid::population::sources::{Jet, drain, emit, enter};
+use crate::fluid::transport::transfer::{Transfer, VelocityTransfer, particles_to_faces};
 use crate::grid::{Grid, leaf};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

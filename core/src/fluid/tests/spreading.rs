@@ -2,9 +2,9 @@
 
 use super::surface::seeded;
 use super::*;
-use crate::fluid::advection::AdvectionParams;
 use crate::fluid::spreading::spread_out;
 use crate::fluid::surface::{SurfaceParams, surface};
+use crate::fluid::transport::advection::AdvectionParams;
 use crate::grid::Grid;
 use crate::levelset;
 use crate::solid::{DomainLimits, Rasteriser, Side, Solids};

@@ -1,6 +1,6 @@
 use super::flip::Scene;
 use super::*;
-use crate::fluid::seeding::{Material, Seeding};
+use crate::fluid::particles::seeding::{Material, Seeding};
 use crate::fluid::surface::{SurfaceParams, surface};
 use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, Grid};

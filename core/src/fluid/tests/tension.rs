@@ -2,7 +2,7 @@
 
 use super::flip::Scene;
 use super::*;
-use crate::fluid::tension::{greatest, longest_step};
+use crate::fluid::surface::tension::{greatest, longest_step};
 use crate::solid::{DomainLimits, Side};
 use std::f64::consts::{PI, TAU};
 

@@ -1,9 +1,9 @@
 use super::flip::Scene;
 use super::*;
-use crate::fluid::reseeding::Reseeding;
-use crate::fluid::sources::drain;
-use crate::fluid::thinning::{Shares, Thinned, fill_gaps, fill_where};
-use crate::fluid::transfer::{Transfer, VelocityTransfer, particles_to_faces};
+use crate::fluid::population::reseeding::Reseeding;
+use crate::fluid::population::sources::drain;
+use crate::fluid::population::thinning::{Shares, Thinned, fill_gaps, fill_where};
+use crate::fluid::transport::transfer::{Transfer, VelocityTransfer, particles_to_faces};
 use crate::grid::{Coord, leaf};
 use crate::solid::{DomainLimits, Side};
 use glam::Mat3;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fluid::material;
-use crate::fluid::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
+use crate::fluid::transport::transfer::{Transfer, VelocityTransfer, faces_to_particles, particles_to_faces};
 use crate::grid::{FaceGrid, leaf};
 use glam::{DVec3, Mat3};
 

@@ -6,7 +6,7 @@
 
 use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across, times};
 use super::transfer::{Links, MEAN, OCTANT, ON_SIDE, Weights, gather, of_faces, offset};
-use crate::fluid::halo::{self as blocks, SIZE, STRIDE};
+use crate::grid::block::{self as blocks, SIZE, STRIDE};
 use crate::grid::leaf;
 use rayon::prelude::*;
 use std::sync::Arc;

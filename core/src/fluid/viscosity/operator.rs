@@ -1,6 +1,6 @@
 //! A u = M u + Bᵀ k B u, leaf by leaf and without a matrix: B takes velocity to strain.
 
-use crate::fluid::halo::{self as blocks, SIZE, STRIDE};
+use crate::grid::block::{self as blocks, SIZE, STRIDE};
 use crate::grid::{Topology, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across};
 use super::volumes::{HALO, HalfSteps, leaves};
 use super::{Viscosity, ViscousLiquid, Walls};
 use crate::coupling::Density;
-use crate::fluid::halo::STRIDE;
+use crate::grid::block::STRIDE;
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
 use crate::levelset::fractions::theta;
 use rayon::prelude::*;

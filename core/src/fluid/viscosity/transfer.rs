@@ -5,7 +5,7 @@
 //! all three axes [Trottenberg et al. 2001, §8.7].
 
 use super::operator::{FACES, Operator};
-use crate::fluid::halo::{self as blocks, DIM, SIZE};
+use crate::grid::block::{self as blocks, DIM, SIZE};
 use crate::grid::{Coord, Topology, leaf};
 use rayon::prelude::*;
 

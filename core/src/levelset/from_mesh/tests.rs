@@ -1,5 +1,5 @@
 use super::*;
-use crate::solid::shapes;
+use crate::mesh::shapes;
 
 fn cube_distance(size: DVec3, p: DVec3) -> f64 {
     let q = (p - 0.5 * size).abs() - 0.5 * size;

@@ -3,7 +3,7 @@
 use super::SolvePorts;
 use crate::exchange::{Exchange, read_cavitation_pressure, read_domain, read_walls};
 use meniscus_abi::guest::{Call, Failure};
-use meniscus_core::coupling::identity::BubbleMemory;
+use meniscus_core::coupling::memory::BubbleMemory;
 use meniscus_core::coupling::{Density, LiquidFields, Parting};
 use meniscus_core::fluid::viscosity::{self, Viscosity, Viscous, Walls};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};

@@ -1,0 +1,95 @@
+//! How fast each bubble should grow to have the volume it should have.
+
+use super::identity::Identities;
+use super::regions::{Region, Regions};
+use super::volumes::ClosedVolume;
+use crate::control::gains;
+use crate::coupling::memory::AirBook;
+
+/// Most of a bubble that one substep adds or takes, and most voxels that its surface moves for it.
+const MOST: f64 = 0.5;
+
+/// The control that brings bubbles back to their rest volumes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Control {
+    /// Rate at which an error dies out, 1/s; 0 switches the control off.
+    pub(crate) gain: f64,
+    /// The drift that follows, s.
+    pub(crate) dt: f64,
+    /// Edge of a voxel, m.
+    pub(crate) h: f64,
+}
+
+/// True for air that the control holds to its volume.
+pub(crate) fn is_steered(air: &Region, constrained: bool) -> bool {
+    constrained && air.liquid_faces > 0
+}
+
+/// The volume that each region should have, m³: its rest volume. The air of a closed volume cannot grow as a whole: there
+/// rest volumes are scaled to the air there is, and to what more there would be were it not for `liquid_excess`, the
+/// volume (m³) that the liquid has too much of.
+pub(crate) fn targets(
+    regions: &Regions,
+    identities: &Identities,
+    closed: &[ClosedVolume],
+    liquid_excess: f64,
+) -> Vec<f64> {
+    let liquid_cells = regions.liquid_cells.iter().sum::<usize>();
+    let mut targets: Vec<f64> = identities.regions.iter().map(|i| i.book.rest).collect();
+    for volume in closed {
+        let sum = |of: &dyn Fn(usize) -> f64| volume.air.iter().map(|&r| of(r)).sum::<f64>();
+        let rest = sum(&|r| identities.regions[r].book.rest);
+        if rest > 0.0 {
+            let own = volume.liquids.iter().map(|&k| regions.liquid_cells[k]).sum::<usize>();
+            let excess = liquid_excess * own as f64 / liquid_cells as f64;
+            let all = (sum(&|r| regions.air[r].volume) + excess).max(0.0) / rest;
+            volume.air.iter().for_each(|&r| targets[r] *= all);
+        }
+    }
+    targets
+}
+
+/// Outflow that constrained air regions shall have, m³/s; enters the step in their books.
+///
+/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The rest is the divergence
+/// control of [Kim et al. 2007, Eq. 5] for air that is not simulated: with e = V₀ − V, V₀ the [`targets`], and y = ∫e dt,
+/// Q = k_p e + k_i y with the [`gains`], so that a steady leak leaves no steady error.
+pub(crate) fn growth(
+    regions: &Regions,
+    identities: &mut Identities,
+    constrained: &[bool],
+    targets: &[f64],
+    control: Control,
+) -> Vec<f64> {
+    let all = regions.air.iter().zip(&mut identities.regions).zip(constrained.iter().zip(targets));
+    all.map(|((air, identity), (&constrained, &target))| match is_steered(air, constrained) {
+        true => control.outflow(air, &mut identity.book, target),
+        false => 0.0,
+    })
+    .collect()
+}
+
+impl Control {
+    /// Outflow of one region, m³/s.
+    ///
+    /// A void, which no air has ever entered, is closed within a few substeps whatever the gain. No surface is moved by
+    /// more than half a voxel in a step: air that touches the liquid through the chink of a cut cell would shoot it
+    /// through. What lies beyond that bound does not enter the drift.
+    fn outflow(&self, air: &Region, book: &mut AirBook, rest: f64) -> f64 {
+        if self.gain <= 0.0 {
+            return 0.0;
+        }
+        let most = MOST * air.volume.max(rest).min(air.liquid_area * self.h) / self.dt;
+        if rest <= 0.0 {
+            return -most;
+        }
+        let error = rest - air.volume;
+        let [k_p, k_i] = gains(self.gain, self.dt);
+        let drift = (book.drift + error * self.dt).clamp(-most / k_i, most / k_i);
+        let wanted = k_p * error + k_i * drift;
+        if wanted.abs() <= most {
+            book.drift = drift;
+        }
+        wanted.clamp(-most, most)
+    }
+}

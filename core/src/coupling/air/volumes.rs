@@ -1,0 +1,61 @@
+//! Closed volumes: liquid and air that no outside reaches, and whose prescribed flux must therefore vanish.
+
+use super::regions::Regions;
+
+/// Connected liquid components and constrained air regions, bounded by solids alone. Their pressures are
+/// determined up to one constant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ClosedVolume {
+    /// Liquid components, ascending.
+    pub(crate) liquids: Vec<usize>,
+    /// Air regions, ascending.
+    pub(crate) air: Vec<usize>,
+}
+
+impl ClosedVolume {
+    /// The region of largest volume (the first of equals): the one whose constraint follows from all the
+    /// others, so that no small, watched bubble is the free one.
+    pub(crate) fn largest(&self, regions: &Regions) -> Option<usize> {
+        let larger = |best: Option<usize>, &r: &usize| match best {
+            Some(b) if regions.air[b].volume >= regions.air[r].volume => best,
+            _ => Some(r),
+        };
+        self.air.iter().fold(None, larger)
+    }
+}
+
+/// Groups liquid components and the `constrained` air regions that touch each other; keeps the groups
+/// without contact to a region of given pressure [Goldade and Batty 2017, §4.2].
+pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool]) -> Vec<ClosedVolume> {
+    let liquids = regions.liquid_cells.len();
+    let mut sets = super::regions::DisjointSets::new(liquids + regions.air.len());
+    let touching =
+        || regions.air.iter().enumerate().flat_map(|(r, a)| a.liquids.iter().map(move |&k| (r, k)));
+    for (r, k) in touching().filter(|&(r, _)| constrained[r]) {
+        sets.union((liquids + r) as u32, k);
+    }
+    let mut given = vec![false; liquids];
+    for (_, k) in touching().filter(|&(r, _)| !constrained[r]) {
+        given[sets.find(k) as usize] = true;
+    }
+    let mut group = vec![usize::MAX; liquids];
+    let mut volumes: Vec<ClosedVolume> = Vec::new();
+    for k in 0..liquids {
+        let root = sets.find(k as u32) as usize;
+        if given[root] {
+            continue;
+        }
+        if root == k {
+            group[k] = volumes.len();
+            volumes.push(ClosedVolume::default());
+        }
+        volumes[group[root]].liquids.push(k);
+    }
+    for r in (0..regions.air.len()).filter(|&r| constrained[r] && !regions.air[r].liquids.is_empty()) {
+        let root = sets.find((liquids + r) as u32) as usize;
+        if !given[root] {
+            volumes[group[root]].air.push(r);
+        }
+    }
+    volumes
+}

@@ -1,0 +1,41 @@
+//! Walls and sources may ask of a closed volume what no velocity without divergence gives: who yields.
+
+use super::flux::Flux;
+use crate::coupling::air::regions::Regions;
+use crate::coupling::air::volumes::ClosedVolume;
+
+/// Net outflow that constraints must leave, because no velocity field could do otherwise, m³/s.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leftover {
+    /// Per air region.
+    pub(crate) air: Vec<f64>,
+    /// Per cell of each liquid component.
+    pub(crate) per_cell: Vec<f64>,
+}
+
+/// Smallest volume, in voxels, that a region counts with when a closed volume's surplus is shared out: a
+/// region of cells that the smoothed surface has closed still takes part.
+const SMALLEST_SHARE: f64 = 1e-3;
+
+/// Shares the total outflow prescribed to each closed volume (by its walls and sources) among its air in
+/// proportion to volume, so that the air yields to what the liquid wants; among its cells when it has none.
+pub(crate) fn compatible(regions: &Regions, volumes: &[ClosedVolume], flux: &Flux, h: f64) -> Leftover {
+    let mut left =
+        Leftover { air: vec![0.0; regions.air.len()], per_cell: vec![0.0; regions.liquid_cells.len()] };
+    for v in volumes {
+        let liquid: f64 = v.liquids.iter().map(|&k| flux.liquid[k]).sum();
+        let total = liquid + v.air.iter().map(|&r| flux.air[r]).sum::<f64>();
+        let share = |r: usize| regions.air[r].volume.max(SMALLEST_SHARE * h * h * h);
+        let all: f64 = v.air.iter().map(|&r| share(r)).sum();
+        for &r in &v.air {
+            left.air[r] = total * share(r) / all;
+        }
+        if v.air.is_empty() {
+            let cells: usize = v.liquids.iter().map(|&k| regions.liquid_cells[k]).sum();
+            for &k in &v.liquids {
+                left.per_cell[k] = total / cells as f64;
+            }
+        }
+    }
+    left
+}

@@ -1,0 +1,339 @@
+//! The projection that every liquid coupling shares: flux → pressure → velocity.
+//!
+//! `flux` says what flows out of every region as things are, `compatible` who yields where that cannot be, `assemble` makes
+//! the pressure system, `first_guess` its start, `parting` says where liquid leaves a solid.
+
+pub(super) mod assemble;
+mod compatible;
+mod first_guess;
+mod flux;
+mod parting;
+
+use super::air::fit::fit;
+use super::air::growth::{self, growth};
+use super::air::identity::{Identities, identify};
+use super::air::regions::{LABEL_SOLID, Region, Regions, component_of};
+use super::air::volumes::{ClosedVolume, closed_volumes};
+use super::fields::LiquidFields;
+use super::memory::BubbleMemory;
+use crate::grid::rows::{Row, Rows};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
+use crate::pressure::{self, FIXED, Info, Params, PressureSolver, PressureSystem, Progress, SOLID, Unknowns};
+use assemble::AirUnknowns;
+use compatible::{Leftover, compatible};
+use first_guess::first_guess;
+use flux::{Flux, Walls};
+use glam::DVec3;
+use parting::Parted;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A region of air, as the solve leaves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bubble {
+    /// Its id for as long as it exists; [`OUTSIDE`](super::memory::OUTSIDE) when exterior.
+    pub id: i32,
+    /// Volume, m³; infinite when exterior.
+    pub volume: f64,
+    /// Volume that the particles leave it, m³, before the surface was fitted to what it should have.
+    pub found_volume: f64,
+    /// Volume it should have, m³; infinite when exterior.
+    pub rest_volume: f64,
+    /// Pressure λ, Pa, against the air of given pressure; in a closed volume, against its largest bubble.
+    pub pressure: f64,
+    /// Centre of volume in world space, m.
+    pub centroid: DVec3,
+    /// The solve kept its volume (by its own row, or as a consequence of the others).
+    pub constrained: bool,
+    /// It reaches unbounded air.
+    pub exterior: bool,
+    /// Faces it shares with liquid.
+    pub liquid_faces: usize,
+    /// Area of the liquid surface that bounds it, m².
+    pub liquid_area: f64,
+}
+
+/// What a projection leaves besides the velocity.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    /// Pressure, Pa: of the liquid's cells, λ in the air's.
+    pub pressure: Grid<f32>,
+    /// The level set, m, fitted to the volumes of liquid and bubbles; `None` where it is as it came.
+    pub surface: Option<Grid<f32>>,
+    /// What the liquid has less for it, m³.
+    pub taken: f64,
+    /// The air regions, in the order of their first cells.
+    pub bubbles: Vec<Bubble>,
+    /// Where they are, and what the next substep needs to recognise them.
+    pub memory: BubbleMemory,
+    /// Speed, m/s, at which liquid leaves the walls of its cells, 0 where it has not parted from them; `None` where it
+    /// never does.
+    pub parted: Option<Grid<f32>>,
+    /// What the solver did.
+    pub info: Info,
+    /// Largest |D u + s − source| / h³ of a liquid cell after the update, 1/s.
+    pub max_divergence: f64,
+    /// Largest net outflow |B u + s_b| of a constrained bubble after the update, beyond what brings it back to
+    /// its rest volume and what a closed volume's walls and sources force on it, m³/s.
+    pub max_bubble_flux: f64,
+    /// Largest outflow that a closed volume's walls and sources ask of what they enclose, m³/s: no
+    /// velocity can answer it, so its bubbles take it (or its liquid, where it has none).
+    pub incompatible_flux: f64,
+}
+
+/// Why a projection gave no result; nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The substep is not a positive time.
+    #[error("pressure projection: a substep of {0} s")]
+    Step(f64),
+    /// The voxels have no size.
+    #[error("pressure projection: a voxel size of {0} m")]
+    VoxelSize(f64),
+    /// The solver refused the system, or was cancelled.
+    #[error(transparent)]
+    Solve(#[from] pressure::Error),
+}
+
+/// How a coupling treats the air: which regions carry a volume constraint.
+pub(crate) type Constrained = fn(&Regions) -> Vec<bool>;
+
+/// Solver and its settings, borrowed for one projection.
+pub(crate) struct Engine<'a> {
+    pub(crate) solver: &'a mut dyn PressureSolver,
+    pub(crate) params: &'a Params,
+    pub(crate) progress: Progress<'a>,
+}
+
+/// Projects `vel` (m/s, after forces that acted for `dt` seconds) with the constraints D u + s = 0 on the liquid's cells
+/// and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7], or as much as brings them
+/// back to their rest volumes.
+pub(crate) fn project(
+    fields: &LiquidFields,
+    constrained: Constrained,
+    vel: &mut FaceGrid<f32>,
+    dt: f64,
+    engine: Engine,
+) -> Result<Projection, Error> {
+    let h = fields.voxel_size();
+    for length in [dt, fields.drift] {
+        if !(length > 0.0 && length < f64::INFINITY) {
+            return Err(Error::Step(length));
+        }
+    }
+    if !(h > 0.0 && h < f64::INFINITY) {
+        return Err(Error::VoxelSize(h));
+    }
+    let regions = Regions::find(fields);
+    let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
+    let constrained = constrained(&regions);
+    let closed = closed_volumes(&regions, &constrained);
+    let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
+    let control = growth::Control { gain: fields.volume_gain, dt: fields.drift, h };
+    let (there, room) = (targets(0.0), targets(fields.liquid_excess));
+    let grow = growth(&regions, &mut identities, &constrained, &there, control);
+    let fitted = fit(fields, &regions, &room, &constrained);
+    let fields = &LiquidFields { surface: fitted.as_ref().map_or(fields.surface, |f| &f.surface), ..*fields };
+    let air = air_unknowns(&regions, &constrained, &closed);
+    let topology = assemble::liquid_leaves(&regions);
+    let mut system = assemble::system(fields, &regions, &topology, &air, dt);
+    let walls = Walls::new(fields, &regions);
+    let mut x = first_guess(fields, &regions, &system, &air, &closed);
+    let parted = {
+        let (regions, topology, air, closed) = (&regions, &topology, &air, &closed[..]);
+        let walls = parting::Walls { fields, regions, topology, air, closed, vel, dt };
+        Parted::find(&walls, &system, &x)
+    };
+    parted.link(&air, &mut system);
+    let mut before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    parted.enter(&parted.opening(&air, None), &mut before);
+    let left = compatible(&regions, &closed, &before, h);
+    let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
+    let tension = assemble::tension_flux(fields, &regions, &system);
+    if let Some(tension) = &tension {
+        assemble::add_tension(&system, tension, &mut rhs);
+    }
+    let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
+
+    let values = pressures(&system, &x);
+    include_leaves(vel, &topology);
+    update_velocity(fields, &system, &values, tension.as_ref(), vel);
+    let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    let opening = parted.opening(&air, Some(&x));
+    parted.enter(&opening, &mut after);
+    let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
+    let forced = |v: &ClosedVolume| {
+        let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();
+        let liquid: f64 = v.liquids.iter().map(|&k| left.per_cell[k] * regions.liquid_cells[k] as f64).sum();
+        (air + liquid).abs()
+    };
+    Ok(Projection {
+        pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
+        bubbles: {
+            let shown = fitted.as_ref().map_or(&regions.air, |f| &f.air);
+            bubbles(&regions, shown, &identities, &constrained, &air, &x)
+        },
+        parted: fields.parting.is_some().then(|| parted.speeds(&topology, &opening)),
+        info,
+        max_divergence,
+        max_bubble_flux,
+        incompatible_flux: closed.iter().map(forced).fold(0.0, f64::max),
+        memory: identities.memory(regions),
+        taken: fitted.as_ref().map_or(0.0, |f| f.taken),
+        surface: fitted.map(|f| f.surface),
+    })
+}
+
+/// Numbers the constrained regions that border liquid, less one per closed volume: the constraint of its
+/// largest region follows from the others and its pressure, which only sets the level, is 0.
+fn air_unknowns(regions: &Regions, constrained: &[bool], closed: &[ClosedVolume]) -> AirUnknowns {
+    let mut unknown: Vec<bool> =
+        constrained.iter().zip(&regions.air).map(|(&c, a)| c && a.liquid_faces > 0).collect();
+    for r in closed.iter().filter_map(|v| v.largest(regions)) {
+        unknown[r] = false;
+    }
+    let mut next = 0..;
+    unknown.into_iter().map(|u| if u { next.next() } else { None }).collect()
+}
+
+/// Pressure of every cell of a system, Pa: p, λ or 0.
+fn pressures(system: &PressureSystem, x: &Unknowns) -> Vec<f64> {
+    let value = |(&label, &p): (&i32, &f64)| match label {
+        FIXED | SOLID => 0.0,
+        b if b >= 0 => x.supers[b as usize],
+        _ => p,
+    };
+    system.label.par_iter().zip(&x.cells).map(value).collect()
+}
+
+/// Makes a velocity cover every face of a system.
+fn include_leaves(vel: &mut FaceGrid<f32>, topology: &Topology) {
+    if topology.origins().iter().any(|&o| vel.topology.leaf_of(o).is_none()) {
+        *vel = vel.on(&Arc::new(vel.topology.union(topology)));
+    }
+}
+
+/// u = u* + dt M⁻¹ (Dᵀ p + Bᵀ λ) [Goldade and Batty 2017, Eq. 7], which on a face of coefficient c is
+/// u* + c (p_low − p_high) / (α h²); a closed face takes the solid's velocity.
+fn update_velocity(
+    fields: &LiquidFields,
+    system: &PressureSystem,
+    pressures: &[f64],
+    tension: Option<&[Vec<f64>; 3]>,
+    vel: &mut FaceGrid<f32>,
+) {
+    let h = fields.voxel_size();
+    let topology = vel.topology.clone();
+    let [x, y, z] = &mut vel.values;
+    let axes =
+        x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
+    axes.zip(topology.origins()).for_each(|(((x, y), z), &origin)| {
+        let (open, solid) = (Rows::faces(fields.open, origin), Rows::faces(fields.vel_solid, origin));
+        let solved = system
+            .topology
+            .leaf_of(origin)
+            .map(|l| (l * leaf::SIZE, Rows::around(pressures, 0.0, &system.topology.neighbours()[l])));
+        for (axis, u) in [x, y, z].into_iter().enumerate() {
+            for (n, u) in u.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+                let alpha = open[axis].row(n);
+                if let Some((start, p)) = &solved {
+                    let first = start + n * leaf::DIM;
+                    let Some(c) = system.face[axis][first..].first_chunk::<{ leaf::DIM }>() else { return };
+                    if c.iter().fold(false, |any, &c| any | (c > 0.0)) {
+                        let jump =
+                            tension.and_then(|t| t[axis][first..].first_chunk()).unwrap_or(&[0.0; leaf::DIM]);
+                        let (p, below) = (p.row(n), p.row_behind(n, 2 * axis));
+                        let solved: Row<f32> = std::array::from_fn(|z| {
+                            let flow = f64::from(c[z]) * (below[z] - p[z]) - jump[z];
+                            (f64::from(u[z]) + flow / (f64::from(alpha[z]) * h * h)) as f32
+                        });
+                        *u = std::array::from_fn(|z| if c[z] > 0.0 { solved[z] } else { u[z] });
+                    }
+                }
+                if alpha.iter().fold(false, |any, &alpha| any | (alpha <= 0.0)) {
+                    let solid = solid[axis].row(n);
+                    *u = std::array::from_fn(|z| if alpha[z] <= 0.0 { solid[z] } else { u[z] });
+                }
+            }
+        }
+    });
+}
+
+/// Largest divergence of a cell, 1/s, and largest net outflow of a constrained bubble, m³/s.
+fn remaining(
+    regions: &Regions,
+    system: &PressureSystem,
+    constrained: &[bool],
+    after: &Flux,
+    left: &Leftover,
+    h: f64,
+) -> (f64, f64) {
+    let nothing_left = left.per_cell.iter().all(|&left| left == 0.0);
+    let of_leaf = |(l, cells): (usize, &[f64])| {
+        if nothing_left {
+            // Outflows are 0 where no liquid is.
+            return cells
+                .iter()
+                .fold(0.0, |most, outflow| if outflow.abs() > most { outflow.abs() } else { most });
+        }
+        let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return 0.0 };
+        let excess = |(n, outflow): (usize, &f64)| match labels[n] {
+            k @ ..LABEL_SOLID => (outflow - left.per_cell[component_of(k)]).abs(),
+            _ => 0.0,
+        };
+        cells.iter().enumerate().map(excess).fold(0.0, f64::max)
+    };
+    let cells = after.cells.par_chunks(leaf::SIZE).enumerate().map(of_leaf).reduce(|| 0.0, f64::max);
+    let bubble = |r: usize| if constrained[r] { (after.air[r] - left.air[r]).abs() } else { 0.0 };
+    (cells / (h * h * h), (0..after.air.len()).map(bubble).fold(0.0, f64::max))
+}
+
+/// The pressure on the surface's leaves: p in liquid, λ in air, 0 in solids.
+fn pressure_grid(
+    fields: &LiquidFields,
+    regions: &Regions,
+    system: &PressureSystem,
+    pressures: &[f64],
+    air: &AirUnknowns,
+    x: &Unknowns,
+) -> Grid<f32> {
+    let mut grid = Grid::new(fields.surface.topology.clone(), 0f32);
+    let topology = grid.topology.clone();
+    grid.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
+        // Of a leaf of the system they are all known.
+        if let Some(l) = system.topology.leaf_of(origin) {
+            let solved = &pressures[l * leaf::SIZE..];
+            out.iter_mut().zip(solved).for_each(|(out, &p)| *out = p as f32);
+            return;
+        }
+        let Some(labels) = regions.of_leaf(origin) else { return };
+        for (out, &label) in out.iter_mut().zip(labels).filter(|(_, label)| **label > LABEL_SOLID) {
+            *out = air[label as usize].map_or(0.0, |b| x.supers[b as usize]) as f32;
+        }
+    });
+    grid
+}
+
+/// The bubble table; `shown` are the regions as the fitted surface has them.
+fn bubbles(
+    regions: &Regions,
+    shown: &[Region],
+    identities: &Identities,
+    constrained: &[bool],
+    air: &AirUnknowns,
+    x: &Unknowns,
+) -> Vec<Bubble> {
+    let bubble = |(r, (region, shown)): (usize, (&Region, &Region))| Bubble {
+        id: identities.regions[r].id,
+        volume: shown.volume,
+        found_volume: region.volume,
+        rest_volume: identities.regions[r].book.rest,
+        pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
+        centroid: shown.centroid,
+        constrained: constrained[r] && region.liquid_faces > 0,
+        exterior: region.exterior,
+        liquid_faces: region.liquid_faces,
+        liquid_area: region.liquid_area,
+    };
+    regions.air.iter().zip(shown).enumerate().map(bubble).collect()
+}

@@ -1,0 +1,285 @@
+//! Velocity of the faces that solids close.
+
+use super::extrapolation::{row_of, select};
+use crate::grid::block;
+use crate::grid::morphology::{VoxelMask, words_of};
+use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
+use crate::grid::{Coord, FaceGrid, Grid, leaf};
+use crate::solid::SolidFields;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Least slope of a level set from which a normal is taken: less means the middle of a thin wall.
+const LEAST_SLOPE: f32 = 0.3;
+/// A z-row of a leaf.
+type Row = [f32; leaf::DIM];
+/// Rows of a leaf.
+const ROWS: usize = leaf::SIZE / leaf::DIM;
+
+/// What closes faces.
+pub struct Walls<'a> {
+    /// The solids.
+    pub solid: &'a SolidFields,
+    /// Speed, m/s, at which liquid leaves the walls of its cells, where it has parted from them.
+    pub parted: Option<&'a Grid<f32>>,
+    /// Edge of a voxel, m.
+    pub h: f32,
+}
+
+impl<'a> Walls<'a> {
+    /// Walls that nothing parts from.
+    pub fn held(solid: &'a SolidFields, h: f32) -> Self {
+        Self { solid, parted: None, h }
+    }
+}
+
+/// Gives closed faces, those not in `open`, the normal velocity of the solid they lie in, and what liquid leaves it at.
+pub(crate) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], walls: &Walls) {
+    let &Walls { solid, parted, h } = walls;
+    let topology = velocity.topology.clone();
+    let (still, flow) = rayon::join(|| is_zero(&solid.velocity), || flow(velocity));
+    // Beside solids at rest only closed faces with any flow around are asked for their velocity, and leaves without any
+    // stay as they are; of others all are.
+    let at_rest = |l: usize| {
+        let mut around = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
+        still && around.all(|&m| *flow.words(m as usize) == [0; 8])
+    };
+    let of_leaf = |l: usize| -> Option<Constrained> {
+        let closed = open.map(|open| open.words(l).map(|word| !word));
+        if closed.as_flattened().iter().all(|&word| word == 0) || at_rest(l) {
+            return None;
+        }
+        let near = if still { flow.grown_in(l, velocity.background != 0.0) } else { [u64::MAX; 8] };
+        let asked = closed.map(|closed| std::array::from_fn(|x| closed[x] & near[x]));
+        let mut rows = Vec::new();
+        if asked.as_flattened().iter().any(|&word| word != 0) {
+            let mut faces = ClosedFaces::around(velocity, solid, parted, l, still, h);
+            for (axis, asked) in asked.iter().enumerate() {
+                let asked = (0..ROWS).map(|n| (n, row_of(asked, n))).filter(|(_, set)| *set != 0);
+                rows.extend(asked.map(|(n, set)| faces.row(n, axis, set)));
+            }
+        }
+        Some(Constrained { closed, asked, rows })
+    };
+    let constrained: Vec<Option<Constrained>> = (0..topology.len()).into_par_iter().map(of_leaf).collect();
+    let [x, y, z] = &mut velocity.values;
+    let leaves =
+        x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
+    leaves.zip(&constrained).for_each(|(((x, y), z), constrained)| {
+        if let Some(constrained) = constrained {
+            constrained.write([x, y, z]);
+        }
+    });
+}
+
+/// Whether a field is zero everywhere.
+fn is_zero(field: &FaceGrid<f32>) -> bool {
+    let zero = |values: &[f32]| values.iter().fold(true, |zero, &u| zero & (u == 0.0));
+    field.values.par_iter().all(|values| values.par_chunks(1 << 14).all(zero))
+}
+
+/// The voxels with a velocity other than zero on any of their lower faces.
+fn flow(velocity: &FaceGrid<f32>) -> VoxelMask {
+    let leaves = velocity.values.each_ref().map(|values| values.as_chunks::<{ leaf::SIZE }>().0);
+    VoxelMask::from_words(velocity.topology.clone(), |l| {
+        let [x, y, z] = leaves.map(|leaves| words_of(&leaves[l], |u| u != 0.0));
+        std::array::from_fn(|n| x[n] | y[n] | z[n])
+    })
+}
+
+/// What closed faces of a leaf are given.
+struct Constrained {
+    /// Per axis the closed faces, and those among them that are not given zero.
+    closed: [[u64; 8]; 3],
+    asked: [[u64; 8]; 3],
+    /// What those are given: a row for each that has any, by axis.
+    rows: Vec<Row>,
+}
+
+impl Constrained {
+    fn write(&self, leaf: [&mut [f32]; 3]) {
+        let mut given = self.rows.iter();
+        for ((values, closed), asked) in leaf.into_iter().zip(&self.closed).zip(&self.asked) {
+            if *closed == [0; 8] {
+                continue;
+            }
+            for (n, row) in values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+                let (closed, asked) = (row_of(closed, n), row_of(asked, n));
+                if closed != 0 {
+                    *row = select(closed, [0.0; leaf::DIM], *row);
+                }
+                if asked != 0
+                    && let Some(&given) = given.next()
+                {
+                    *row = select(asked, given, *row);
+                }
+            }
+        }
+    }
+}
+
+/// The velocity and the solids around the faces of one leaf.
+struct ClosedFaces<'a> {
+    /// Per axis its component there.
+    blocks: [[f32; block::SIZE]; 3],
+    walls: Around<'a>,
+    parted: Option<&'a Grid<f32>>,
+    origin: Coord,
+    /// Whether no solid moves.
+    still: bool,
+    least_slope: f32,
+}
+
+impl<'a> ClosedFaces<'a> {
+    fn around(
+        velocity: &FaceGrid<f32>,
+        solid: &'a SolidFields,
+        parted: Option<&'a Grid<f32>>,
+        l: usize,
+        still: bool,
+        h: f32,
+    ) -> Self {
+        let origin = velocity.topology.origins()[l];
+        let mut blocks = [[0.0; block::SIZE]; 3];
+        for (block, values) in blocks.iter_mut().zip(&velocity.values) {
+            block::load(block, values, &velocity.topology.neighbours()[l], velocity.background);
+        }
+        let near = |parted: &&Grid<f32>| {
+            let reached = |&m: &u32| {
+                m != leaf::ABSENT
+                    && parted.topology.leaf_of(velocity.topology.origins()[m as usize]).is_some()
+            };
+            velocity.topology.neighbours()[l].iter().any(reached)
+        };
+        let (walls, parted) = (Around::of(solid, origin), parted.filter(near));
+        Self { blocks, walls, parted, origin, still, least_slope: LEAST_SLOPE * h }
+    }
+
+    /// u + n ((w − u)·n + v) on the lower `axis` faces of the z-row n, v the speed at which liquid leaves the wall; of use on
+    /// those in `set`.
+    fn row(&mut self, n: usize, axis: usize, set: u8) -> Row {
+        let first = [(n / leaf::DIM) as i32, (n % leaf::DIM) as i32, 0];
+        let u = self.velocity(first, axis);
+        let mut solid = [[0.0; leaf::DIM]; 3];
+        if !self.still {
+            for z in (0..leaf::DIM).filter(|z| set & 1 << z != 0) {
+                let cell = self.origin + Coord::new(first[0], first[1], z as i32);
+                let velocity = self.walls.velocity(cell, axis);
+                (0..3).for_each(|a| solid[a][z] = velocity[a]);
+            }
+        }
+        let mut leaves = [0.0; leaf::DIM];
+        if let Some(parted) = self.parted {
+            for z in (0..leaf::DIM).filter(|z| set & 1 << z != 0) {
+                leaves[z] =
+                    self.walls.leaves(parted, self.origin + Coord::new(first[0], first[1], z as i32), axis);
+            }
+        }
+        let gradient = self.walls.gradients(first, axis);
+        let (still, least) = (self.still, self.least_slope);
+        std::array::from_fn(|z| {
+            let [u, of_solid, gradient] =
+                [&u, &solid, &gradient].map(|v| Vec3::new(v[0][z], v[1][z], v[2][z]));
+            let normal = gradient.normalize();
+            let slides = u[axis] + ((of_solid - u).dot(normal) + leaves[z]) * normal[axis];
+            let moved = if gradient.length() < least { of_solid[axis] } else { slides };
+            if still && u == Vec3::ZERO && leaves[z] == 0.0 { 0.0 } else { moved }
+        })
+    }
+
+    /// The velocity in the middle of the lower `axis` faces of a z-row: the other components are the means of the four
+    /// faces around.
+    fn velocity(&self, first: [i32; 3], axis: usize) -> [Row; 3] {
+        std::array::from_fn(|other| {
+            let at = |back: i32, on: i32| -> Row {
+                let mut at = first;
+                at[axis] -= back;
+                at[other] += on;
+                let at = block::index(at[0], at[1], at[2]);
+                std::array::from_fn(|z| self.blocks[other][at + z])
+            };
+            if other == axis {
+                return at(0, 0);
+            }
+            // Axes in order, as an interpolation would take them.
+            let [a, b, c, d] = match axis < other {
+                true => [at(1, 0), at(0, 0), at(1, 1), at(0, 1)],
+                false => [at(1, 0), at(1, 1), at(0, 0), at(0, 1)],
+            };
+            std::array::from_fn(|z| 0.25 * ((a[z] + b[z]) + (c[z] + d[z])))
+        })
+    }
+}
+
+/// The solids around one leaf.
+struct Around<'a> {
+    solid: &'a SolidFields,
+    nodes: [f32; block::SIZE],
+    sampler: Sampler<'a>,
+}
+
+impl<'a> Around<'a> {
+    fn of(solid: &'a SolidFields, origin: Coord) -> Self {
+        let (grid, topology) = (&solid.nodes, &solid.nodes.topology);
+        let sampler = Sampler::new(topology);
+        let mut walls = Self { solid, nodes: [grid.background; block::SIZE], sampler };
+        match topology.leaf_of(origin) {
+            Some(l) => {
+                block::load(&mut walls.nodes, &grid.values, &topology.neighbours()[l], grid.background)
+            }
+            None => walls.look_up(origin),
+        }
+        walls
+    }
+
+    /// Nodes of a leaf that the solids' fields do not have: its neighbours may be there.
+    #[cold]
+    fn look_up(&mut self, origin: Coord) {
+        for x in 0..=8 {
+            for y in 0..=8 {
+                for z in 0..=8 {
+                    self.nodes[block::index(x, y, z)] = self.solid.nodes.get(origin + Coord::new(x, y, z));
+                }
+            }
+        }
+    }
+
+    /// ∇φ, per voxel, in the middle of the lower `axis` faces of a z-row.
+    fn gradients(&self, first: [i32; 3], axis: usize) -> [Row; 3] {
+        let first = block::index(first[0], first[1], first[2]);
+        let [x, y, z] = block::STRIDE;
+        let corners = [0, x, y, x + y, z, x + z, y + z, x + y + z];
+        let mut middle = Vec3::splat(0.5);
+        middle[axis] = 0.0;
+        let mut gradients = [[0.0; leaf::DIM]; 3];
+        for n in 0..leaf::DIM {
+            let gradient = trilinear_gradient(&corners.map(|step| self.nodes[first + n + step]), middle).1;
+            (0..3).for_each(|a| gradients[a][n] = gradient[a]);
+        }
+        gradients
+    }
+
+    /// Speed at which liquid leaves the wall in the lower `axis` face of a cell, m/s: that of the liquid beside the face, or
+    /// beside the solid cells on its sides.
+    fn leaves(&self, parted: &Grid<f32>, cell: Coord, axis: usize) -> f32 {
+        let open = &self.solid.open;
+        let both = [cell, cell - Coord::AXES[axis]];
+        let is_solid =
+            |c: Coord| (0..3).all(|a| open.get(a, c) <= 0.0 && open.get(a, c + Coord::AXES[a]) <= 0.0);
+        let own = parted.get(both[0]) + parted.get(both[1]);
+        if own != 0.0 || !both.into_iter().all(is_solid) {
+            return own;
+        }
+        let mut around =
+            both.into_iter().flat_map(|c| Coord::AXES.into_iter().flat_map(move |e| [c + e, c - e]));
+        around.find_map(|c| Some(parted.get(c)).filter(|v| *v != 0.0)).unwrap_or(0.0)
+    }
+
+    /// The solids' velocity in the middle of the lower `axis` face of a cell.
+    fn velocity(&mut self, cell: Coord, axis: usize) -> Vec3 {
+        let mut base = cell;
+        base[axis] -= 1;
+        let middle = Position { base, fraction: 0.5 * Vec3::AXES[axis] };
+        self.sampler.sample_velocity(&self.solid.velocity, middle)
+    }
+}

@@ -1,0 +1,275 @@
+//! Velocity where the solve left none: in the air around the liquid and inside solids.
+
+pub use super::closed::Walls;
+use super::closed::constrain;
+use super::inlet::Inlet;
+use crate::fluid::particles::cells::Cells;
+use crate::grid::morphology::{VoxelMask, words_of};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A leaf's values, a z-row each: `[x * 8 + y]`.
+type Rows = [[f32; leaf::DIM]; leaf::SIZE / leaf::DIM];
+/// Every voxel of a leaf.
+const ALL: [u64; 8] = [u64::MAX; 8];
+
+/// What an extension reached.
+pub struct Extended {
+    /// Per axis the faces that have a velocity, and the closed ones, which need none.
+    pub known: [VoxelMask; 3],
+    /// Per axis the open ones among them that took it from others: neither of liquid cells nor of spray alone.
+    pub fresh: [VoxelMask; 3],
+    /// The liquid's cells.
+    pub liquid: VoxelMask,
+}
+
+/// Extends a projected face velocity by `layers` faces into air and solids, in place.
+///
+/// Known are the open faces of liquid cells (`surface` < 0), and those whose velocity an `inlet` gives. Faces that only spray touches (particles in cells
+/// that are air, a cell or more away from any known face) keep what the spray carried there, so that drops fly
+/// on their own path. Every layer takes the mean of the known faces beside it along the three axes; faces
+/// farther away are set to zero. Inside solids the result keeps its tangential part and takes the solid's
+/// normal part [Batty et al. 2007, §4.2], so that no particle is driven into a wall; where liquid has parted from a
+/// wall, it leaves it at the speed of the solve.
+pub fn extrapolate(
+    velocity: &mut FaceGrid<f32>,
+    cells: &Cells,
+    surface: &Grid<f32>,
+    walls: &Walls,
+    inlet: Option<&Inlet>,
+    layers: usize,
+) -> Extended {
+    let topology = &cells.topology;
+    let driven = inlet.map(|inlet| {
+        inlet.drive(velocity);
+        inlet.masks(topology)
+    });
+    let liquid = within(&surface.topology, &surface.values, surface.background, topology, |phi| phi < 0.0);
+    let wet = VoxelMask::from_words(topology.clone(), |l| occupied(cells, l));
+    let from =
+        Sources { liquid: &liquid, beyond: surface.background < 0.0, wet: &wet, driven: driven.as_ref() };
+    let axis = |axis: usize, values: &mut [f32]| {
+        let open = &walls.solid.open;
+        let open = within(&open.topology, &open.values[axis], open.background, topology, |alpha| alpha > 0.0);
+        let (known, fresh) = extend(values, axis, &open, &from, layers);
+        (open, known, fresh)
+    };
+    let [x, y, z] = &mut velocity.values;
+    let (x, (y, z)) = rayon::join(|| axis(0, x), || rayon::join(|| axis(1, y), || axis(2, z)));
+    constrain(velocity, [&x.0, &y.0, &z.0], walls);
+    if let Some(inlet) = inlet {
+        inlet.drive_closed(velocity);
+    }
+    Extended { known: [x.1, y.1, z.1], fresh: [x.2, y.2, z.2], liquid }
+}
+
+/// What has a velocity to extend.
+struct Sources<'a> {
+    /// The liquid's cells, to which those without a leaf belong if `beyond`.
+    liquid: &'a VoxelMask,
+    beyond: bool,
+    /// The cells with particles.
+    wet: &'a VoxelMask,
+    /// Per axis the faces that an inlet drives.
+    driven: Option<&'a [VoxelMask; 3]>,
+}
+
+/// The cells of a leaf that hold particles.
+fn occupied(cells: &Cells, l: usize) -> [u64; 8] {
+    if cells.leaf_range(l).is_empty() {
+        return [0; 8];
+    }
+    let start = &cells.start[l * leaf::SIZE..][..leaf::SIZE + 1];
+    words_of(&std::array::from_fn(|n| start[n + 1] - start[n]), |count| count > 0)
+}
+
+/// The voxels of some leaves whose value in a field on other leaves, `background` elsewhere, fulfils a condition.
+fn within(
+    own: &Arc<Topology>,
+    values: &[f32],
+    background: f32,
+    topology: &Arc<Topology>,
+    inside: impl Fn(f32) -> bool + Copy + Sync + Send,
+) -> VoxelMask {
+    let same = Arc::ptr_eq(topology, own);
+    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
+    let elsewhere = if inside(background) { ALL } else { [0; 8] };
+    VoxelMask::from_words(topology.clone(), |l| {
+        let there = if same { Some(l) } else { own.leaf_of(topology.origins()[l]) };
+        there.map_or(elsewhere, |l| words_of(&leaves[l], inside))
+    })
+}
+
+/// Extends the `axis` component; returns the faces that have a velocity, closed ones included, and the open ones among them
+/// that took it from others.
+fn extend(
+    values: &mut [f32],
+    axis: usize,
+    open: &VoxelMask,
+    from: &Sources,
+    layers: usize,
+) -> (VoxelMask, VoxelMask) {
+    let topology = open.topology();
+    let of_cells = |cells: &VoxelMask, beyond: bool, l: usize| {
+        let below = cells.shifted(l, axis, -1, beyond);
+        std::array::from_fn(|x| (cells.words(l)[x] | below[x]) & open.words(l)[x])
+    };
+    let solved = VoxelMask::from_words(topology.clone(), |l| {
+        let wet: [u64; 8] = of_cells(from.liquid, from.beyond, l);
+        from.driven.map_or(wet, |driven| both(&wet, driven[axis].words(l)))
+    });
+    let mut known = solved.clone();
+    grow(values, &mut known);
+    let spray = VoxelMask::from_words(topology.clone(), |l| of_cells(from.wet, false, l));
+    let given = VoxelMask::from_words(topology.clone(), |l| {
+        let (solved, spray, known) = (solved.words(l), spray.words(l), known.words(l));
+        std::array::from_fn(|x| solved[x] | spray[x] & !known[x])
+    });
+    known = known.union(&spray);
+    for _ in 2..=layers {
+        grow(values, &mut known);
+    }
+    values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| keep(values, known.words(l)));
+    let fresh = VoxelMask::from_words(topology.clone(), |l| {
+        std::array::from_fn(|x| known.words(l)[x] & !given.words(l)[x] & open.words(l)[x])
+    });
+    let settled = VoxelMask::from_words(topology.clone(), |l| {
+        std::array::from_fn(|x| known.words(l)[x] | !open.words(l)[x])
+    });
+    (settled, fresh)
+}
+
+/// The voxels of either set in a leaf.
+fn both(a: &[u64; 8], b: &[u64; 8]) -> [u64; 8] {
+    std::array::from_fn(|x| a[x] | b[x])
+}
+
+/// Bit z: voxel z of the z-row n is in a leaf's set.
+#[inline(always)]
+pub(crate) fn row_of(words: &[u64; 8], n: usize) -> u8 {
+    (words[n / leaf::DIM] >> (leaf::DIM * (n % leaf::DIM))) as u8
+}
+
+/// `row` where its voxel is in a row of a set, else `other`.
+#[inline(always)]
+pub(crate) fn select(set: u8, row: [f32; leaf::DIM], other: [f32; leaf::DIM]) -> [f32; leaf::DIM] {
+    std::array::from_fn(|z| if set & 1 << z != 0 { row[z] } else { other[z] })
+}
+
+/// Sets the values of a leaf that are not in a set to zero.
+pub(crate) fn keep(values: &mut [f32], set: &[u64; 8]) {
+    match *set {
+        ALL => {}
+        [0, 0, 0, 0, 0, 0, 0, 0] => values.fill(0.0),
+        _ => {
+            for (n, row) in values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
+                *row = select(row_of(set, n), *row, [0.0; leaf::DIM]);
+            }
+        }
+    }
+}
+
+/// The unknown faces of a leaf beside known ones, and their means: a row for each that has any.
+struct Grown {
+    fresh: [u64; 8],
+    means: Vec<[f32; leaf::DIM]>,
+}
+
+/// Gives unknown faces beside known ones the mean of those, and makes them known.
+fn grow(values: &mut [f32], known: &mut VoxelMask) {
+    let topology = known.topology().clone();
+    let grown: Vec<Option<Grown>> =
+        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, l)).collect();
+    for (l, grown) in grown.iter().enumerate().filter_map(|(l, grown)| Some((l, grown.as_ref()?))) {
+        *known.words_mut(l) = both(known.words(l), &grown.fresh);
+    }
+    values.par_chunks_mut(leaf::SIZE).zip(grown).for_each(|(values, grown)| {
+        let Some(Grown { fresh, means }) = grown else { return };
+        let rows = values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate();
+        let rows = rows.map(|(n, row)| (row_of(&fresh, n), row)).filter(|(set, _)| *set != 0);
+        rows.zip(means).for_each(|((set, row), means)| *row = select(set, means, *row));
+    });
+}
+
+fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
+    /// The six faces around one, as (axis, step).
+    const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
+    /// Stands for a leaf that is missing: none of its faces is known.
+    const NOWHERE: Rows = [[0.0; leaf::DIM]; leaf::SIZE / leaf::DIM];
+    const LAST: usize = leaf::DIM - 1;
+    let own = known.words(l);
+    if *own == ALL {
+        return None;
+    }
+    let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
+    let fresh: [u64; 8] =
+        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !own[x]);
+    if fresh == [0; 8] {
+        return None;
+    }
+    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
+    let neighbours = &known.topology().neighbours()[l];
+    let rows = |slot: usize| -> &Rows {
+        let rows = leaves.get(neighbours[slot] as usize).and_then(|leaf| leaf.as_chunks().0.first_chunk());
+        rows.unwrap_or(&NOWHERE)
+    };
+    let [west, east, south, north, below, above] = leaf::FACE_SLOTS.map(rows);
+    let own = rows(leaf::SELF_SLOT);
+    let mean = |n: usize| -> [f32; leaf::DIM] {
+        let (x, y) = (n / leaf::DIM, n % leaf::DIM);
+        let around = [
+            if x > 0 { own[n - leaf::DIM] } else { west[n + LAST * leaf::DIM] },
+            if x < LAST { own[n + leaf::DIM] } else { east[n - LAST * leaf::DIM] },
+            if y > 0 { own[n - 1] } else { south[n + LAST] },
+            if y < LAST { own[n + 1] } else { north[n - LAST] },
+            std::array::from_fn(|z| if z > 0 { own[n][z - 1] } else { below[n][LAST] }),
+            std::array::from_fn(|z| if z < LAST { own[n][z + 1] } else { above[n][0] }),
+        ];
+        let (mut sum, mut count) = ([0.0; leaf::DIM], [0; leaf::DIM]);
+        for (words, row) in beside.iter().zip(around) {
+            let set = row_of(words, n);
+            let values = select(set, row, [0.0; leaf::DIM]);
+            for z in 0..leaf::DIM {
+                sum[z] += values[z];
+                count[z] += i32::from(set & 1 << z != 0);
+            }
+        }
+        std::array::from_fn(|z| sum[z] / count[z] as f32)
+    };
+    let means = (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(&fresh, n) != 0).map(mean).collect();
+    Some(Grown { fresh, means })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Coord;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_layer_takes_the_means_of_the_known_faces_beside_it(
+            known in prop::collection::vec((-9i32..17, -9i32..17, -9i32..17), 1..60),
+        ) {
+            let known = known.into_iter().map(|(x, y, z)| Coord::new(x, y, z)).collect::<Vec<_>>();
+            let before = VoxelMask::covering(known);
+            let topology = before.topology().clone();
+            let grid = Grid::from_fn(topology.clone(), 0.0, |c| (c.x * 17 + c.y * 5 + c.z) as f32);
+            let (mut values, mut known) = (grid.values.clone(), before.clone());
+            grow(&mut values, &mut known);
+            for slot in 0..values.len() {
+                let beside = (0..6).filter_map(|k| {
+                    let mut there = leaf::local(slot % leaf::SIZE);
+                    there[k / 2] += if k % 2 == 1 { 1 } else { -1 };
+                    topology.reach(slot / leaf::SIZE, there).filter(|&s| before.has(s)).map(|s| grid.values[s])
+                });
+                let beside: Vec<f32> = beside.collect();
+                let fresh = !before.has(slot) && !beside.is_empty();
+                let mean = beside.iter().sum::<f32>() / beside.len() as f32;
+                prop_assert_eq!(known.has(slot), before.has(slot) || fresh);
+                prop_assert_eq!(values[slot], if fresh { mean } else { grid.values[slot] });
+            }
+        }
+    }
+}

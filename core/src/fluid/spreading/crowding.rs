@@ -1,0 +1,201 @@
+//! Where particles crowd or thin out, by how much.
+
+use crate::fluid::particles::cells::Cells;
+use crate::fluid::surface::distance_of;
+use crate::fluid::surface::fraction::{LEAST_OPEN, spread_cells};
+use crate::grid::block;
+use crate::grid::{Grid, Topology, leaf};
+use rayon::prelude::*;
+
+/// Deviation of the particles' density that is chance: about its standard deviation over the kernel's volume for
+/// eight particles a voxel. Below it nothing is asked for.
+const CHANCE: f32 = 0.1;
+/// The same near the surface, where chance has one sign only: what is fuller than full.
+const CHANCE_AT_SURFACE: f32 = 0.2;
+/// Share of the volume that the liquid lacks, or has too much, that a substep answers: what is measured is a substep old.
+const ANSWER: f64 = 0.75;
+/// How far, of the liquid's volume, what is answered may be from that: what this substep has crowded, which the volume as
+/// last measured does not know of. Less of it counts where there is too much already.
+const SLACK: f64 = 0.003;
+/// How much farther it must be for what may be chance to be drawn on: a level set's volume is itself uncertain by as much.
+const FAR: f64 = 0.005;
+/// Density of a cell's neighbours from which it is deep in the liquid, so that too few particles mean something.
+const LIQUID: f32 = 0.6;
+/// Most of a cell's volume that one substep adds or takes.
+const MOST: f32 = 0.5;
+/// Share of a leaf's liquid that must be out of place for anything to be done: chance alone makes less than half of it.
+const TOLERABLE: f64 = 0.02;
+/// Least open fraction that a density is divided by.
+const NARROW: f32 = 0.1;
+
+/// What crowded particles ask for.
+pub(crate) struct Crowds {
+    /// Where the liquid is, by the particles' density alone, m; negative inside.
+    pub surface: Grid<f32>,
+    /// The share of its volume by which each cell's liquid should grow.
+    pub growth: Grid<f32>,
+}
+
+/// What the particles in each cell ask for: growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
+/// `None` where nothing is worth while. Near the surface only crowds count, and cells that are full though they hold few
+/// particles ask for nothing.
+///
+/// `excess` is (V − V₀)/V₀ of the liquid, a number without noise: it says how much is to grow in all, and the particles'
+/// density where. `open` is the open fraction of the cells, on their leaves.
+pub(crate) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, excess: f64) -> Option<Crowds> {
+    let topology = &cells.topology;
+    let mut counts = vec![0.0f32; topology.len() * leaf::SIZE];
+    let is_wet = |l: usize| !cells.leaf_range(l).is_empty();
+    let wet = counts.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).filter(|(l, _)| is_wet(*l));
+    wet.for_each(|(l, counts)| {
+        let first = l * leaf::SIZE;
+        counts.iter_mut().enumerate().for_each(|(n, count)| {
+            let full = cells.is_full(first + n);
+            *count = if full { 1.0 } else { cells.count(first + n) as f32 / per_voxel };
+        });
+    });
+    let space = spread_cells(topology, &open.values, 1.0);
+    let mut density = spread_cells(topology, &counts, 0.0);
+    density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW));
+
+    // The fewer particles, the more is chance.
+    let more = (8.0 / per_voxel).sqrt();
+    let mut growth = Grid::new(topology.clone(), 0.0);
+    let mut chance = vec![0.0; growth.values.len()];
+    let leaves = growth.values.par_chunks_mut(leaf::SIZE).zip(chance.par_chunks_mut(leaf::SIZE));
+    let asked: Vec<Asked> = leaves
+        .enumerate()
+        .with_min_len(8)
+        .map(|(l, (growth, chance))| {
+            if !is_wet(l) {
+                return Asked::default();
+            }
+            ask(growth, chance, topology, l, (&density, &space), more);
+            let counts = &counts[l * leaf::SIZE..][..leaf::SIZE];
+            Asked::of(growth, chance, counts.iter().map(|&c| f64::from(c)).sum())
+        })
+        .collect();
+    if excess.abs() <= SLACK && !asked.iter().any(Asked::is_worth_while) {
+        return None;
+    }
+    let balance = asked.iter().fold(Asked::default(), Asked::plus).balance(excess);
+    growth.values.par_iter_mut().zip(&chance).with_min_len(4096).for_each(|(g, &c)| {
+        *g = balance.of(*g, c).clamp(-MOST, MOST);
+    });
+    let mut surface = Grid::new(topology.clone(), 2.0 * h);
+    let of_density = |(phi, &d): (&mut f32, &f32)| *phi = h * distance_of(d);
+    surface.values.par_iter_mut().zip(&density).with_min_len(4096).for_each(of_density);
+    Some(Crowds { surface, growth })
+}
+
+/// Divides what each cell of leaf `l` is too full by into what is chance, `more` of it than with eight particles a voxel, and
+/// what is beyond: `growth`.
+fn ask(
+    growth: &mut [f32],
+    chance: &mut [f32],
+    topology: &Topology,
+    l: usize,
+    (density, space): (&[f32], &[f32]),
+    more: f32,
+) {
+    let mut around = [0.0; block::SIZE];
+    block::load(&mut around, density, &topology.neighbours()[l], 0.0);
+    let mut room = [0.0; block::SIZE];
+    block::load(&mut room, space, &topology.neighbours()[l], 1.0);
+    // Where there is no room, any density is as good as liquid.
+    let mut least = around;
+    least
+        .iter_mut()
+        .zip(&room)
+        .for_each(|(d, &room)| *d = if room < LEAST_OPEN { f32::INFINITY } else { *d });
+    let least = block::around(&least, |[a, b, c]| a.min(b).min(c));
+    let rows = growth.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().zip(chance.as_chunks_mut().0);
+    for (n, (growth, chance)) in rows.enumerate() {
+        let (own, room) = (block::row(&around, n, [0; 3]), block::row(&room, n, [0; 3]));
+        let chance: &mut [f32; leaf::DIM] = chance;
+        for z in 0..leaf::DIM {
+            let (asks, deep) = ((own[z] > 0.5) & (room[z] >= LEAST_OPEN), least[n][z] > LIQUID);
+            let excess = own[z] - 1.0;
+            let (low, high) =
+                if deep { (-CHANCE * more, CHANCE * more) } else { (0.0, CHANCE_AT_SURFACE * more) };
+            let may_be = excess.max(low).min(high);
+            let beyond = if deep { excess } else { excess.max(0.0) } - may_be;
+            chance[z] = if asks { may_be } else { 0.0 };
+            growth[z] = if asks { beyond } else { 0.0 };
+        }
+    }
+}
+
+/// Sums of what cells ask for, in cells.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    /// All liquid.
+    liquid: f64,
+    /// Crowds and gaps beyond chance.
+    beyond: [f64; 2],
+    /// Crowds and gaps that may be chance.
+    chance: [f64; 2],
+}
+
+impl Asked {
+    fn of(growth: &[f32], chance: &[f32], liquid: f64) -> Self {
+        let (mut beyond, mut may_be) = ([0.0; 2], [0.0; 2]);
+        // Four sums at once, as each waits for its last addition.
+        for (&growth, &chance) in growth.iter().zip(chance) {
+            for (n, sign) in [1.0, -1.0].into_iter().enumerate() {
+                beyond[n] += f64::from((sign * growth).max(0.0));
+                may_be[n] += f64::from((sign * chance).max(0.0));
+            }
+        }
+        Self { liquid, beyond, chance: may_be }
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        Self {
+            liquid: self.liquid + other.liquid,
+            beyond: add(self.beyond, other.beyond),
+            chance: add(self.chance, other.chance),
+        }
+    }
+
+    fn is_worth_while(&self) -> bool {
+        self.beyond[0] + self.beyond[1] > TOLERABLE * self.liquid
+    }
+
+    /// How much of each kind is answered, so that all together grow by what the volume lacks, give or take the slack: too
+    /// much is scaled down, and where far too little is asked for, what may be chance is drawn on.
+    fn balance(&self, excess: f64) -> Balance {
+        let [crowds, gaps] = self.beyond;
+        let lacking = -ANSWER * excess;
+        let fresh = (SLACK - excess.max(0.0)).max(0.0);
+        let (least, most) = ((lacking - SLACK) * self.liquid, (lacking + fresh) * self.liquid);
+        let share = |wanted: f64, there: f64| match there > 0.0 {
+            true => (wanted / there).clamp(0.0, 1.0) as f32,
+            false => 0.0,
+        };
+        let far = FAR * self.liquid;
+        Balance {
+            crowds: share(gaps + most, crowds),
+            gaps: share(crowds - least, gaps),
+            chance: [share(least - far - crowds, self.chance[0]), share(-most - far - gaps, self.chance[1])],
+        }
+    }
+}
+
+/// Shares of what is asked for that are answered.
+struct Balance {
+    crowds: f32,
+    gaps: f32,
+    chance: [f32; 2],
+}
+
+impl Balance {
+    fn of(&self, beyond: f32, chance: f32) -> f32 {
+        let [crowded, thin] = self.chance;
+        beyond.max(0.0) * self.crowds
+            + beyond.min(0.0) * self.gaps
+            + chance.max(0.0) * crowded
+            + chance.min(0.0) * thin
+    }
+}

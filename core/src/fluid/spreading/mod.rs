@@ -1,0 +1,99 @@
+//! Crowded particles spread, thinned ones close up: a projection of their density.
+
+mod crowding;
+
+use super::faces::extrapolation::{Walls, extrapolate};
+use super::particles::Particles;
+use super::particles::cells::{CHUNK, Cells};
+use super::transport::advection::AdvectionParams;
+use super::transport::collision::Sweep;
+use crate::coupling::{Density, LiquidFields, free_surface};
+use crate::grid::sampling::Sampler;
+use crate::grid::{FaceGrid, Topology, Transform};
+use crate::pressure::{self, Device, solver};
+use crate::solid::{SolidFields, Solids};
+use crowding::{Crowds, crowds};
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// How far the displacement is solved: what is left is asked for again in the next substep.
+const PARAMS: pressure::Params = pressure::Params { tolerance: 1e-2, max_iterations: 50 };
+/// Layers of faces by which the displacement is extended around the liquid.
+const LAYERS: usize = 3;
+/// Farthest that a particle is moved in a substep, voxels.
+const FARTHEST: f32 = 1.0;
+
+/// Moves particles so that the liquid has its density everywhere [Kugelstadt et al. 2021]: x ← x + δ, δ = −∇q,
+/// ∇·δ = growth in the liquid, δ·n = 0 at walls, q = 0 in air. Positions alone: a velocity that spread a crowd
+/// would stay in the liquid as energy that it never had. Returns whether any particle moved.
+///
+/// Advection is exact only along each path: where two bodies of liquid meet within a substep, or one meets a wall, they
+/// overlap by up to their relative speed times the step, and no later velocity without divergence parts them.
+/// `excess` is (V − V₀)/V₀ of the liquid as last measured; `fields` are the solids' on the cells' leaves at least.
+pub(super) fn spread_out(
+    particles: &mut Particles,
+    cells: &Cells,
+    transform: &Transform,
+    (solids, fields): (&Solids, &SolidFields),
+    per_voxel: f32,
+    excess: f64,
+    params: &AdvectionParams,
+) -> bool {
+    let h = transform.voxel_size();
+    let open = fields.volume.seen_on(&cells.topology);
+    let Some(crowds) = crowds(cells, &open, h as f32, per_voxel, excess) else { return false };
+    let Some(displacement) = displacement(&crowds, cells, transform, solids, fields) else { return false };
+    let frame = particles.frame(transform);
+    let origin = particles.origin;
+    particles.position.par_chunks_mut(CHUNK).for_each(|positions| {
+        let mut sampler = Sampler::new(&displacement.topology);
+        let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, 0.0, 0.0);
+        for x in positions {
+            let at = frame.local(*x).as_dvec3() + frame.base.as_dvec3();
+            let way = sampler.sample_velocity(&displacement, at).clamp_length_max(FARTHEST * h as f32);
+            let from = origin + x.as_dvec3();
+            *x = (sweep.land(from, from + way.as_dvec3()).position - origin).as_vec3();
+        }
+    });
+    true
+}
+
+/// δ on faces, m; `None` when the solver refuses the system, as it then does the substep's own.
+fn displacement(
+    crowds: &Crowds,
+    cells: &Cells,
+    transform: &Transform,
+    solids: &Solids,
+    fields: &SolidFields,
+) -> Option<FaceGrid<f32>> {
+    let still = FaceGrid::new(Arc::new(Topology::default()), 0.0);
+    let liquid = LiquidFields {
+        transform: *transform,
+        domain: *solids.domain,
+        surface: &crowds.surface,
+        open: &fields.open,
+        vel_solid: &still,
+        swelling: None,
+        spray: None,
+        liquid_excess: 0.0,
+        density: Density::Uniform(1.0),
+        source: Some(&crowds.growth),
+        tension: None,
+        previous_pressure: None,
+        previous_bubbles: None,
+        drift: 1.0,
+        volume_gain: 0.0,
+        parting: None,
+    };
+    // A projection over a unit of time of a liquid at rest, whose velocity is then the displacement.
+    let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let solver = &mut *solver(Device::Cpu);
+    free_surface::project(&liquid, &mut displacement, 1.0, solver, &PARAMS, go_on).ok()?;
+    let mut displacement = displacement.on(&cells.topology);
+    let at_rest = SolidFields { velocity: still.on(&cells.topology), ..fields.clone() };
+    let h = transform.voxel_size() as f32;
+    extrapolate(&mut displacement, cells, &crowds.surface, &Walls::held(&at_rest, h), None, LAYERS);
+    Some(displacement)
+}

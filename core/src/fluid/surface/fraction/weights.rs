@@ -1,0 +1,156 @@
+//! How much each particle of a cell counts.
+
+use super::LEAST_OPEN;
+use crate::fluid::particles::cells::Cells;
+use crate::grid::block;
+use crate::grid::morphology::offsets;
+use crate::grid::{Topology, leaf};
+use rayon::prelude::*;
+
+/// Stands for the number of particles of a cell that is solid and holds none.
+const SOLID: f32 = -1.0;
+/// Stands for the number of particles of a cell that is full though it holds few.
+const FULL: f32 = -2.0;
+/// Stands for the number of particles of a full cell whose particles do not say where its liquid is.
+const GAP: f32 = 1e-3;
+
+/// Per cell, how much each of its particles counts, in cells; for an empty cell, and for one whose particles were thinned, as
+/// much as there is room, if it is full all the same.
+///
+/// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
+/// gaps that particles leave between them inside the liquid are not air, and how many particles share it does
+/// not matter. Elsewhere a particle counts for the volume that one has in the full cells next to it, so that neither
+/// chance nor reseeding moves the surface; in spray, away from full cells, for the volume it was seeded with. A cell in
+/// which the air has a particle is not full. A full cell that a wall cuts counts for what the wall leaves of it: for a whole
+/// one, the few particles in a sliver beside a wall would raise the surface there by a fifth of a voxel.
+pub(crate) struct Weights<'a> {
+    topology: &'a Topology,
+    per_voxel: f32,
+    /// Open fraction of the cells, where there are solids.
+    open: Option<&'a [f32]>,
+    /// Particles per cell, or [`SOLID`], or [`FULL`].
+    content: Vec<f32>,
+    /// Of the cells that are full, or [`GAP`]; 0 elsewhere.
+    full: Vec<f32>,
+    /// Per leaf, whether anything counts in it.
+    pub any: Vec<bool>,
+}
+
+impl<'a> Weights<'a> {
+    pub fn new(cells: &'a Cells, air: Option<&Cells>, open: Option<&'a [f32]>, per_voxel: f32) -> Self {
+        let topology = &*cells.topology;
+        let content = content(cells, open);
+        let is_wet = |l: usize| !cells.leaf_range(l).is_empty();
+        let mut full = vec![0.0f32; content.len()];
+        let fill = |(l, full): (usize, &mut [f32])| -> bool {
+            if !topology.neighbours()[l].iter().any(|&m| m != leaf::ABSENT && is_wet(m as usize)) {
+                return false;
+            }
+            let own = &content[l * leaf::SIZE..][..leaf::SIZE];
+            // An empty cell beside another one is not full.
+            let solid = own.iter().map(|&c| u32::from(c == SOLID)).sum::<u32>() as usize;
+            if !is_wet(l) && (solid == 0 || solid == leaf::SIZE) {
+                return false;
+            }
+            let mut block = [0.0; block::SIZE];
+            block::load(&mut block, &content, &topology.neighbours()[l], 0.0);
+            let is_full = full_cells(&block, per_voxel);
+            for ((full, &own), is_full) in full.iter_mut().zip(own).zip(is_full.as_flattened()) {
+                *full = if *is_full { own.max(GAP) } else { 0.0 };
+            }
+            if let Some(air) = air {
+                let first = l * leaf::SIZE;
+                full.iter_mut()
+                    .enumerate()
+                    .filter(|(n, _)| air.count(first + n) > 0)
+                    .for_each(|(_, full)| *full = 0.0);
+            }
+            is_wet(l) || full.iter().any(|&full| full > 0.0)
+        };
+        let any = full.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).map(fill).collect();
+        Self { topology, per_voxel, open, content, full, any }
+    }
+
+    /// Those of the cells of a leaf, `[512]`.
+    pub fn in_leaf(&self, l: usize) -> [f32; leaf::SIZE] {
+        let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+        let (full, content) = (&self.full[own.clone()], &self.content[own.clone()]);
+        let mut weights = [0.0; leaf::SIZE];
+        if full.iter().zip(content).any(|(&full, &count)| full == 0.0 && count > 0.0) {
+            let mut block = [0.0; block::SIZE];
+            block::load(&mut block, &self.full, &self.topology.neighbours()[l], 0.0);
+            let nearby = self.of_particles_nearby(&block, l);
+            weights = *nearby.as_flattened().first_chunk().unwrap_or(&weights);
+        }
+        let room = |n: usize| self.open.map_or(1.0, |open| open[own.start + n]);
+        for (n, ((weight, &full), &count)) in weights.iter_mut().zip(full).zip(content).enumerate() {
+            let of_full = if full == GAP { room(n) } else { room(n) / full };
+            let elsewhere = if count > 0.0 { *weight } else { 0.0 };
+            *weight = if full > 0.0 { of_full } else { elsewhere };
+        }
+        weights
+    }
+
+    /// The share of a whole full cell that a particle has, from the full cells around each and one as it was seeded.
+    fn of_particles_nearby(&self, full: &[f32; block::SIZE], l: usize) -> block::Rows<f32> {
+        let sum = |[a, b, c]: [f32; 3]| a + b + c;
+        let counts = full.map(|count| if count >= 1.0 { count } else { 0.0 });
+        let mut rooms = [1.0; block::SIZE];
+        if let Some(open) = self.open {
+            block::load(&mut rooms, open, &self.topology.neighbours()[l], 1.0);
+        }
+        rooms.iter_mut().zip(full).for_each(|(room, &count)| *room = if count >= 1.0 { *room } else { 0.0 });
+        let (mut nearby, cells) = (block::around(&counts, sum), block::around(&rooms, sum));
+        for (weight, &cells) in nearby.as_flattened_mut().iter_mut().zip(cells.as_flattened()) {
+            *weight = 1.0 / ((self.per_voxel + *weight) / (1.0 + cells));
+        }
+        nearby
+    }
+}
+
+/// Particles per cell, or [`SOLID`], or [`FULL`].
+fn content(cells: &Cells, open: Option<&[f32]>) -> Vec<f32> {
+    let mut content = vec![0.0f32; cells.topology.len() * leaf::SIZE];
+    content.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).for_each(|(l, content)| {
+        let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+        if !cells.leaf_range(l).is_empty() {
+            let (first, last) = (&cells.start[own.clone()], &cells.start[own.start + 1..]);
+            let counts = first.iter().zip(last).map(|(first, last)| (last - first) as i32 as f32);
+            content.iter_mut().zip(counts).for_each(|(content, count)| *content = count);
+        }
+        if let Some(open) = open {
+            for (content, &open) in content.iter_mut().zip(&open[own]) {
+                *content = if (open < LEAST_OPEN) & (*content == 0.0) { SOLID } else { *content };
+            }
+        }
+        if let Some(full) = &cells.full {
+            for n in offsets(full.words(l)) {
+                content[n] = if content[n] == SOLID { SOLID } else { FULL };
+            }
+        }
+    });
+    content
+}
+
+/// Whether each cell of a leaf is liquid throughout, from the [`content`] around it.
+fn full_cells(content: &[f32; block::SIZE], per_voxel: f32) -> block::Rows<bool> {
+    let nominal = |count: f32| if count == FULL { per_voxel } else { count.max(0.0) };
+    let totals = block::around(&content.map(nominal), |[a, b, c]| a + b + c);
+    // Cells that are not solid, and 32 times those that are dry.
+    let marks = content.map(|count| i32::from(count != SOLID) + 32 * i32::from(count == 0.0));
+    let marks = block::around(&marks, |[a, b, c]| a + b + c);
+    let mut full = [[false; leaf::DIM]; leaf::SIZE / leaf::DIM];
+    for (n, full) in full.iter_mut().enumerate() {
+        let own = block::row(content, n, [0; 3]);
+        for z in 0..leaf::DIM {
+            let (places, dry) = (marks[n][z] & 31, marks[n][z] >> 5);
+            let is_wet = totals[n][z] >= 0.5 * per_voxel * places as f32;
+            let is_wet = is_wet & (dry == i32::from(own[z] == 0.0));
+            full[z] = (own[z] == FULL) | ((own[z] != SOLID) & is_wet);
+        }
+    }
+    full
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Particles move through the face velocity, around solids and out of the domain.
+
+use super::collision::Sweep;
+use super::flow::Flow;
+use crate::fluid::faces::inlet::Inlet;
+use crate::fluid::particles::cells::CHUNK;
+use crate::fluid::particles::{Particles, Selection};
+use crate::grid::{FaceGrid, Transform};
+use crate::interrupt::Interrupt;
+use crate::solid::{Motion, Side, Solids};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+/// Particles between two questions whether to stop.
+const ASKING: usize = 64;
+
+/// What particles move through in a substep.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    /// Where the faces are.
+    pub transform: Transform,
+    /// Face velocity, m/s.
+    pub velocity: &'a FaceGrid<f32>,
+    /// Length of the substep, s.
+    pub dt: f64,
+    /// Particles with ids from here on are newer than the velocity and move with their own.
+    pub born_from: i64,
+    /// Where sources drive the liquid.
+    pub inlet: Option<&'a Inlet>,
+    /// Whom to ask whether to stop on the way.
+    pub interrupt: Interrupt<'a>,
+}
+
+impl<'a> Way<'a> {
+    /// Through a velocity as old as all particles, which no source drives.
+    pub fn through(velocity: &'a FaceGrid<f32>, transform: Transform, dt: f64) -> Self {
+        Self { transform, velocity, dt, born_from: i64::MAX, inlet: None, interrupt: Interrupt::NEVER }
+    }
+}
+
+/// How particles meet solids.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdvectionParams {
+    /// Distance particles keep from solids, in voxels.
+    pub separation: f64,
+    /// Least distance between two looks at the solids on a particle's way, in voxels: no thicker wall is
+    /// ever crossed.
+    pub sweep_step: f64,
+}
+
+impl Default for AdvectionParams {
+    fn default() -> Self {
+        Self { separation: 0.05, sweep_step: 0.2 }
+    }
+}
+
+/// Moves particles along their way and removes those beyond sides of the domain that remove liquid.
+///
+/// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
+/// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Those that a source
+/// drives move with what its `inlet` gives, at its rim too. A particle that touches a solid loses the part of its velocity that goes into it.
+/// Asked to stop, it leaves the other particles where they are.
+pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &AdvectionParams) -> Selection {
+    let &Way { ref transform, velocity, dt, born_from, inlet, interrupt } = way;
+    let frame = particles.frame(transform);
+    let origin = particles.origin;
+    let h = transform.voxel_size();
+    let fastest = fastest_solid(solids, origin, particles, h);
+    let step = dt as f32 * frame.per_metre;
+    let kills = solids.domain.sides.contains(&Side::Kill);
+    let chunks = particles.position.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks_mut(CHUNK));
+    let killed: Vec<Vec<u32>> = chunks
+        .zip(particles.id.par_chunks(CHUNK))
+        .enumerate()
+        .map_init(Vec::new, |moved: &mut Vec<Vec3>, (c, ((positions, velocities), ids))| {
+            let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, dt);
+            moved.clear();
+            moved.extend(positions.iter().map(|&x| frame.local(x)));
+            Flow::new(frame, velocity).follow(moved, step);
+            let mut killed = Vec::new();
+            for (n, (((x, v), &id), &moved)) in
+                positions.iter_mut().zip(velocities).zip(ids).zip(&*moved).enumerate()
+            {
+                if n % ASKING == 0 && interrupt.asked() {
+                    break;
+                }
+                let start = frame.local(*x);
+                let moved = match inlet.and_then(|inlet| inlet.velocity_in(frame.cell(*x))) {
+                    Some(given) => start + given * step,
+                    None if id >= born_from => start + *v * step,
+                    None => moved,
+                };
+                let from = origin + x.as_dvec3();
+                let to = from + ((moved - start) * frame.h).as_dvec3();
+                let landing = sweep.land(from, to);
+                landing.take(origin, x, v);
+                if kills && solids.domain.kills(landing.position) {
+                    killed.push((c * CHUNK + n) as u32);
+                }
+            }
+            killed
+        })
+        .collect();
+    let mut killed = killed.into_iter().flatten().peekable();
+    if killed.peek().is_none() {
+        return Selection::identity(particles.len());
+    }
+    particles.retain(|p| killed.next_if_eq(&(p as u32)).is_none())
+}
+
+/// A bound on the speed of the solids' surfaces among the particles, m/s.
+pub(crate) fn fastest_solid(solids: &Solids, origin: DVec3, particles: &Particles, h: f64) -> f64 {
+    let still = |m: &Motion| m.is_still();
+    if solids.colliders.iter().all(|c| still(c.motion())) || particles.is_empty() {
+        return 0.0;
+    }
+    let (lo, hi) = particles
+        .position
+        .par_iter()
+        .map(|&x| (x, x))
+        .reduce(|| (Vec3::INFINITY, Vec3::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let centre = origin + (0.5 * (lo + hi)).as_dvec3();
+    let radius = 0.5 * (hi - lo).as_dvec3().length() + h;
+    let speed = |motion: &Motion| match motion {
+        Motion::Static => 0.0,
+        Motion::Rigid { linear, angular, pivot } => {
+            linear.length() + angular.length() * (centre.distance(*pivot) + radius)
+        }
+        Motion::PerVoxel(field) => {
+            f64::from(field.values.par_iter().map(|v| v.length()).reduce(|| 0.0, f32::max))
+        }
+    };
+    solids.colliders.iter().map(|c| speed(c.motion())).fold(0.0, f64::max)
+}

@@ -1,0 +1,265 @@
+//! Where particles move and exchange velocity with the faces: on the processor, or on a CUDA device, with the
+//! processor to fall back on.
+
+mod copies;
+
+use super::advection::{self, AdvectionParams, Way};
+use super::transfer::{self, Transfer};
+use crate::fluid::particles::{Particles, Selection};
+use crate::grid::FaceGrid;
+use crate::interrupt::Interrupt;
+use crate::pressure::Device;
+use crate::solid::Solids;
+use copies::OnDevice;
+use meniscus_kernels::cuda::{self, Cuda, Failure};
+use std::convert::Infallible;
+
+/// Moves particles, and their velocity to the faces and back.
+pub trait Mover {
+    /// Why it could not.
+    type Error;
+
+    /// An error where someone wants an end; to be asked between the parts of a substep.
+    fn go_on(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// As [`advection::advect`].
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Self::Error>;
+
+    /// As [`transfer::particles_to_faces`]: the mean velocity.
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        transfer: &Transfer,
+    ) -> Result<FaceGrid<f32>, Self::Error>;
+
+    /// As [`transfer::faces_to_particles`].
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        transfer: &Transfer,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+    ) -> Result<(), Self::Error>;
+}
+
+/// The processor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Processor;
+
+impl Mover for Processor {
+    type Error = Infallible;
+
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Infallible> {
+        Ok(advection::advect(particles, way, solids, params))
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        transfer: &Transfer,
+    ) -> Result<FaceGrid<f32>, Infallible> {
+        Ok(transfer::particles_to_faces(particles, transfer).value)
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        transfer: &Transfer,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+    ) -> Result<(), Infallible> {
+        transfer::faces_to_particles(particles, transfer, velocity, before);
+        Ok(())
+    }
+}
+
+/// A mover that asks, while it moves and between the parts of a substep, whether to stop.
+#[derive(Debug)]
+pub struct Interruptible<'a, M> {
+    /// What moves the particles.
+    pub mover: &'a mut M,
+    /// Whom it asks.
+    pub interrupt: Interrupt<'a>,
+}
+
+/// Why a part of a substep did not come to its end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped<E> {
+    /// Someone asked for it.
+    #[error("it was asked to stop")]
+    Interrupted,
+    /// It could not.
+    #[error("{0}")]
+    Failed(E),
+}
+
+impl<M: Mover> Mover for Interruptible<'_, M> {
+    type Error = Stopped<M::Error>;
+
+    fn go_on(&self) -> Result<(), Self::Error> {
+        self.interrupt.check().map_err(|_| Stopped::Interrupted)?;
+        self.mover.go_on().map_err(Stopped::Failed)
+    }
+
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, Self::Error> {
+        let way = Way { interrupt: self.interrupt, ..*way };
+        let moved = self.mover.advect(particles, &way, solids, params).map_err(Stopped::Failed)?;
+        self.go_on().map(|()| moved)
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        transfer: &Transfer,
+    ) -> Result<FaceGrid<f32>, Self::Error> {
+        self.go_on()?;
+        self.mover.particles_to_faces(particles, transfer).map_err(Stopped::Failed)
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        transfer: &Transfer,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+    ) -> Result<(), Self::Error> {
+        self.go_on()?;
+        self.mover.faces_to_particles(particles, transfer, velocity, before).map_err(Stopped::Failed)
+    }
+}
+
+/// The device that was asked for cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("no particles on a CUDA device: {0}")]
+pub struct DeviceError(Failure);
+
+/// A CUDA device, or what has become of it. Holds only caches: dropping it between two substeps changes no bit.
+pub struct DeviceMover<D: cuda::Device = Cuda> {
+    open: fn() -> Result<D, Failure>,
+    required: bool,
+    place: Place<D>,
+    notice: Option<String>,
+}
+
+/// Where particles move.
+enum Place<D: cuda::Device> {
+    /// None has come yet.
+    Unknown,
+    /// On the device.
+    Device(Box<OnDevice<D>>),
+    /// On the processor, since it was asked for or the device failed.
+    Processor,
+}
+
+impl DeviceMover {
+    /// Moves particles where the user wants it. A device is looked for when the first particles come.
+    pub fn on(device: Device) -> Self {
+        let mover = Self::new(Cuda::open, device == Device::Cuda);
+        if device == Device::Cpu { Self { place: Place::Processor, ..mover } } else { mover }
+    }
+}
+
+impl<D: cuda::Device> DeviceMover<D> {
+    /// Moves particles on a device, opened when the first ones come. Where it is not `required`, the processor takes
+    /// over from the first failure on.
+    pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
+        Self { open, required, place: Place::Unknown, notice: None }
+    }
+
+    /// A sentence to tell once: why particles do not move on the device they might have moved on.
+    pub fn notice(&mut self) -> Option<String> {
+        self.notice.take()
+    }
+
+    /// Does something on the device, if it is there and can; `None` where the processor must.
+    fn try_there<R>(
+        &mut self,
+        act: impl FnOnce(&mut OnDevice<D>) -> Result<R, Failure>,
+    ) -> Result<Option<R>, DeviceError> {
+        if matches!(self.place, Place::Unknown) {
+            match (self.open)() {
+                Ok(device) => self.place = Place::Device(Box::new(OnDevice::new(device))),
+                Err(failure) => self.give_up(failure)?,
+            }
+        }
+        let Place::Device(there) = &mut self.place else { return Ok(None) };
+        match act(there) {
+            Ok(done) => Ok(Some(done)),
+            Err(failure) => self.give_up(failure).map(|()| None),
+        }
+    }
+
+    /// Gives the device up: an error where it is required, else a notice.
+    fn give_up(&mut self, failure: Failure) -> Result<(), DeviceError> {
+        self.place = Place::Unknown;
+        if self.required {
+            return Err(DeviceError(failure));
+        }
+        self.place = Place::Processor;
+        self.notice = Some(format!("particles move on the processor: {failure}"));
+        Ok(())
+    }
+}
+
+impl<D: cuda::Device> Mover for DeviceMover<D> {
+    type Error = DeviceError;
+
+    fn advect(
+        &mut self,
+        particles: &mut Particles,
+        way: &Way,
+        solids: &Solids,
+        params: &AdvectionParams,
+    ) -> Result<Selection, DeviceError> {
+        // Where nothing moves, no device is looked for.
+        let moved = match particles.is_empty() {
+            true => None,
+            false => self.try_there(|there| there.advect(particles, way, solids, params))?,
+        };
+        Ok(moved.unwrap_or_else(|| advection::advect(particles, way, solids, params)))
+    }
+
+    fn particles_to_faces(
+        &mut self,
+        particles: &Particles,
+        transfer: &Transfer,
+    ) -> Result<FaceGrid<f32>, DeviceError> {
+        let carried = self.try_there(|there| there.particles_to_faces(particles, transfer))?;
+        Ok(carried.unwrap_or_else(|| transfer::particles_to_faces(particles, transfer).value))
+    }
+
+    fn faces_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        transfer: &Transfer,
+        velocity: &FaceGrid<f32>,
+        before: &FaceGrid<f32>,
+    ) -> Result<(), DeviceError> {
+        let taken =
+            self.try_there(|there| there.faces_to_particles(particles, transfer, velocity, before))?;
+        if taken.is_none() {
+            transfer::faces_to_particles(particles, transfer, velocity, before);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! How far a liquid can be followed in one substep.
+
+use crate::fluid::liquid::Liquid;
+use crate::number::written;
+use rayon::prelude::*;
+
+/// Most voxels a particle may travel in a substep, m/m. No motion a substep should be this long for comes near it; a slip
+/// of a unit, or a frame of minutes, lies beyond.
+pub const MOST_VOXELS: f64 = 10_000.0;
+/// Highest speed that liquid may be given, m/s: a hundred times that of sound in water, where nothing is
+/// incompressible any more.
+pub const MOST_SPEED: f64 = 150_000.0;
+
+/// A particle would travel farther in a substep than it can be followed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the particle with id {id} moves at {} m/s, which is {} voxels in a substep of {} s, and {} are the most: \
+     look at the velocities and forces it was given, or raise substeps.max",
+    written(*speed), written(voxels.round()), written(*dt), written(MOST_VOXELS)
+)]
+pub struct TooFast {
+    /// The particle.
+    pub id: i64,
+    /// Its speed, m/s.
+    pub speed: f64,
+    /// How far it would travel, voxels.
+    pub voxels: f64,
+    /// Length of the substep, s.
+    pub dt: f64,
+}
+
+/// Refuses a substep of `dt` seconds in which a particle would travel more than [`MOST_VOXELS`]; the error names the
+/// first one.
+pub fn check(liquid: &Liquid, dt: f64) -> Result<(), TooFast> {
+    let way = dt / liquid.transform.voxel_size();
+    let voxels = |v: glam::Vec3| v.as_dvec3().length() * way;
+    let fine = |v: glam::Vec3| voxels(v) <= MOST_VOXELS;
+    let velocity = &liquid.particles.velocity;
+    match velocity.par_iter().with_min_len(4096).position_first(|&v| !fine(v)) {
+        None => Ok(()),
+        Some(p) => {
+            let speed = velocity[p].as_dvec3().length();
+            Err(TooFast { id: liquid.particles.id[p], speed, voxels: voxels(velocity[p]), dt })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::particles::Particle;
+    use crate::grid::Transform;
+    use glam::{DVec3, Vec3};
+
+    #[test]
+    fn only_what_flies_out_of_sight_is_refused() {
+        let mut liquid = Liquid::new(Transform::uniform(0.01, DVec3::ZERO), DVec3::ZERO);
+        for (id, speed) in [(7, 1.0), (8, 2000.0)] {
+            let affine = [Vec3::ZERO; 3];
+            let velocity = Vec3::new(0.0, -speed, 0.0);
+            let position = Vec3::ZERO;
+            liquid.particles.push(Particle {
+                position,
+                velocity,
+                affine,
+                id,
+                density: 1e3,
+                viscosity: 0.0,
+                mass_share: 1.0,
+            });
+        }
+        assert_eq!(check(&liquid, 1.0 / 24.0), Ok(()));
+        let far = check(&liquid, 1.0).expect_err("200 000 voxels");
+        assert_eq!((far.id, far.speed), (8, 2000.0));
+        liquid.particles.velocity[0] = Vec3::new(1e30, 1e30, 0.0);
+        let far = check(&liquid, 1.0 / 24.0).expect_err("1e30 m/s").to_string();
+        assert!(far.contains("id 7 moves at 1.414e30 m/s") && far.contains("substeps.max"), "{far}");
+    }
+}

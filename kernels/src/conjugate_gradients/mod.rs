@@ -1,8 +1,9 @@
 //! Conjugate gradients, preconditioned by the f32 multigrid cycle: vectors of f32 under a true residual in
-//! f64, and vectors of f64 where f32 no longer gains.
+//! f64, and vectors of f64 where f32 no longer gains. [`plain`] is for whoever brings an operator of their own.
 
 mod double;
 pub(crate) mod operator;
+pub mod plain;
 mod single;
 mod vector;
 

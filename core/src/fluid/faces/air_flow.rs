@@ -9,7 +9,10 @@ use super::extrapolation::Extended;
 use crate::grid::morphology::{VoxelMask, offsets};
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::solid::SolidFields;
+use meniscus_kernels::conjugate_gradients::Stop;
+use meniscus_kernels::conjugate_gradients::plain::{self, Operator};
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 
 /// Remaining divergence, relative, at which the projection stops, and its most iterations.
 const TOLERANCE: f64 = 1e-2;
@@ -62,10 +65,13 @@ pub(crate) fn carry_volume(
     solid: &SolidFields,
     layers: usize,
 ) {
-    let AirCells { faces, links, inflow } = cells(velocity, extended, solid);
-    // With a zero behind the last, for where no cell is beside one.
-    let mut q = solve(&links, inflow, 1.0 / (layers * layers) as f64);
-    q.push(0.0);
+    let AirCells { faces, links, mut inflow } = cells(velocity, extended, solid);
+    inflow.push(0.0);
+    let operator = AirOperator::new(&links, 1.0 / (layers * layers) as f64);
+    let norm = plain::dot(&inflow, &inflow, CHUNK).sqrt();
+    let stop = Stop { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS };
+    let go_on = &mut |_: usize, _: f64| ControlFlow::Continue(());
+    let (q, _) = plain::solve(&operator, vec![0.0; inflow.len()], inflow, norm, None, stop, go_on);
     let none = links.len() as u32;
     velocity.values.par_iter_mut().enumerate().for_each(|(a, values)| {
         for ((faces, links), own) in faces.iter().zip(&links).zip(&q) {
@@ -248,75 +254,43 @@ impl<'a> Around<'a> {
     }
 }
 
-/// (A + `give`) q = `right` by conjugate gradients with the diagonal as preconditioner.
-fn solve(links: &[Links], right: Vec<f64>, give: f64) -> Vec<f64> {
-    let diagonal = |c: &Links| give + f64::from(c.open.iter().sum::<f32>());
-    let inverse: Vec<f64> = links.par_iter().with_min_len(CHUNK).map(|c| 1.0 / diagonal(c)).collect();
-    let mut x = vec![0.0; links.len()];
-    let mut r = right;
-    let mut z: Vec<f64> = r.iter().zip(&inverse).map(|(r, d)| r * d).collect();
-    // With a zero behind the last, for where no cell is beside one.
-    let mut p = z.clone();
-    p.push(0.0);
-    let mut q = vec![0.0; links.len()];
-    let (mut rr, mut rz) = (dot(&r, &r), dot(&r, &z));
-    let goal = TOLERANCE * TOLERANCE * rr;
-    for _ in 0..MOST_ITERATIONS {
-        if rr <= goal {
-            break;
-        }
-        let step = rz / apply(links, give, &p, &mut q);
-        let of_chunk = |((x, p), ((r, q), (z, inverse))): Descent| {
-            let (mut rr, mut rz) = (-0.0, -0.0);
-            let directions = x.iter_mut().zip(p).zip(r.iter_mut().zip(q));
-            for (((x, p), (r, q)), (z, inverse)) in directions.zip(z.iter_mut().zip(inverse)) {
-                *x += step * p;
-                *r -= step * q;
-                *z = *r * inverse;
-                rr += *r * *r;
-                rz += *r * *z;
-            }
-            (rr, rz)
-        };
-        let ways = x.par_chunks_mut(CHUNK).zip(p.par_chunks(CHUNK));
-        let residuals = r.par_chunks_mut(CHUNK).zip(q.par_chunks(CHUNK));
-        let conditioned = z.par_chunks_mut(CHUNK).zip(inverse.par_chunks(CHUNK));
-        let parts: Vec<(f64, f64)> = ways.zip(residuals.zip(conditioned)).map(of_chunk).collect();
-        let next = parts.iter().map(|part| part.1).sum::<f64>();
-        rr = parts.iter().map(|part| part.0).sum();
-        p.par_iter_mut().zip(&z).with_min_len(CHUNK).for_each(|(p, z)| *p = z + next / rz * *p);
-        rz = next;
-    }
-    x
+/// A + `give`, over the air's cells and one more, which stands where no cell is beside one and is no unknown.
+struct AirOperator<'a> {
+    links: &'a [Links],
+    give: f64,
+    inverse_diagonal: Vec<f32>,
 }
 
-/// One chunk of ((x, p), ((r, q), (z, 1/diagonal))).
-type Descent<'a> = ((&'a mut [f64], &'a [f64]), ((&'a mut [f64], &'a [f64]), (&'a mut [f64], &'a [f64])));
+impl<'a> AirOperator<'a> {
+    fn new(links: &'a [Links], give: f64) -> Self {
+        let inverse = |c: &Links| (1.0 / (give + f64::from(c.open.iter().sum::<f32>()))) as f32;
+        let mut inverse_diagonal: Vec<f32> = links.par_iter().with_min_len(CHUNK).map(inverse).collect();
+        inverse_diagonal.push(0.0);
+        Self { links, give, inverse_diagonal }
+    }
+}
 
-/// `to` ← (A + `give`) p; returns p · `to`.
-fn apply(links: &[Links], give: f64, p: &[f64], to: &mut [f64]) -> f64 {
-    let of_chunk = |((to, links), own): ((&mut [f64], &[Links]), &[f64])| {
-        let mut product = -0.0;
-        for ((to, cell), own) in to.iter_mut().zip(links).zip(own) {
-            let mut flow = -0.0;
+impl Operator for AirOperator<'_> {
+    const CHUNK: usize = CHUNK;
+
+    fn apply(&self, chunk: usize, p: &[f64], image: &mut [f64]) -> f64 {
+        let first = chunk * CHUNK;
+        let mut product = 0.0;
+        for ((image, cell), own) in image.iter_mut().zip(&self.links[first..]).zip(&p[first..]) {
+            let mut flow = 0.0;
             for (open, &beside) in cell.open.iter().zip(&cell.beside) {
                 flow += f64::from(*open) * (own - p[beside as usize]);
             }
-            *to = give * own + flow;
-            product += own * *to;
+            *image = self.give * own + flow;
+            product += own * *image;
         }
         product
-    };
-    let chunks = to.par_chunks_mut(CHUNK).zip(links.par_chunks(CHUNK)).zip(p.par_chunks(CHUNK));
-    let parts: Vec<f64> = chunks.map(of_chunk).collect();
-    parts.iter().sum()
-}
+    }
 
-/// Σ a b, summed in the same order by any number of threads.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let product = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum();
-    let parts: Vec<f64> = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).map(product).collect();
-    parts.iter().sum()
+    fn inverse_diagonal(&self, chunk: usize) -> &[f32] {
+        let rest = &self.inverse_diagonal[chunk * CHUNK..];
+        &rest[..rest.len().min(CHUNK)]
+    }
 }
 
 #[cfg(test)]

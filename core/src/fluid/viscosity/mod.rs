@@ -167,12 +167,11 @@ pub fn diffuse(
     let system = stencil::System::assemble(liquid, dt);
     let solved = solve::solve(&system, velocity, stiffness, params, progress)?;
     store(&system, &solved.velocity, velocity);
-    let outcome = solved.outcome;
     Ok(Info {
         unknowns: system.unknowns(),
-        iterations: outcome.iterations,
-        residual: outcome.residual,
-        converged: outcome.residual <= params.tolerance,
+        iterations: solved.iterations,
+        residual: solved.residual,
+        converged: solved.residual <= params.tolerance,
         seconds: start.elapsed().as_secs_f64(),
     })
 }

@@ -1,0 +1,239 @@
+//! Conjugate gradients on a plain vector of f64, for whoever brings an operator [Shewchuk 1994, §B3].
+//!
+//! Sums are partial sums of chunks, added in their order, so that the thread count changes no bit.
+
+use super::{Outcome, Progress, Stop};
+use rayon::prelude::*;
+
+/// A symmetric positive definite matrix A that is applied, not stored.
+pub trait Operator: Sync {
+    /// Entries of a vector that one task works on.
+    const CHUNK: usize;
+
+    /// Writes a chunk of A v; returns its part of vᵀ A v.
+    fn apply(&self, chunk: usize, v: &[f64], image: &mut [f64]) -> f64;
+
+    /// 1 / A_ii of a chunk; 0 for an entry that is no unknown.
+    fn inverse_diagonal(&self, chunk: usize) -> &[f32];
+}
+
+/// A preconditioner in place of the diagonal.
+pub trait Cycle {
+    /// About A⁻¹ r.
+    fn cycle(&mut self, r: &[f64]) -> &[f32];
+}
+
+/// A system under way; x and b are 0 in entries that are no unknowns.
+pub struct Plain<'a, A> {
+    operator: &'a A,
+    x: Vec<f64>,
+    residual: Vec<f64>,
+    direction: Vec<f64>,
+    image: Vec<f64>,
+    /// One entry a chunk.
+    partials: Vec<[f64; 2]>,
+}
+
+/// Solves A x = b from the x given until ‖b − A x‖₂ ≤ tolerance · `norm`; returns x and how it ended.
+pub fn solve<A: Operator>(
+    operator: &A,
+    x: Vec<f64>,
+    right_side: Vec<f64>,
+    norm: f64,
+    cycle: Option<&mut dyn Cycle>,
+    stop: Stop,
+    progress: Progress,
+) -> (Vec<f64>, Outcome) {
+    let n = x.len();
+    let mut at = Plain {
+        operator,
+        x,
+        residual: right_side,
+        direction: vec![0.0; n],
+        image: vec![0.0; n],
+        partials: vec![[0.0; 2]; n.div_ceil(A::CHUNK)],
+    };
+    let outcome = at.run(norm, cycle, stop, progress);
+    (at.x, outcome)
+}
+
+/// Σ a b, in chunks of `chunk`.
+pub fn dot(a: &[f64], b: &[f64], chunk: usize) -> f64 {
+    let product = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum();
+    let parts: Vec<f64> = a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(product).collect();
+    parts.iter().sum()
+}
+
+fn add(sums: &[[f64; 2]]) -> [f64; 2] {
+    sums.iter().fold([0.0; 2], |[a, b], s| [a + s[0], b + s[1]])
+}
+
+impl<A: Operator> Plain<'_, A> {
+    fn run(
+        &mut self,
+        norm: f64,
+        mut cycle: Option<&mut dyn Cycle>,
+        stop: Stop,
+        progress: Progress,
+    ) -> Outcome {
+        let mut out = Outcome::default();
+        if norm == 0.0 {
+            self.x.fill(0.0);
+            return out;
+        }
+        // r = b − A x: a step of length 1 along x, which stays.
+        self.direction.copy_from_slice(&self.x);
+        self.apply();
+        self.direction.fill(0.0);
+        let [mut square, mut of_diagonal] = self.update(1.0);
+        out.residual = square.sqrt() / norm;
+        if !out.goes_on(stop) {
+            return out;
+        }
+        let mut energy = self.turn(&mut cycle, of_diagonal, f64::INFINITY, 0.0);
+        while out.goes_on(stop) {
+            let step = energy / self.apply();
+            if !step.is_finite() || step <= 0.0 {
+                break;
+            }
+            [square, of_diagonal] = self.update(step);
+            out.iterations += 1;
+            out.residual = square.sqrt() / norm;
+            out.cancelled = progress(out.iterations, out.residual).is_break();
+            if out.goes_on(stop) {
+                energy = self.turn(&mut cycle, of_diagonal, energy, step);
+            }
+        }
+        out
+    }
+
+    /// image = A p; returns pᵀ A p.
+    fn apply(&mut self) -> f64 {
+        let Self { operator, direction, image, partials, .. } = self;
+        image.par_chunks_mut(A::CHUNK).zip(&mut *partials).enumerate().for_each(|(c, (image, sum))| {
+            *sum = [operator.apply(c, direction, image), 0.0];
+        });
+        add(partials)[0]
+    }
+
+    /// x += step p, r −= step A p; returns rᵀ r and rᵀ D⁻¹ r.
+    fn update(&mut self, step: f64) -> [f64; 2] {
+        let Self { operator, x, residual, direction, image, partials } = self;
+        let ways = x.par_chunks_mut(A::CHUNK).zip(direction.par_chunks(A::CHUNK));
+        let residuals = residual.par_chunks_mut(A::CHUNK).zip(image.par_chunks(A::CHUNK));
+        ways.zip(residuals).zip(&mut *partials).enumerate().for_each(|(c, (((x, p), (r, q)), sum))| {
+            *sum = [0.0; 2];
+            let entries = x.iter_mut().zip(p).zip(r.iter_mut().zip(q));
+            for (((x, p), (r, q)), &inverse) in entries.zip(operator.inverse_diagonal(c)) {
+                *x += step * p;
+                *r -= step * q;
+                sum[0] += *r * *r;
+                sum[1] += *r * *r * f64::from(inverse);
+            }
+        });
+        add(partials)
+    }
+
+    /// p = z + β p for the preconditioned residual z; returns rᵀ z. `before` is the last rᵀ z, after which a `step`
+    /// along p was taken; the diagonal's rᵀ z is known. A cycle is rounded, so with it β = zᵀ (r − r_before) / before,
+    /// which keeps directions conjugate all the same [Notay 2000].
+    fn turn(&mut self, cycle: &mut Option<&mut dyn Cycle>, of_diagonal: f64, before: f64, step: f64) -> f64 {
+        let Self { operator, residual, direction, image, partials, .. } = self;
+        let Some(cycle) = cycle else {
+            let beta = of_diagonal / before;
+            let chunks = direction.par_chunks_mut(A::CHUNK).zip(residual.par_chunks(A::CHUNK));
+            chunks.enumerate().for_each(|(c, (p, r))| {
+                for ((p, r), &inverse) in p.iter_mut().zip(r).zip(operator.inverse_diagonal(c)) {
+                    *p = f64::from(inverse) * r + beta * *p;
+                }
+            });
+            return of_diagonal;
+        };
+        let z = cycle.cycle(residual);
+        let chunks =
+            residual.par_chunks(A::CHUNK).zip(z.par_chunks(A::CHUNK)).zip(image.par_chunks(A::CHUNK));
+        chunks.zip(&mut *partials).for_each(|(((r, z), image), sum)| {
+            *sum = [0.0; 2];
+            for ((r, image), z) in r.iter().zip(image).zip(z.iter().map(|&z| f64::from(z))) {
+                sum[0] += r * z;
+                sum[1] -= step * image * z;
+            }
+        });
+        let [energy, change] = add(partials);
+        let beta = change / before;
+        direction.par_chunks_mut(A::CHUNK).zip(z.par_chunks(A::CHUNK)).for_each(|(p, z)| {
+            p.iter_mut().zip(z).for_each(|(p, &z)| *p = f64::from(z) + beta * *p);
+        });
+        energy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::ControlFlow;
+
+    /// −x_{i−1} + (2 + shift) x_i − x_{i+1}; every seventh entry is no unknown.
+    struct Chain {
+        shift: f64,
+        inverse: Vec<f32>,
+    }
+
+    impl Chain {
+        fn new(n: usize, shift: f64) -> Self {
+            let of = |i: usize| if i % 7 == 3 { 0.0 } else { (1.0 / (2.0 + shift)) as f32 };
+            Self { shift, inverse: (0..n).map(of).collect() }
+        }
+    }
+
+    impl Operator for Chain {
+        const CHUNK: usize = 16;
+
+        fn apply(&self, chunk: usize, v: &[f64], image: &mut [f64]) -> f64 {
+            let mut sum = 0.0;
+            for (i, image) in (chunk * Self::CHUNK..).zip(image) {
+                let at = |i: usize| v.get(i).copied().unwrap_or(0.0);
+                let full = (2.0 + self.shift) * v[i] - at(i.wrapping_sub(1)) - at(i + 1);
+                *image = if self.inverse[i] > 0.0 { full } else { 0.0 };
+                sum += v[i] * *image;
+            }
+            sum
+        }
+
+        fn inverse_diagonal(&self, chunk: usize) -> &[f32] {
+            let first = chunk * Self::CHUNK;
+            &self.inverse[first..(first + Self::CHUNK).min(self.inverse.len())]
+        }
+    }
+
+    #[test]
+    fn what_is_solved_for_is_found_from_any_start() {
+        let chain = Chain::new(100, 0.1);
+        let known = |i: usize| if chain.inverse[i] > 0.0 { (i as f64 * 0.7).sin() } else { 0.0 };
+        let exact: Vec<f64> = (0..100).map(known).collect();
+        let mut right = vec![0.0; 100];
+        for (c, image) in right.chunks_mut(Chain::CHUNK).enumerate() {
+            chain.apply(c, &exact, image);
+        }
+        let norm = dot(&right, &right, Chain::CHUNK).sqrt();
+        let stop = Stop { tolerance: 1e-10, max_iterations: 200 };
+        for start in [
+            vec![0.0; 100],
+            exact
+                .iter()
+                .map(|x| 3.0 - x)
+                .zip(&chain.inverse)
+                .map(|(x, &i)| if i > 0.0 { x } else { 0.0 })
+                .collect(),
+        ] {
+            let (x, out) =
+                solve(&chain, start, right.clone(), norm, None, stop, &mut |_, _| ControlFlow::Continue(()));
+            assert!(out.residual <= 1e-10 && out.iterations > 3, "{out:?}");
+            let worst = x.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-8, "{worst}");
+        }
+        let (_, out) =
+            solve(&chain, vec![0.0; 100], right, norm, None, stop, &mut |_, _| ControlFlow::Break(()));
+        assert!(out.cancelled && out.iterations == 1);
+    }
+}

@@ -7,6 +7,7 @@
 
 mod control;
 pub mod coupling;
+pub mod device;
 pub mod fluid;
 pub mod grid;
 pub mod interrupt;

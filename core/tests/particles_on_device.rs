@@ -5,13 +5,13 @@
 mod worn;
 
 use glam::{DVec3, Vec3};
+use meniscus_core::device::Device;
 use meniscus_core::fluid::particles::cells::{self, Cells};
 use meniscus_core::fluid::transport::advection::{AdvectionParams, Way};
 use meniscus_core::fluid::transport::device::{DeviceError, DeviceMover, Mover, Processor};
 use meniscus_core::fluid::transport::transfer::{Transfer, VelocityTransfer};
 use meniscus_core::fluid::{Particle, Particles};
 use meniscus_core::grid::{FaceGrid, Transform};
-use meniscus_core::pressure;
 use meniscus_core::solid::{DomainLimits, Side, Solids};
 use meniscus_kernels::cuda::{Emulation, Failure};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn a_device_that_fails_leaves_nothing_half_done() {
 
 #[test]
 fn on_the_processor_nobody_asks_for_a_device() {
-    let mut mover = DeviceMover::on(pressure::Device::Cpu);
+    let mut mover = DeviceMover::on(Device::Cpu);
     let Ok((expected, _)) = substep(&mut Processor);
     assert_eq!(substep(&mut mover).expect("the processor").0, expected);
     assert_eq!(mover.notice(), None);

@@ -55,7 +55,8 @@ fn write_vdb(path: &Path, fps: f32) {
         vector_type: Some("contravariant relative"),
         ..grid.clone()
     };
-    openvdb_sys::write(path, &[grid, vel], &[("fps", Meta::Float(fps)), ("frame", Meta::Int(7))]).unwrap();
+    let metadata = [("fps", Meta::Float(fps)), ("frame", Meta::Int(7))];
+    std::fs::write(path, openvdb_sys::to_bytes(&[grid, vel], &metadata).unwrap()).unwrap();
 }
 
 #[test]

@@ -40,13 +40,14 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core; each may use those above it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 26] = [
+const ROOMS: [&str; 27] = [
     "number",
     "interrupt",
     "grid",
     "mesh",
     "levelset",
     "solid",
+    "device",
     "pressure",
     "control",
     "coupling/memory",

@@ -7,12 +7,10 @@ use std::path::PathBuf;
 /// A failure of the VDB binding; its text is one sentence fit for a user.
 #[derive(Debug)]
 pub enum Error {
-    /// The file cannot be opened, created, written or renamed.
+    /// The file cannot be opened or read.
     Io {
         /// The file.
         path: PathBuf,
-        /// "read", "write" or "replace".
-        doing: &'static str,
         /// What the system said.
         source: std::io::Error,
     },
@@ -32,7 +30,7 @@ pub enum Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::Io { path, source } => write!(f, "cannot read {}: {source}", path.display()),
             Self::Damaged { path, reason } => {
                 write!(f, "{} is not a complete VDB file: {reason}", path.display())
             }

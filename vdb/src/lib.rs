@@ -17,7 +17,7 @@ pub use grid::{Class, GridOut, LEAF_SIZE, MASK_WORDS, Meta, Tile, Values};
 pub use outline::{Outline, outline};
 pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open};
 pub use render::{Camera, Material, Picture, Surface, render};
-pub use write::{to_bytes, write};
+pub use write::to_bytes;
 
 /// OpenVDB's version, such as `10.0.1`.
 pub fn version() -> String {

@@ -46,7 +46,7 @@ impl Outline {
 /// Reads a file's outline. Refuses what is no `.vdb` file, what ends before its grids do, and files of this crate that
 /// are not byte for byte as they were written.
 pub fn outline(path: &Path) -> Result<Outline, Error> {
-    let io = |source| Error::Io { path: path.to_path_buf(), doing: "read", source };
+    let io = |source| Error::Io { path: path.to_path_buf(), source };
     let damaged = |reason: &str| Error::Damaged { path: path.to_path_buf(), reason: reason.into() };
     let meta = std::fs::metadata(path).map_err(io)?;
     if meta.is_dir() {

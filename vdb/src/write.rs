@@ -1,12 +1,10 @@
-//! Writing `.vdb` files: same grids, same bytes.
+//! The bytes of `.vdb` files: same grids, same bytes.
 
 use crate::content::{ID_AT, ID_LEN, identifier, is_identifier};
 use crate::error::checked;
 use crate::ffi;
 use crate::grid::MetaTable;
 use crate::{Error, GridOut, Meta};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// The bytes of a `.vdb` file (Blosc, active values only). OpenVDB's random identifier is replaced by a hash
 /// of the content, so equal grids give equal bytes.
@@ -38,36 +36,6 @@ pub fn to_bytes(grids: &[GridOut<'_>], metadata: &[(&str, Meta)]) -> Result<Vec<
     Ok(bytes)
 }
 
-/// Writes a `.vdb` file under a temporary name beside `path`, then renames it: whoever looks sees the old file
-/// or the whole new one. Returns the number of bytes.
-pub fn write(path: &Path, grids: &[GridOut<'_>], metadata: &[(&str, Meta)]) -> Result<u64, Error> {
-    let bytes = to_bytes(grids, metadata)?;
-    let temporary = temporary_name(path);
-    let io = |doing| move |source| Error::Io { path: path.to_path_buf(), doing, source };
-    let outcome = write_all(&temporary, &bytes)
-        .map_err(io("write"))
-        .and_then(|()| std::fs::rename(&temporary, path).map_err(io("replace")));
-    if outcome.is_err() {
-        // Best effort: the first error is the one to report.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    outcome.map(|()| bytes.len() as u64)
-}
-
-fn write_all(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = std::fs::File::create(path)?;
-    file.write_all(bytes)?;
-    // A full disk may only be noticed here.
-    file.sync_data()
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".part");
-    path.with_file_name(name)
-}
-
 /// Replaces the random identifier by a hash of everything else.
 fn identify_by_content(bytes: &mut [u8]) -> Result<(), Error> {
     let Some(field) = bytes.get_mut(ID_AT..ID_AT + ID_LEN).filter(|f| is_identifier(f)) else {
@@ -77,18 +45,4 @@ fn identify_by_content(bytes: &mut [u8]) -> Result<(), Error> {
     let id = identifier(&blake3::hash(bytes));
     bytes[ID_AT..ID_AT + ID_LEN].copy_from_slice(id.as_bytes());
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_disk_is_an_error() {
-        let full = Path::new("/dev/full");
-        if full.exists() {
-            let error = write_all(full, b"leaf").unwrap_err();
-            assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
-        }
-    }
 }

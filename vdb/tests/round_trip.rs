@@ -52,7 +52,7 @@ fn level_set<'a>(origins: &'a [[i32; 3]], values: &'a [f32]) -> GridOut<'a> {
 
 fn save(path: &Path, grids: &[GridOut]) {
     let metadata = [("creator", Meta::Text("test".into())), ("fps", Meta::Float(24.0))];
-    openvdb_sys::write(path, grids, &metadata).unwrap();
+    std::fs::write(path, openvdb_sys::to_bytes(grids, &metadata).unwrap()).unwrap();
 }
 
 #[test]
@@ -259,22 +259,6 @@ fn bad_files_get_a_sentence() {
         std::fs::write(&path, &bytes[..keep]).unwrap();
         assert!(sentence(&path).contains("not a complete VDB file"), "{keep} bytes");
     }
-}
-
-#[test]
-fn an_unwritable_place_gets_a_sentence_and_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("no such folder").join("a.vdb");
-    let (origins, values) = sphere(10.0);
-    let grids = [level_set(&origins, &values)];
-    let error = openvdb_sys::write(&path, &grids, &[]).unwrap_err().to_string();
-    assert!(error.contains("cannot write") && error.contains("a.vdb"), "{error}");
-
-    let taken = folder.path().join("taken.vdb");
-    std::fs::create_dir(&taken).unwrap();
-    assert!(openvdb_sys::write(&taken, &grids, &[]).is_err());
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(left, ["taken.vdb"], "no temporary file stays behind");
 }
 
 #[test]

@@ -1,23 +1,12 @@
-//! Where to solve: on the processor, or on a CUDA device, with the processor to fall back on.
+//! The engine on the device that the user wants.
 
 use super::engine::{Iterate, MultigridSolver};
 use super::solver::{Error, Info, Params, PressureSolver, Progress};
 use super::system::{PressureSystem, Unknowns};
+use crate::device::{Device, Place};
 use meniscus_kernels::conjugate_gradients::{self, ConjugateGradients, LowRank, Outcome, RightSide, Stop};
 use meniscus_kernels::cuda::{self, Cuda, DeviceConjugateGradients, Failure};
 use meniscus_kernels::multigrid::Multigrid;
-
-/// Where to solve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Device {
-    /// A CUDA device where there is one, else the processor.
-    #[default]
-    Auto,
-    /// The processor.
-    Cpu,
-    /// A CUDA device, or an error.
-    Cuda,
-}
 
 /// A solver on a device. A CUDA device is looked for when the first system comes.
 pub fn solver(device: Device) -> Box<dyn PressureSolver> {
@@ -31,15 +20,15 @@ pub fn solver(device: Device) -> Box<dyn PressureSolver> {
 /// The engine on a device: the hierarchy is set up on the processor, the device iterates.
 pub struct DeviceSolver<D: cuda::Device> {
     engine: MultigridSolver,
-    accelerator: Accelerator<D>,
+    place: Place<DeviceConjugateGradients<D>>,
 }
 
-impl<D: cuda::Device> DeviceSolver<D> {
+impl<D: cuda::Device + 'static> DeviceSolver<D> {
     /// A solver that opens its device when the first system comes. Where the device is not `required`, the
     /// processor takes over from the first failure on.
     pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
-        let accelerator = Accelerator { open, required, place: Place::Unknown, notice: None };
-        Self { engine: MultigridSolver::default(), accelerator }
+        let open = move || open().map(DeviceConjugateGradients::new);
+        Self { engine: MultigridSolver::default(), place: Place::new(open, required, "pressure is solved") }
     }
 }
 
@@ -52,69 +41,21 @@ impl<D: cuda::Device> PressureSolver for DeviceSolver<D> {
         params: &Params,
         progress: Progress,
     ) -> Result<Info, Error> {
-        self.engine.solve_on(&mut self.accelerator, system, rhs, x, params, progress)
+        self.engine.solve_on(&mut self.place, system, rhs, x, params, progress)
     }
 
     fn notice(&mut self) -> Option<String> {
-        self.accelerator.notice.take()
+        self.place.notice()
     }
 }
 
-/// Where solves run.
-enum Place<D: cuda::Device> {
-    /// No system has come yet.
-    Unknown,
-    /// On the device.
-    Device(Box<DeviceConjugateGradients<D>>),
-    /// On the processor, since the device failed.
-    Processor,
-}
-
-/// A device, or what has become of it.
-struct Accelerator<D: cuda::Device> {
-    open: fn() -> Result<D, Failure>,
-    required: bool,
-    place: Place<D>,
-    notice: Option<String>,
-}
-
-impl<D: cuda::Device> Accelerator<D> {
-    /// Gives the device up: an error where it is required, else a notice.
-    fn give_up(&mut self, failure: &Failure) -> Result<(), Error> {
-        self.place = Place::Unknown;
-        if self.required {
-            return Err(Error::Device(failure.to_string()));
-        }
-        self.place = Place::Processor;
-        self.notice = Some(format!("pressure is solved on the processor: {failure}"));
-        Ok(())
-    }
-
-    /// Opens the device, if that has not been tried yet.
-    fn look_for_device(&mut self) -> Result<(), Error> {
-        if matches!(self.place, Place::Unknown) {
-            match (self.open)() {
-                Ok(device) => self.place = Place::Device(Box::new(DeviceConjugateGradients::new(device))),
-                Err(failure) => self.give_up(&failure)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<D: cuda::Device> Iterate for Accelerator<D> {
+impl<D: cuda::Device> Iterate for Place<DeviceConjugateGradients<D>> {
     fn device(&self) -> &'static str {
-        match self.place {
-            Place::Device(_) => "cuda",
-            Place::Unknown | Place::Processor => "cpu",
-        }
+        if self.there().is_some() { "cuda" } else { "cpu" }
     }
 
     fn bytes(&self) -> usize {
-        match &self.place {
-            Place::Device(device) => device.bytes(),
-            _ => 0,
-        }
+        self.there().map_or(0, DeviceConjugateGradients::bytes)
     }
 
     fn iterate(
@@ -126,13 +67,12 @@ impl<D: cuda::Device> Iterate for Accelerator<D> {
         right_side: &dyn RightSide,
         progress: conjugate_gradients::Progress,
     ) -> Result<Outcome, Error> {
-        self.look_for_device()?;
-        if let Place::Device(device) = &mut self.place {
-            match device.solve(multigrid, low_rank, stop, right_side, &mut iteration.x, progress) {
-                Ok(outcome) => return Ok(outcome),
-                Err(failure) => self.give_up(&failure)?,
-            }
+        let there = |d: &mut DeviceConjugateGradients<D>| {
+            d.solve(multigrid, low_rank, stop, right_side, &mut iteration.x, progress)
+        };
+        match self.try_there(there).map_err(|failure| Error::Device(failure.to_string()))? {
+            Some(outcome) => Ok(outcome),
+            None => Ok(iteration.solve(multigrid, low_rank, stop, right_side, progress)),
         }
-        Ok(iteration.solve(multigrid, low_rank, stop, right_side, progress))
     }
 }

@@ -8,7 +8,7 @@ mod operator;
 mod solver;
 mod system;
 
-pub use device::{Device, DeviceSolver, solver};
+pub use device::{DeviceSolver, solver};
 pub use engine::MultigridSolver;
 pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
 pub use system::{

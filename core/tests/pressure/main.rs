@@ -12,7 +12,8 @@ mod threads;
 #[path = "../common/worn.rs"]
 mod worn;
 
-use meniscus_core::pressure::{Device, Info, Params, PressureSystem, Unknowns, solver};
+use meniscus_core::device::Device;
+use meniscus_core::pressure::{Info, Params, PressureSystem, Unknowns, solver};
 use std::ops::ControlFlow;
 
 /// Solves from zero and checks that the reported residual is the true one.

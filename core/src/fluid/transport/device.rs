@@ -5,10 +5,10 @@ mod copies;
 
 use super::advection::{self, AdvectionParams, Way};
 use super::transfer::{self, Transfer};
+use crate::device::{Device, Place};
 use crate::fluid::particles::{Particles, Selection};
 use crate::grid::FaceGrid;
 use crate::interrupt::Interrupt;
-use crate::pressure::Device;
 use crate::solid::Solids;
 use copies::OnDevice;
 use meniscus_kernels::cuda::{self, Cuda, Failure};
@@ -153,71 +153,36 @@ impl<M: Mover> Mover for Interruptible<'_, M> {
 #[error("no particles on a CUDA device: {0}")]
 pub struct DeviceError(Failure);
 
-/// A CUDA device, or what has become of it. Holds only caches: dropping it between two substeps changes no bit.
-pub struct DeviceMover<D: cuda::Device = Cuda> {
-    open: fn() -> Result<D, Failure>,
-    required: bool,
-    place: Place<D>,
-    notice: Option<String>,
-}
-
-/// Where particles move.
-enum Place<D: cuda::Device> {
-    /// None has come yet.
-    Unknown,
-    /// On the device.
-    Device(Box<OnDevice<D>>),
-    /// On the processor, since it was asked for or the device failed.
-    Processor,
-}
+/// A mover on a device. Holds only caches: dropping it between two substeps changes no bit.
+pub struct DeviceMover<D: cuda::Device = Cuda>(Place<OnDevice<D>>);
 
 impl DeviceMover {
     /// Moves particles where the user wants it. A device is looked for when the first particles come.
     pub fn on(device: Device) -> Self {
-        let mover = Self::new(Cuda::open, device == Device::Cuda);
-        if device == Device::Cpu { Self { place: Place::Processor, ..mover } } else { mover }
+        let Self(place) = Self::new(Cuda::open, device == Device::Cuda);
+        Self(if device == Device::Cpu { place.on_processor() } else { place })
+    }
+}
+
+impl<D: cuda::Device + 'static> DeviceMover<D> {
+    /// Moves particles on a device, opened when the first ones come. Where it is not `required`, the processor takes
+    /// over from the first failure on.
+    pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
+        Self(Place::new(move || open().map(OnDevice::new), required, "particles move"))
     }
 }
 
 impl<D: cuda::Device> DeviceMover<D> {
-    /// Moves particles on a device, opened when the first ones come. Where it is not `required`, the processor takes
-    /// over from the first failure on.
-    pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
-        Self { open, required, place: Place::Unknown, notice: None }
-    }
-
     /// A sentence to tell once: why particles do not move on the device they might have moved on.
     pub fn notice(&mut self) -> Option<String> {
-        self.notice.take()
+        self.0.notice()
     }
 
-    /// Does something on the device, if it is there and can; `None` where the processor must.
     fn try_there<R>(
         &mut self,
         act: impl FnOnce(&mut OnDevice<D>) -> Result<R, Failure>,
     ) -> Result<Option<R>, DeviceError> {
-        if matches!(self.place, Place::Unknown) {
-            match (self.open)() {
-                Ok(device) => self.place = Place::Device(Box::new(OnDevice::new(device))),
-                Err(failure) => self.give_up(failure)?,
-            }
-        }
-        let Place::Device(there) = &mut self.place else { return Ok(None) };
-        match act(there) {
-            Ok(done) => Ok(Some(done)),
-            Err(failure) => self.give_up(failure).map(|()| None),
-        }
-    }
-
-    /// Gives the device up: an error where it is required, else a notice.
-    fn give_up(&mut self, failure: Failure) -> Result<(), DeviceError> {
-        self.place = Place::Unknown;
-        if self.required {
-            return Err(DeviceError(failure));
-        }
-        self.place = Place::Processor;
-        self.notice = Some(format!("particles move on the processor: {failure}"));
-        Ok(())
+        self.0.try_there(act).map_err(DeviceError)
     }
 }
 

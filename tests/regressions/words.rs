@@ -46,6 +46,18 @@ fn doctor_says_whether_anything_can_be_cooked() {
     has_line(&text, "ready to cook", &[]);
 }
 
+/// `meniscus nodes --ports > docs/ports.md` makes it anew.
+#[test]
+fn the_page_of_ports_is_what_the_nodes_say() {
+    let page =
+        std::fs::read_to_string(meniscus_tests::root().join("docs/ports.md")).expect("the page is there");
+    assert_eq!(
+        page,
+        said(&["nodes", "--ports"]),
+        "docs/ports.md is old: meniscus nodes --ports > docs/ports.md"
+    );
+}
+
 #[test]
 fn nodes_explains_every_type_in_full() {
     let list = said(&["nodes"]);
@@ -60,6 +72,21 @@ fn nodes_explains_every_type_in_full() {
     let text = said(&["nodes", "liquid_object"]);
     has_line(&text, "particle_separation = 0.05", &["[m;", "Houdini: particlesep"]);
     has_line(&text, "Inputs:", &["geometry"]);
+    let ports = said(&["nodes", "flip_solver"]);
+    has_line(
+        &ports,
+        "surface of the object",
+        &["grid, f32 at cell centres; m; kept; needed", "solve changes it"],
+    );
+    has_line(&ports, "vel_solid of the object", &["grid, 3 x f32 at lower faces; m/s; of one substep"]);
+    let json = said(&["nodes", "constraint_bubbles", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let pressure = json["ports"].as_array().expect("ports").iter().find(|p| p["name"] == "pressure");
+    let pressure = pressure.expect("a coupling has a pressure");
+    let about =
+        [("owner", "participant"), ("role", "liquid"), ("element", "f32"), ("sampling", "cell centres")];
+    about.into_iter().for_each(|(key, value)| assert_eq!(pressure[key], value, "{pressure}"));
+    assert_eq!(pressure["access"], serde_json::json!({ "solve": "changes" }));
 
     let output = meniscus(&["nodes", "liquid_objekt"]).output().expect("meniscus starts");
     assert_eq!(output.status.code(), Some(2));

@@ -115,6 +115,9 @@ pub(super) struct NodesArgs {
     /// Prints JSON
     #[arg(long)]
     pub(super) json: bool,
+    /// Prints a page of all the data that nodes exchange, for those who write plugins
+    #[arg(long, conflicts_with_all = ["type_name", "json"])]
+    pub(super) ports: bool,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

@@ -55,6 +55,44 @@ pub const PARAMS: &[Param] = &[
     side(c"side_pos_y", c"+Y Side"),
     side(c"side_neg_z", c"-Z Side"),
     side(c"side_pos_z", c"+Z Side"),
+    Param::float(c"collision_separation", c"Collision Separation", 0.05)
+        .folder(c"Collisions")
+        .unit(c"voxels")
+        .range(0.0, 0.5)
+        .hard_min()
+        .hard_max()
+        .help(c"Distance particles keep from solids.")
+        .houdini(c"collisionseparation"),
+    Param::toggle(c"wall_separation", c"Separate from Walls", false)
+        .folder(c"Wall Separation")
+        .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it."),
+    Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
+        .folder(c"Wall Separation")
+        .unit(c"Pa")
+        .range(-200_000.0, 0.0)
+        .hard_max()
+        .help(c"Pressure, relative to open air, at which liquid tears away from a wall that no air touches. Raise it towards 0 to let it leave pistons and siphons sooner. Water in air holds down to -101325. It does nothing where constraint_bubbles keeps the air's volume.")
+        .disable_when(c"{ wall_separation == 0 }"),
+    Param::toggle(c"volume_correction", c"Correct Volume", true)
+        .folder(c"Volume")
+        .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation. Meanwhile its surface is fitted to that volume, by up to a quarter of a voxel."),
+    Param::float(c"correction_time", c"Correction Time", 0.125)
+        .folder(c"Volume")
+        .unit(c"s")
+        .range(0.1, 5.0)
+        .hard_min()
+        .help(c"Time in which nine tenths of a change of volume are put right.")
+        .disable_when(c"{ volume_correction == 0 }"),
+    Param::float(c"band", c"Surface Band", 3.0)
+        .folder(c"Volume")
+        .unit(c"voxels")
+        .range(2.0, 6.0)
+        .hard_min()
+        .hard_max()
+        .help(c"Width of the band around the surface in which the level set is a true distance."),
+    Param::toggle(c"air_particles", c"Air Particles", false)
+        .folder(c"Volume")
+        .help(c"Fills the air beside the surface with passive particles, which tell thin air from the gaps between the liquid's particles: films and small bubbles of turbulent shots last longer. They take as much memory and time as liquid three voxels deep along the surface."),
     Param::toggle(c"reseed", c"Reseed Particles", true)
         .folder(c"Reseeding")
         .help(c"Keeps the number of particles per voxel inside the liquid within limits. The surface is left alone.")
@@ -73,35 +111,14 @@ pub const PARAMS: &[Param] = &[
         .hard_max()
         .help(c"Voxels with more particles are thinned to this many, at grid_scale 2; in proportion at others.")
         .disable_when(c"{ reseed == 0 }"),
-    Param::toggle(c"volume_correction", c"Correct Volume", true)
-        .folder(c"Volume")
-        .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation. Meanwhile its surface is fitted to that volume, by up to a quarter of a voxel."),
-    Param::float(c"correction_time", c"Correction Time", 0.125)
-        .folder(c"Volume")
-        .unit(c"s")
-        .range(0.1, 5.0)
-        .hard_min()
-        .help(c"Time in which nine tenths of a change of volume are put right.")
-        .disable_when(c"{ volume_correction == 0 }"),
-    Param::float(c"band", c"Surface Band", 3.0)
-        .folder(c"Volume")
+    Param::float(c"particle_band", c"Particle Band", 0.0)
+        .folder(c"Reseeding")
         .unit(c"voxels")
-        .range(2.0, 6.0)
+        .range(0.0, 8.0)
         .hard_min()
         .hard_max()
-        .help(c"Width of the band around the surface in which the level set is a true distance."),
-    Param::float(c"collision_separation", c"Collision Separation", 0.05)
-        .folder(c"Collisions")
-        .unit(c"voxels")
-        .range(0.0, 0.5)
-        .hard_min()
-        .hard_max()
-        .help(c"Distance particles keep from solids.")
-        .houdini(c"collisionseparation"),
-    projection::TOLERANCE,
-    projection::MAX_ITERATIONS,
-    frames::START_FRAME,
-    frames::END_FRAME,
+        .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks many voxels deep take less time and memory so, and look the same at their surface. 0 keeps all particles everywhere; less than 3 is taken as 3.")
+        .disable_when(c"{ reseed == 0 }"),
     Param::toggle(c"viscosity", c"Enable Viscosity", true)
         .folder(c"Viscosity")
         .help(c"Lets the viscosity that the liquid was given act. It takes a solve and a second projection per substep where the liquid has any, and nothing where it has none.")
@@ -117,27 +134,10 @@ pub const PARAMS: &[Param] = &[
         .hard_min()
         .help(c"Pulls the surface together: drops round off, films break. Water in air has 0.072; it shows where voxels are a millimetre or less, so raise it for larger shots. Fine voxels need many substeps, of at most 0.4 √(density voxel³ / surface tension) seconds each: the solver asks for them, and where the graph allows fewer it pulls only as hard as they can bear, and says so.")
         .houdini(c"surfacetension"),
-    Param::toggle(c"air_particles", c"Air Particles", false)
-        .folder(c"Volume")
-        .help(c"Fills the air beside the surface with passive particles, which tell thin air from the gaps between the liquid's particles: films and small bubbles of turbulent shots last longer. They take as much memory and time as liquid three voxels deep along the surface."),
-    Param::float(c"particle_band", c"Particle Band", 0.0)
-        .folder(c"Reseeding")
-        .unit(c"voxels")
-        .range(0.0, 8.0)
-        .hard_min()
-        .hard_max()
-        .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks many voxels deep take less time and memory so, and look the same at their surface. 0 keeps all particles everywhere; less than 3 is taken as 3.")
-        .disable_when(c"{ reseed == 0 }"),
-    Param::toggle(c"wall_separation", c"Separate from Walls", false)
-        .folder(c"Wall Separation")
-        .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it."),
-    Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
-        .folder(c"Wall Separation")
-        .unit(c"Pa")
-        .range(-200_000.0, 0.0)
-        .hard_max()
-        .help(c"Pressure, relative to open air, at which liquid tears away from a wall that no air touches. Raise it towards 0 to let it leave pistons and siphons sooner. Water in air holds down to -101325. It does nothing where constraint_bubbles keeps the air's volume.")
-        .disable_when(c"{ wall_separation == 0 }"),
+    projection::TOLERANCE,
+    projection::MAX_ITERATIONS,
+    frames::START_FRAME,
+    frames::END_FRAME,
 ];
 
 /// How the core is to step the liquid; limits that contradict each other get a sentence.

@@ -7,12 +7,7 @@ use meniscus_abi::guest::{AttributeShape, Call, Failure, Node as Instance, Outco
 use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 
 const PORTS: &[Port] = &[
-    Port::geometry(Owner::OBJECT, c"particles")
-        .help(
-            c"The particles; `dv`, what forces add to their velocity, grows by acceleration times ctx->dt_kick.",
-        )
-        .required()
-        .on(Stage::PREDICT, Access::READ_WRITE),
+    liquid_ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     liquid_ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
 ];
 const PARTICLES: u32 = port!(PORTS, particles);

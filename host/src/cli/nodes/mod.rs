@@ -1,10 +1,12 @@
 //! `meniscus nodes`
 
+mod ports;
+
 use super::args::NodesArgs;
 use super::{BAD_USAGE, fail, say, tell};
 use crate::graph::nearest;
 use crate::loader::Plugins;
-use crate::node::{NodeType, ParamKind, ParamSpec, PortOwner, Range, Stage};
+use crate::node::{NodeType, ParamKind, ParamSpec, Range};
 use crate::text::{SENTENCE, number as plain, one_line};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -16,6 +18,9 @@ pub(super) fn run(args: &NodesArgs) -> u8 {
         tell(&format!("warning: {warning}"));
     }
     let types = plugins.types();
+    if args.ports {
+        return say(&ports::page(types.all()));
+    }
     let Some(name) = &args.type_name else {
         if args.json {
             let all: Vec<Json> = types.all().iter().map(|t| as_json(t)).collect();
@@ -92,7 +97,7 @@ fn in_full(t: &NodeType) -> String {
         let told = std::mem::replace(&mut help, &p.help) == p.help && !help.is_empty();
         let _ = writeln!(text, "      {}. {}", p.label, if told { "As above." } else { help });
     }
-    ports(&mut text, t);
+    ports::as_text(&mut text, t);
     text
 }
 
@@ -130,42 +135,6 @@ fn range(r: &Range) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn ports(text: &mut String, t: &NodeType) {
-    let Some(contract) = t.contract.as_ref().filter(|c| !c.ports.is_empty()) else { return };
-    let _ = writeln!(text, "\nPorts (the data it exchanges, for those who write plugins):");
-    for p in &contract.ports {
-        let uses: Vec<String> = Stage::ALL
-            .iter()
-            .filter_map(|&s| match (p.access(s).reads, p.access(s).writes) {
-                (true, true) => Some(format!("{} changes it", s.name())),
-                (true, false) => Some(format!("{} reads it", s.name())),
-                (false, true) => Some(format!("{} makes it", s.name())),
-                _ => None,
-            })
-            .collect();
-        let unit = if p.unit.is_empty() { String::new() } else { format!(", {}", p.unit) };
-        let _ = writeln!(
-            text,
-            "  {} of {}: {}{unit}; {}",
-            p.name,
-            owner(p.owner, t),
-            p.carries.name(),
-            uses.join(", ")
-        );
-    }
-}
-
-fn owner(owner: PortOwner, t: &NodeType) -> String {
-    let role = |r: usize| t.contract.as_ref().and_then(|c| c.roles.get(r)).map_or("", |r| r.name.as_str());
-    match owner {
-        PortOwner::Object => "the object".into(),
-        PortOwner::Affector => "its affectors".into(),
-        PortOwner::Input => "its inputs".into(),
-        PortOwner::Participant(r) => format!("the participants `{}`", role(r)),
-        PortOwner::Node => "the node itself".into(),
-    }
-}
-
 fn as_json(t: &NodeType) -> Json {
     let params: Vec<Json> = t
         .params
@@ -187,7 +156,7 @@ fn as_json(t: &NodeType) -> Json {
         "min_inputs": t.min_inputs, "max_inputs": t.max_inputs,
         "accepts": t.accepts().iter().map(|k| k.name()).collect::<Vec<_>>(),
         "medium": t.contract.as_ref().map(|c| c.medium.clone()),
-        "params": params,
+        "params": params, "ports": ports::as_json(t),
     })
 }
 

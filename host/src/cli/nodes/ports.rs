@@ -1,0 +1,153 @@
+//! The data that nodes exchange, for those who write plugins: of one node, and of all (`docs/ports.md`).
+
+use crate::data::{Lifetime, Sampling};
+use crate::node::{Carries, Merge, NodeType, PortOwner, PortSpec, Stage};
+use crate::text::{SENTENCE, one_line};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+// Writing into a String cannot fail, so the results of writeln! below are dropped.
+
+/// The ports of a node, as text.
+pub(super) fn as_text(text: &mut String, t: &NodeType) {
+    let Some(contract) = t.contract.as_ref().filter(|c| !c.ports.is_empty()) else { return };
+    let _ = writeln!(text, "\nPorts (the data it exchanges, for those who write plugins):");
+    for p in &contract.ports {
+        let uses = uses(p).join(", ");
+        let _ = writeln!(text, "  {} of {}: {}; {uses}", p.name, owner(p.owner, t), traits(p).join("; "));
+        if !p.help.is_empty() {
+            let _ = writeln!(text, "      {}", one_line(&p.help, 2 * SENTENCE));
+        }
+    }
+}
+
+/// The ports of a node, as JSON.
+pub(super) fn as_json(t: &NodeType) -> Vec<Json> {
+    let port = |p: &PortSpec| {
+        let (element, components, sampling) = match p.carries {
+            Carries::Grid { element, components, sampling } => {
+                (Some(element.name()), Some(components), Some(place(sampling)))
+            }
+            Carries::Geometry | Carries::Table => (None, None, None),
+        };
+        let access: serde_json::Map<String, Json> =
+            stages(p).map(|(stage, does)| (stage.name().into(), json!(does))).collect();
+        json!({
+            "name": p.name, "help": p.help, "unit": p.unit, "carries": p.carries.name(),
+            "element": element, "components": components, "sampling": sampling,
+            "owner": owner_name(p.owner), "role": role(p.owner, t), "lifetime": lifetime(p.lifetime),
+            "merge": merge(p.merge), "required": p.required, "access": access,
+        })
+    };
+    t.contract.iter().flat_map(|c| &c.ports).map(port).collect()
+}
+
+/// One page of all ports, by name: what the data is, who makes it and who reads it.
+pub(super) fn page(types: &[Arc<NodeType>]) -> String {
+    let mut text = String::from(
+        "# Ports\n\nThe data that the nodes of this folder's plugins exchange, by name. `meniscus nodes --ports` prints this page.\n\
+         A plugin of yours finds the same data under the same name. *Kept*: part of the state, in checkpoints. *Of one substep*: \
+         gone when the substep ends. *Needed*: a stage that reads it does not run without it.\n",
+    );
+    // Ports of one name that say the same are one.
+    let mut all: BTreeMap<(&str, Vec<String>, &str), Vec<String>> = BTreeMap::new();
+    for t in types {
+        for p in t.contract.iter().flat_map(|c| &c.ports) {
+            let mut uses = uses(p);
+            uses.extend(p.required.then(|| NEEDED.to_owned()));
+            let user = format!("| `{}` | {} | {} |", t.short_name(), owner(p.owner, t), uses.join(", "));
+            let of_data = traits(p).into_iter().filter(|trait_| trait_ != NEEDED).collect();
+            all.entry((&p.name, of_data, &p.help)).or_default().push(user);
+        }
+    }
+    for ((name, traits, help), users) in all {
+        let _ = writeln!(text, "\n## {name}\n\n{}.", traits.join("; "));
+        if !help.is_empty() {
+            let _ = writeln!(text, "\n{help}");
+        }
+        let _ = writeln!(text, "\n| node | of | stages |\n|---|---|---|\n{}", users.join("\n"));
+    }
+    text
+}
+
+const NEEDED: &str = "needed";
+
+/// What the data is: its shape, unit, how long it lives, how writers go together.
+fn traits(p: &PortSpec) -> Vec<String> {
+    let shape = match p.carries {
+        Carries::Grid { element, components, sampling } => {
+            let count = if components == 1 { String::new() } else { format!("{components} x ") };
+            format!("grid, {count}{} at {}", element.name(), place(sampling))
+        }
+        Carries::Geometry | Carries::Table => p.carries.name().into(),
+    };
+    let unit = (!p.unit.is_empty()).then(|| p.unit.clone());
+    let merged = (p.merge != Merge::Replace).then(|| format!("several writers: {}", merge(p.merge)));
+    let needed = p.required.then(|| NEEDED.into());
+    let lives = Some(lifetime(p.lifetime).into());
+    [Some(shape), unit, lives, merged, needed].into_iter().flatten().collect()
+}
+
+fn place(sampling: Sampling) -> &'static str {
+    match sampling {
+        Sampling::Centre => "cell centres",
+        Sampling::Face => "lower faces",
+        Sampling::Node => "lower corners",
+    }
+}
+
+fn lifetime(lifetime: Lifetime) -> &'static str {
+    match lifetime {
+        Lifetime::State => "kept",
+        Lifetime::Substep => "of one substep",
+    }
+}
+
+fn merge(merge: Merge) -> &'static str {
+    match merge {
+        Merge::Replace => "the last stands",
+        Merge::Add => "added",
+        Merge::Min => "the least stands",
+    }
+}
+
+/// What each stage does with it.
+fn stages(p: &PortSpec) -> impl Iterator<Item = (Stage, &'static str)> {
+    Stage::ALL.into_iter().filter_map(|s| match (p.access(s).reads, p.access(s).writes) {
+        (true, true) => Some((s, "changes")),
+        (true, false) => Some((s, "reads")),
+        (false, true) => Some((s, "makes")),
+        (false, false) => None,
+    })
+}
+
+fn uses(p: &PortSpec) -> Vec<String> {
+    stages(p).map(|(stage, does)| format!("{} {does} it", stage.name())).collect()
+}
+
+fn owner(owner: PortOwner, t: &NodeType) -> String {
+    match owner {
+        PortOwner::Object => "the object".into(),
+        PortOwner::Affector => "its affectors".into(),
+        PortOwner::Input => "its inputs".into(),
+        PortOwner::Participant(_) => format!("the participants `{}`", role(owner, t).unwrap_or_default()),
+        PortOwner::Node => "the node itself".into(),
+    }
+}
+
+fn owner_name(owner: PortOwner) -> &'static str {
+    match owner {
+        PortOwner::Object => "object",
+        PortOwner::Affector => "affector",
+        PortOwner::Input => "input",
+        PortOwner::Participant(_) => "participant",
+        PortOwner::Node => "node",
+    }
+}
+
+fn role(owner: PortOwner, t: &NodeType) -> Option<&str> {
+    let PortOwner::Participant(r) = owner else { return None };
+    t.contract.as_ref()?.roles.get(r).map(|r| r.name.as_str())
+}

@@ -84,7 +84,8 @@ pub fn predict_on<M: Mover>(
     // Particles follow the velocity of the last solve, around solids.
     let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
     let (born_from, inlet) = (*born_from, inlet.as_ref());
-    let way = Way { born_from, inlet, ..Way::through(velocity, *transform, step.drift) };
+    let reach = params.layers() as f32;
+    let way = Way { born_from, inlet, reach, ..Way::through(velocity, *transform, step.drift) };
     let moved = mover.advect(particles, &way, solids, &params.advection)?;
     shares.follow(&moved);
     volume.keep(shares.total(particles.len()), before);

@@ -23,6 +23,7 @@ use meniscus_core::fluid::surface::tension;
 use meniscus_core::fluid::transport::device::{DeviceError, DeviceMover, Interruptible, Stopped};
 use meniscus_core::fluid::transport::travel;
 use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
+use meniscus_core::fluid::volume::VolumeBook;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed, material};
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::number::{roughly, written};
@@ -167,8 +168,11 @@ impl FlipSolver {
             }
             travel::check(liquid, step.drift)
                 .map_err(|far| Failure::input(STATE.particles, far.to_string()))?;
+            let outran = travel::outrunners(liquid, step.drift, params.layers() as f64);
+            let before = liquid.volume;
             let moved = flip::predict_on(liquid, &solids, &coming, &step, &params, memory, mover)
                 .map_err(broken_off)?;
+            check_loss(liquid, &before, &outran, params.cfl)?;
             Ok((moved, shared_density(&liquid.particles)))
         });
         let (moved, density) = predicted?;
@@ -282,9 +286,6 @@ impl FlipSolver {
 
     /// Says, once, that a good part of the liquid is not found where it should be.
     fn tell_of_loss(&mut self, call: &Call, liquid: &Liquid, drift: f64) {
-        /// Share of the volume that is worth a word, and the least volume, voxels, of which it may be one.
-        const LOST: f64 = 0.1;
-        const LEAST: f64 = 64.0;
         let (h, rest) = (liquid.transform.voxel_size(), liquid.volume.rest);
         let lost = 1.0 - liquid.measured.total() / rest;
         if self.told_of_loss || rest < LEAST * h.powi(3) || lost.abs() < LOST {
@@ -331,6 +332,43 @@ impl FlipSolver {
         }
         most
     }
+}
+
+/// Share of a liquid's volume that is worth a word when it is not found, and the least volume, voxels, of which it may be one.
+const LOST: f64 = 0.1;
+const LEAST: f64 = 64.0;
+/// Share of the volume that is too much to go in one substep.
+const LOST_AT_ONCE: f64 = 0.03;
+
+/// Liquid that is thrown into a heap, since it goes farther in a substep than it can be followed, gets a sentence: what
+/// lies there in layers upon each other is no longer found. `before` are the books before the substep.
+fn check_loss(
+    liquid: &Liquid,
+    before: &VolumeBook,
+    outran: &travel::Outrunners,
+    cfl: f32,
+) -> Result<(), Failure> {
+    let rest = liquid.volume.rest;
+    let found = liquid.measured.total() / rest;
+    // What left through a side of the box is no longer asked for.
+    let at_once = (before.volume / before.rest).min(1.0) - found;
+    let fine = 1.0 - found < LOST || at_once < LOST_AT_ONCE || outran.share < 0.5 * at_once;
+    if fine || rest < LEAST * liquid.transform.voxel_size().powi(3) {
+        return Ok(());
+    }
+    let travel::Outrunners { share, speed, voxels } = *outran;
+    let sentence = format!(
+        "{} % of the liquid's volume is gone in one substep, in which {} % of it went farther than it can be followed: up \
+         to {} voxels at {} m/s, where substeps.cfl wants {}; raise substeps.max about {} times, or give the liquid less \
+         speed",
+        roughly(100.0 * at_once),
+        roughly(100.0 * share),
+        roughly(voxels),
+        roughly(speed),
+        roughly(f64::from(cfl)),
+        written((voxels / f64::from(cfl)).ceil()),
+    );
+    Err(Failure::input(STATE.particles, sentence))
 }
 
 /// A viscosity that users put on a particle and that is none gets a sentence.

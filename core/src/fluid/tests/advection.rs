@@ -61,6 +61,24 @@ fn newborn_particles_move_on_their_own() {
     assert!((p.position[0] - Vec3::new(0.4, 0.5, 0.4)).length() < 1e-6);
 }
 
+/// A jet that outruns its own velocity field keeps its way: ahead of it that holds nothing.
+#[test]
+fn what_flies_farther_than_velocity_is_known_flies_on() {
+    let known = |x: DVec3| if x.x < 0.9 { DVec3::X * 30.0 } else { DVec3::ZERO };
+    let u = field(-16, 63, known);
+    let domain = DomainLimits::unbounded();
+    let solids = Solids { colliders: &[], domain: &domain };
+    let run = |speed: f32, dt: f64| {
+        let mut p = single(Vec3::splat(0.4), Vec3::X * speed);
+        let way = Way { reach: 4.0, ..Way::through(&u, transform(), dt) };
+        advect(&mut p, &way, &solids, &AdvectionParams::default());
+        p.position[0].x - 0.4
+    };
+    // 30 voxels, and one and a half, which the field alone decides.
+    assert!((run(30.0, 0.1) - 3.0).abs() < 1e-4, "{}", run(30.0, 0.1));
+    assert!((run(40.0, 0.005) - 0.15).abs() < 1e-4, "{}", run(40.0, 0.005));
+}
+
 #[test]
 fn sides_hold_pass_or_kill() {
     let u = field(-16, 23, |_| DVec3::new(3.0, 3.0, 0.0));

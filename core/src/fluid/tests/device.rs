@@ -170,6 +170,8 @@ fn particles_come_to_where_the_processor_takes_them() {
                 let way = Way { born_from, ..Way::through(&velocity, transform(), dt) };
                 race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &open });
             }
+            let way = Way { reach: 2.0, ..Way::through(&velocity, transform(), dt) };
+            race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &open });
             let way = Way { inlet: Some(&mouth), ..Way::through(&velocity, transform(), dt) };
             race(&mut device, &particles, &way, &Solids { colliders: &[], domain: &domain });
             let way = Way { inlet: None, ..way };

@@ -27,6 +27,8 @@ pub struct Way<'a> {
     pub born_from: i64,
     /// Where sources drive the liquid.
     pub inlet: Option<&'a Inlet>,
+    /// How far around the liquid its velocity is known, voxels: particles that go farther move with their own.
+    pub reach: f32,
     /// Whom to ask whether to stop on the way.
     pub interrupt: Interrupt<'a>,
 }
@@ -34,7 +36,15 @@ pub struct Way<'a> {
 impl<'a> Way<'a> {
     /// Through a velocity as old as all particles, which no source drives.
     pub fn through(velocity: &'a FaceGrid<f32>, transform: Transform, dt: f64) -> Self {
-        Self { transform, velocity, dt, born_from: i64::MAX, inlet: None, interrupt: Interrupt::NEVER }
+        let (born_from, reach) = (i64::MAX, f32::INFINITY);
+        Self { transform, velocity, dt, born_from, inlet: None, reach, interrupt: Interrupt::NEVER }
+    }
+
+    /// Whether a particle of a velocity, m/s, goes farther than the liquid's is known around it. What it would ask for on
+    /// its way is nobody's velocity, and a jet in the air would lose up to seven ninths of its way to that.
+    pub(super) fn outruns(&self, velocity: Vec3) -> bool {
+        let known = f64::from(self.reach) * self.transform.voxel_size();
+        velocity.length_squared() * (self.dt as f32).powi(2) > (known as f32).powi(2)
     }
 }
 
@@ -58,10 +68,10 @@ impl Default for AdvectionParams {
 ///
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
 /// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Those that a source
-/// drives move with what its `inlet` gives, at its rim too. A particle that touches a solid loses the part of its velocity that goes into it.
+/// drives move with what its `inlet` gives, at its rim too; those that outrun the known velocity, with their own. A particle that touches a solid loses the part of its velocity that goes into it.
 /// Asked to stop, it leaves the other particles where they are.
 pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &AdvectionParams) -> Selection {
-    let &Way { ref transform, velocity, dt, born_from, inlet, interrupt } = way;
+    let &Way { ref transform, velocity, dt, born_from, inlet, interrupt, .. } = way;
     let frame = particles.frame(transform);
     let origin = particles.origin;
     let h = transform.voxel_size();
@@ -87,7 +97,7 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
                 let start = frame.local(*x);
                 let moved = match inlet.and_then(|inlet| inlet.velocity_in(frame.cell(*x))) {
                     Some(given) => start + given * step,
-                    None if id >= born_from => start + *v * step,
+                    None if id >= born_from || way.outruns(*v) => start + *v * step,
                     None => moved,
                 };
                 let from = origin + x.as_dvec3();

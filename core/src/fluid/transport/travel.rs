@@ -45,6 +45,27 @@ pub fn check(liquid: &Liquid, dt: f64) -> Result<(), TooFast> {
     }
 }
 
+/// Particles that go farther in a substep than the liquid's velocity is known around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outrunners {
+    /// Their share of all.
+    pub share: f64,
+    /// The greatest speed of all particles, m/s.
+    pub speed: f64,
+    /// How far that takes one in the substep, voxels.
+    pub voxels: f64,
+}
+
+/// Those that travel more than `reach` voxels in `dt` seconds.
+pub fn outrunners(liquid: &Liquid, dt: f64, reach: f64) -> Outrunners {
+    let way = dt / liquid.transform.voxel_size();
+    let velocity = &liquid.particles.velocity;
+    let outruns = |v: &&glam::Vec3| v.as_dvec3().length() * way > reach;
+    let count = velocity.par_iter().with_min_len(4096).filter(outruns).count();
+    let speed = f64::from(liquid.particles.max_speed());
+    Outrunners { share: count as f64 / velocity.len().max(1) as f64, speed, voxels: speed * way }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +91,8 @@ mod tests {
             });
         }
         assert_eq!(check(&liquid, 1.0 / 24.0), Ok(()));
+        assert_eq!(outrunners(&liquid, 1e-3, 7.0), Outrunners { share: 0.5, speed: 2000.0, voxels: 200.0 });
+        assert_eq!(outrunners(&liquid, 1e-3, 201.0).share, 0.0);
         let far = check(&liquid, 1.0).expect_err("200 000 voxels");
         assert_eq!((far.id, far.speed), (8, 2000.0));
         liquid.particles.velocity[0] = Vec3::new(1e30, 1e30, 0.0);

@@ -15,6 +15,7 @@ use meniscus_kernels::cuda::{
     ParticleArrays, SolidShape, SolidTable, Stamp, Stamped,
 };
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A thing and the stamp it goes by on the device; another thing gets another stamp.
@@ -94,9 +95,15 @@ impl<D: cuda::Device> Mover for OnDevice<D> {
         let (frame, origin) = (particles.frame(&way.transform), particles.origin);
         let h = way.transform.voxel_size();
         let fastest = fastest_solid(solids, origin, particles, h);
-        let newest = particles.id.par_iter().any(|&id| id >= way.born_from);
+        // Those that outrun the velocity move with their own, as the newest do: there, they are the newest.
+        let alone = |(&id, &v): (&i64, &Vec3)| if way.outruns(v) { i64::MAX } else { id };
+        let ids = match particles.velocity.par_iter().any(|&v| way.outruns(v)) {
+            true => Cow::Owned(particles.id.par_iter().zip(&particles.velocity).map(alone).collect()),
+            false => Cow::Borrowed(&particles.id),
+        };
+        let newest = ids.par_iter().any(|&id| id >= way.born_from);
         let newborn = newest.then(|| Newborn {
-            id: Stamped::unknown(&particles.id),
+            id: Stamped::unknown(&ids),
             born_from: way.born_from,
             velocity: Stamped::unknown(&particles.velocity),
         });

@@ -23,7 +23,7 @@ pub enum Target {
     OwnCache,
     /// A cache of another program.
     TheirCache,
-    /// Points of ours.
+    /// Points of ours: every change must be seen.
     Points,
     /// A graph.
     Graph,
@@ -146,7 +146,7 @@ impl Range {
                 let mutant = mutate::bytes(&theirs, r);
                 self.inspect(CACHE, &theirs, mutant, false)
             }
-            Target::Points => self.inspect(POINTS, &self.points, mutate::text(&self.points, r), false),
+            Target::Points => self.inspect(POINTS, &self.points, mutate::text(&self.points, r), true),
             Target::Graph => {
                 let file = self.shot.file("attack/shot.meniscus.json", &mutate::text(&self.graph, r));
                 bearable(meniscus(&["check"]).arg(file), &[0, 1, 2])

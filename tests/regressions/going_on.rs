@@ -155,3 +155,40 @@ fn grids_keep_their_names_when_objects_begin_and_end() {
     assert_eq!(grids(&shot, 2), ["oil_surface", "water_surface"]);
     assert_eq!(grids(&shot, 3), ["water_surface"]);
 }
+
+/// The record of an earlier cook is only looked at, never needed: what is left of it is told in one sentence.
+#[test]
+fn a_damaged_record_is_told_and_gone_on_without() {
+    let shot = shot(2);
+    shot.cook(&[]);
+    let record = std::fs::read(shot.out().join("cook.json")).expect("a cook writes it");
+    let half = record[..record.len() / 2].to_vec();
+    let damaged: [&[u8]; 4] = [&half, b"", b"\x00\xff\x1b[2J\xfe", b"{ \"written\": 3 }"];
+    for (last, bytes) in (3..).zip(damaged) {
+        shot.graph(&with(last, |_| ()));
+        shot.file("out/cook.json", bytes);
+        let output = shot.command(&["--resume"]).output().expect("meniscus starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let told: Vec<&str> = said.lines().filter(|l| l.contains("cook.json")).collect();
+        assert!(
+            matches!(told[..], [one] if one.contains("is damaged") && one.contains("written anew")),
+            "{said}"
+        );
+        let anew = std::fs::read(shot.out().join("cook.json")).expect("it is written anew");
+        assert!(serde_json::from_slice::<Value>(&anew).is_ok_and(|json| json["written"].is_array()));
+    }
+    let stats = shot.out().join("stats.jsonl");
+    let text = std::fs::read_to_string(&stats).expect("a cook writes it");
+    let digit = text.find("\"volume\":0.").expect("a volume") + 12;
+    let other = if text.as_bytes()[digit] == b'1' { "2" } else { "1" };
+    std::fs::write(&stats, format!("{}{other}{}", &text[..digit], &text[digit + 1..]))
+        .expect("it can be written");
+    shot.graph(&with(7, |_| ()));
+    let output = shot.command(&["--resume"]).output().expect("meniscus starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let told = said.contains("stats.jsonl is not as it was written in line 1");
+    assert!(output.status.success() && told, "{said}");
+    let inspect = meniscus(&["inspect"]).arg(&stats).output().expect("meniscus starts");
+    assert_eq!(inspect.status.code(), Some(1));
+}

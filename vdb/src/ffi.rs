@@ -99,6 +99,7 @@ pub struct MvPicture {
     pub floor_y: f64,
     pub scene_size: f64,
     pub target: [f64; 3],
+    pub halt: *const u8,
 }
 
 /// Opaque bytes owned by the shim.

@@ -3,6 +3,7 @@
 use crate::error::checked;
 use crate::ffi::{self, MvCamera, MvPicture, MvSurface};
 use crate::{Class, Error, GridOut, Values};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a surface is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +73,14 @@ pub struct Picture {
 /// Most pixels along an edge.
 const MAX_EDGE: u32 = 16384;
 
-/// Ray-traces the surfaces; the pixels are `[height][width][3]` in sRGB, top row first.
-pub fn render(surfaces: &[Surface<'_>], camera: &Camera, picture: &Picture) -> Result<Vec<u8>, Error> {
+/// Ray-traces the surfaces; the pixels are `[height][width][3]` in sRGB, top row first. `None` once `halt` is true: it
+/// is looked at before every row.
+pub fn render(
+    surfaces: &[Surface<'_>],
+    camera: &Camera,
+    picture: &Picture,
+    halt: &AtomicBool,
+) -> Result<Option<Vec<u8>>, Error> {
     if !(1..=MAX_EDGE).contains(&picture.width) || !(1..=MAX_EDGE).contains(&picture.height) {
         return Err(Error::Input(format!("a picture of {} × {} pixels", picture.width, picture.height)));
     }
@@ -98,14 +105,15 @@ pub fn render(surfaces: &[Surface<'_>], camera: &Camera, picture: &Picture) -> R
         floor_y: picture.floor,
         scene_size: picture.size,
         target: picture.target,
+        halt: halt.as_ptr().cast(),
     };
     let mut rgb = vec![0u8; picture.width as usize * picture.height as usize * 3];
     // SAFETY: `raw` points into `surfaces` and `keep`, checked by `raw()` and alive until after the call; `rgb`
-    // holds width × height × 3 bytes.
+    // holds width × height × 3 bytes, and a bool is a byte of 0 or 1.
     checked(|error| unsafe {
         ffi::mv_render(raw.as_ptr(), raw.len(), &raw_camera, &raw_picture, rgb.as_mut_ptr(), error)
     })
     .map_err(Error::OpenVdb)?;
     drop(keep);
-    Ok(rgb)
+    Ok((!halt.load(Ordering::Relaxed)).then_some(rgb))
 }

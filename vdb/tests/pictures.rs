@@ -1,6 +1,7 @@
 //! Pictures: what is drawn where, and that threads do not matter.
 
 use openvdb_sys::{Camera, Class, GridOut, Material, Picture, Surface, Values, render};
+use std::sync::atomic::AtomicBool;
 
 const H: f64 = 0.01;
 
@@ -53,7 +54,7 @@ fn surface(ball: &Ball, material: Material) -> Surface<'_> {
 fn shoot(surfaces: &[Surface], threads: usize) -> Vec<u8> {
     let camera = Camera { position: [0.0, 0.1, 1.5], look_at: [0.0; 3], fov: 25.0 };
     let picture = Picture { width: 90, height: 80, threads, floor: -0.2, size: 0.6, target: [0.0; 3] };
-    render(surfaces, &camera, &picture).unwrap()
+    render(surfaces, &camera, &picture, &AtomicBool::new(false)).unwrap().expect("nobody halted it")
 }
 
 fn pixel(picture: &[u8], x: usize, y: usize) -> [i32; 3] {
@@ -113,10 +114,31 @@ fn empty_scenes_and_impossible_sizes() {
     assert!(blueness(pixel(&picture, 45, 40)) < 25);
     let camera = Camera { position: [0.0, 0.1, 1.5], look_at: [0.0; 3], fov: 25.0 };
     let huge = Picture { width: 0, height: 80, threads: 1, floor: 0.0, size: 1.0, target: [0.0; 3] };
-    assert!(render(&[], &camera, &huge).is_err());
+    let halt = AtomicBool::new(false);
+    assert!(render(&[], &camera, &huge, &halt).is_err());
     let ball = ball(0.1);
     let mut fog = surface(&ball, Material::Liquid);
     fog.grid.class = Class::FogVolume;
     let small = Picture { width: 8, ..huge };
-    assert!(render(&[fog], &camera, &small).unwrap_err().to_string().contains("no level set"));
+    assert!(render(&[fog], &camera, &small, &halt).unwrap_err().to_string().contains("no level set"));
+}
+
+/// A picture of 34 million pixels, which would take seconds, is let go row by row.
+#[test]
+fn a_picture_that_nobody_wants_any_more_is_not_drawn() {
+    let camera = Camera { position: [0.0, 0.1, 1.5], look_at: [0.0; 3], fov: 25.0 };
+    let small = Picture { width: 90, height: 80, threads: 2, floor: -0.2, size: 0.6, target: [0.0; 3] };
+    let ball = ball(0.1);
+    let draw = |picture: &Picture, halt: &AtomicBool| {
+        render(&[surface(&ball, Material::Liquid)], &camera, picture, halt).unwrap()
+    };
+    assert_eq!(draw(&small, &AtomicBool::new(true)), None);
+    let halt = AtomicBool::new(false);
+    let wide = Picture { width: 16384, height: 2048, ..small };
+    std::thread::scope(|threads| {
+        let drawing = threads.spawn(|| draw(&wide, &halt));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        halt.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(drawing.join().unwrap(), None);
+    });
 }

@@ -109,7 +109,8 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
         of(free, "free here:")
     );
     let mut advice = cost.advice.clone();
-    if has.is_some_and(|h| memory > TIGHT * h) {
+    let refused = crate::memory::free().and_then(|room| cost.too_large(room));
+    if refused.is_none() && has.is_some_and(|h| memory > TIGHT * h) {
         advice.push("the memory will not do: raise `particle_separation` and `division_size`, or choose a lower quality".into());
     }
     if free.is_some_and(|f| disk > TIGHT * f) {
@@ -120,7 +121,13 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     for a in advice {
         let _ = writeln!(text, "advice: {a}");
     }
-    let _ = writeln!(text, "the graph is sound");
+    match refused {
+        None => drop(writeln!(text, "the graph is sound")),
+        Some(why) => {
+            let _ = writeln!(text, "warning: {why}");
+            let _ = writeln!(text, "the graph is sound, but `cook` refuses it on this machine as it is now");
+        }
+    }
     text
 }
 

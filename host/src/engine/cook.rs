@@ -3,7 +3,7 @@
 use super::call::Device;
 use super::checkpoint::{self, Checkpoint, Keeper, Origin};
 use super::estimate::estimate;
-use super::frames::{Finished, Frames, Written};
+use super::frames::{Asked, Finished, Frames, Written};
 use super::listed::{self, Listed};
 use super::lock::Lock;
 use super::outputs::Outputs;
@@ -13,9 +13,10 @@ use super::simulation::{Simulation, Stop};
 use super::stats::SubstepStats;
 use crate::graph::{Network, Problem, Problems};
 use crate::loader::Plugins;
-use crate::text;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// How a shot is to be cooked.
 pub struct CookOptions<'a> {
@@ -131,12 +132,15 @@ pub fn cook(
     }
     let keeper = Keeper::new(options.out.join(CHECKPOINTS));
     let origin = Origin::new(network, plugins, options.folder);
-    let outputs = Outputs::new(&mut simulation, options, (first, last))?;
-    let frames = Frames::new(outputs, keeper.clone());
-    let mut cook = Cook { simulation, frames, keeper, origin, options, onlooker, first, last };
+    let halt = Arc::default();
+    let outputs = Outputs::new(&mut simulation, options, (first, last), &halt)?;
+    let asked = Asked { stop: options.stop, cancel: options.cancel, halt };
+    let frames = Frames::new(outputs, keeper.clone(), asked);
+    let worth = Worth::default();
+    let mut cook = Cook { simulation, frames, worth, keeper, origin, options, onlooker, first, last };
     let ended = cook.run();
     // A frame that cannot be written went wrong before anything else did.
-    cook.frame_written(Frames::wait)?;
+    cook.wait_for_frame()?;
     drop(lock);
     ended
 }
@@ -150,24 +154,12 @@ fn fits(
 ) -> Result<(), CookError> {
     let network = simulation.network;
     let cost = estimate(network, &simulation.plan, &mut simulation.evaluator)?;
-    let needed = cost.memory();
-    if needed <= room {
-        return Ok(());
-    }
+    let Some(sentence) = cost.too_large(room) else { return Ok(()) };
     // What a node has to say about a size that cannot be meant says more than what it would cost.
     if let Err(problems) = rehearse(network, plugins, options.folder, options.threads) {
         return Err(CookError::Failed(problems.0.first().map_or(String::new(), Problem::to_string)));
     }
-    let gigabytes = |bytes: f64| format!("{} GB", text::number(text::rounded(bytes * 1e-9)));
-    let most = cost.objects.iter().find(|o| o.memory > 0.5 * needed);
-    let (who, share) =
-        most.map_or((String::new(), ""), |o| (format!("node `{}`: ", o.name), ", most of it here"));
-    Err(CookError::Failed(format!(
-        "{who}the shot will need about {} of memory{share}, and {} are free: raise `particle_separation` and \
-         `division_size`, choose a lower quality, or cook it all the same with --force",
-        gigabytes(needed),
-        gigabytes(room)
-    )))
+    Err(CookError::Failed(sentence))
 }
 
 /// Folder of the checkpoints within a cook's.
@@ -175,9 +167,19 @@ const CHECKPOINTS: &str = "checkpoints";
 /// Files that are named where some are left of an earlier cook.
 const NAMED: usize = 3;
 
+/// What is lost if the frame that is being written is broken off: how long it took to cook.
+#[derive(Default)]
+struct Worth {
+    /// From the last checkpoint on disk to the one that is being written.
+    pending: Duration,
+    /// Since that.
+    since: Duration,
+}
+
 struct Cook<'a> {
     simulation: Simulation<'a>,
-    frames: Frames,
+    frames: Frames<'a>,
+    worth: Worth,
     keeper: Keeper,
     /// What the state is made from, as far as was known at the start.
     origin: Origin,
@@ -190,7 +192,7 @@ struct Cook<'a> {
 impl Cook<'_> {
     fn run(&mut self) -> Result<Ended, CookError> {
         let resumed = self.options.resume && self.restore()?;
-        let before = listed::read(self.options.out);
+        let before = self.written_before(resumed);
         let listed = self.frames.outputs()?.listed((self.first, self.last));
         let leftovers = if resumed { Vec::new() } else { self.leftovers(&before, &listed)? };
         // The objects first, and what forces and solvers say to them: what an earlier cook left stays until this one has
@@ -203,7 +205,9 @@ impl Cook<'_> {
         self.frames.outputs()?.make_folders()?;
         let clock = self.simulation.state().clock;
         let mut stats = if resumed {
-            StatsFile::resume(self.options.out, clock.frame, clock.substep)?
+            StatsFile::resume(self.options.out, clock.frame, clock.substep, |why| {
+                self.onlooker.log("--resume", super::Level::Warning, why);
+            })?
         } else {
             self.keeper.clear()?;
             remove(&leftovers)?;
@@ -225,14 +229,14 @@ impl Cook<'_> {
 
     fn frames_to_the_last(&mut self, stats: &mut StatsFile) -> Result<Ended, CookError> {
         while self.simulation.state().clock.frame < self.last || self.simulation.state().clock.substep > 0 {
-            if self.options.stop.load(Ordering::Relaxed) {
+            if self.options.stop.load(Ordering::Relaxed) || self.frames.is_broken() {
                 return self.interrupted();
             }
             let Some((line, frame_ended)) = self.step(|s| s.substep().map(Some))? else {
                 return self.interrupted();
             };
             stats.append(&line)?;
-            self.frame_written(Frames::poll)?;
+            self.frame_written(|frames| frames.poll())?;
             let fps = self.simulation.network.settings.fps;
             let fraction = if frame_ended { 1.0 } else { self.simulation.state().clock.elapsed * fps };
             self.onlooker.substep(&line, fraction);
@@ -240,9 +244,28 @@ impl Cook<'_> {
                 self.frame_done()?;
             }
         }
-        self.frame_written(Frames::wait)?;
-        self.frames.outputs()?.finish()?;
+        self.wait_for_frame()?;
+        if self.frames.is_broken() || !self.frames.finish()? {
+            return self.interrupted();
+        }
         Ok(Ended::Done)
+    }
+
+    /// What the `cook.json` of an earlier cook lists. One that goes on should find it whole.
+    fn written_before(&self, resumed: bool) -> Vec<Listed> {
+        let why = match listed::read(self.options.out) {
+            Ok(listed) => return listed,
+            Err(why) => why,
+        };
+        if resumed {
+            let shown = self.options.out.join("cook.json");
+            let sentence = format!(
+                "{} {why}: it is written anew, and files of the frames before that have gone are not looked for",
+                shown.display()
+            );
+            self.onlooker.log("--resume", super::Level::Warning, &sentence);
+        }
+        Vec::new()
     }
 
     /// Files of an earlier cook that are to be removed, if anyone said so. Frames of two cooks in one folder look like
@@ -289,7 +312,10 @@ impl Cook<'_> {
         &mut self,
         f: impl FnOnce(&mut Simulation) -> Result<Option<T>, Stop>,
     ) -> Result<Option<T>, CookError> {
-        match f(&mut self.simulation) {
+        let started = Instant::now();
+        let done = f(&mut self.simulation);
+        self.worth.since += started.elapsed();
+        match done {
             Ok(done) => Ok(done),
             Err(Stop::Cancelled) => Ok(None),
             Err(Stop::Failed(p)) => Err(p.into()),
@@ -298,14 +324,26 @@ impl Cook<'_> {
 
     /// Hands a frame to those who write it, once the one before is on disk.
     fn frame_done(&mut self) -> Result<(), CookError> {
-        self.frame_written(Frames::wait)?;
+        self.wait_for_frame()?;
+        if self.frames.is_broken() {
+            return Ok(());
+        }
         let frame = self.simulation.state().clock.frame;
         let outputs = self.frames.outputs()?;
         let view = if frame >= self.first { Some(outputs.look(&mut self.simulation)?) } else { None };
         let since = frame - self.simulation.network.settings.frames.0;
         let is_due = frame == self.last || since % self.options.checkpoint_every.max(1) as i32 == 0;
         let checkpoint = is_due.then(|| self.checkpoint());
+        if is_due {
+            self.worth.pending += std::mem::take(&mut self.worth.since);
+        }
         self.frame_written(|f| f.begin(Finished { frame, view, checkpoint }))
+    }
+
+    /// Waits until nothing is being written any more.
+    fn wait_for_frame(&mut self) -> Result<(), CookError> {
+        let worth = self.worth.pending + self.worth.since;
+        self.frame_written(|frames| frames.wait(worth))
     }
 
     /// Tells the onlooker of a frame that has come to be on disk.
@@ -314,6 +352,7 @@ impl Cook<'_> {
         look: impl FnOnce(&mut Frames) -> Result<Option<Written>, CookError>,
     ) -> Result<(), CookError> {
         if let Some(written) = look(&mut self.frames)? {
+            self.worth.pending = Duration::ZERO;
             self.onlooker.frame(written.frame, &written.files);
         }
         Ok(())
@@ -330,13 +369,17 @@ impl Cook<'_> {
     }
 
     fn interrupted(&mut self) -> Result<Ended, CookError> {
+        let nothing =
+            || CookError::Failed("stopped before anything was made; there is nothing to resume".into());
         if self.simulation.state().holders.is_empty() {
-            return Err(CookError::Failed(
-                "stopped before anything was made; there is nothing to resume".into(),
-            ));
+            return Err(nothing());
         }
         // A checkpoint counts on the files of the frames before it.
-        self.frame_written(Frames::wait)?;
+        self.wait_for_frame()?;
+        if self.frames.is_broken() {
+            let latest = checkpoint::latest(&self.options.out.join(CHECKPOINTS));
+            return latest.map(Ended::Interrupted).ok_or_else(nothing);
+        }
         Ok(Ended::Interrupted(self.frames.save_now(&self.checkpoint())?))
     }
 

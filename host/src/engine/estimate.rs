@@ -80,6 +80,23 @@ impl Estimate {
         PROGRAM_BYTES + self.objects.iter().map(|o| o.memory).sum::<f64>()
     }
 
+    /// Why a cook with `room` bytes of memory to spare refuses the shot, if it does; one sentence.
+    pub fn too_large(&self, room: f64) -> Option<String> {
+        let needed = self.memory();
+        let gigabytes = |bytes: f64| format!("{} GB", text::number(text::rounded(bytes * 1e-9)));
+        let most = self.objects.iter().find(|o| o.memory > 0.5 * needed);
+        let (who, share) =
+            most.map_or((String::new(), ""), |o| (format!("node `{}`: ", o.name), ", most of it here"));
+        (needed > room).then(|| {
+            format!(
+                "{who}the shot will need about {} of memory{share}, and {} are free: raise `particle_separation` and \
+                 `division_size`, choose a lower quality, or cook it all the same with --force",
+                gigabytes(needed),
+                gigabytes(room)
+            )
+        })
+    }
+
     /// Seconds of one core for a substep; what only stands and is collided with takes next to none.
     pub fn substep_seconds(&self) -> f64 {
         let simulated = self.objects.iter().filter(|o| o.particles > 0.0);
@@ -95,7 +112,7 @@ impl Estimate {
 
 /// Estimates every object of a network from the geometry it starts as, and says which walls are too thin.
 pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
-    let mut estimate = Estimate { sources: poured(network, evaluator)?, ..Estimate::default() };
+    let mut estimate = Estimate { sources: poured(network, plan, evaluator)?, ..Estimate::default() };
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
     let (volumes, points) = (writes("vdb_cache"), writes("geometry_cache"));

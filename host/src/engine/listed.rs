@@ -56,11 +56,18 @@ impl Listed {
     }
 }
 
-/// What `cook.json` of a folder lists; nothing when there is none.
-pub(super) fn read(out: &Path) -> Vec<Listed> {
-    let bytes = crate::files::read_file(&out.join("cook.json"), LARGEST).unwrap_or_default();
-    let json: Json = serde_json::from_slice(&bytes).unwrap_or_default();
-    json["written"].as_array().into_iter().flatten().filter_map(Listed::from_json).collect()
+/// What `cook.json` of a folder lists; the error says, after the file's name, why that cannot be told.
+pub(super) fn read(out: &Path) -> Result<Vec<Listed>, String> {
+    let bytes = match crate::files::read_file(&out.join("cook.json"), LARGEST) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("is not there".into()),
+        Err(e) => return Err(format!("cannot be read ({e})")),
+    };
+    let json: Json = serde_json::from_slice(&bytes).map_err(|e| format!("is damaged ({e})"))?;
+    let written = json["written"].as_array().ok_or("is damaged (it lists no files)")?;
+    let listed =
+        written.iter().map(|l| Listed::from_json(l).ok_or("is damaged (it lists what no cook writes)"));
+    Ok(listed.collect::<Result<_, _>>()?)
 }
 
 /// The files of some frames that are not there though one of an earlier frame is, those of the first frames first. A

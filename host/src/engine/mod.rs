@@ -2,6 +2,7 @@
 
 mod call;
 mod checkpoint;
+mod claimed;
 mod clock;
 mod cook;
 mod estimate;
@@ -29,6 +30,7 @@ pub use plan::{Call, CouplingWires, Plan, SolverWires};
 pub use plan_check::check as check_plan;
 pub use poured::SourceEstimate;
 pub use record::Record;
+pub(crate) use record::damage as damage_of_stats;
 pub use rehearsal::rehearse;
 pub use simulation::{Simulation, Stop};
 pub use state::{Clock, Holder, Slot, State};

@@ -10,6 +10,8 @@ use crate::graph::Problem;
 use crate::node::{NodeKind, Params};
 use crate::output::{self, Offer, Output, Shot};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The output nodes at work.
 #[derive(Default)]
@@ -35,11 +37,12 @@ pub(super) struct View {
 }
 
 impl Outputs {
-    /// Makes the output nodes; `frames` are those to be written.
+    /// Makes the output nodes; `frames` are those to be written, and `halt` says when nobody waits for them any more.
     pub(super) fn new(
         simulation: &mut Simulation,
         options: &CookOptions,
         frames: (i32, i32),
+        halt: &Arc<AtomicBool>,
     ) -> Result<Self, CookError> {
         let network = simulation.network;
         let mut nodes = Vec::new();
@@ -50,6 +53,7 @@ impl Outputs {
             let shot = Shot {
                 frames,
                 threads: options.threads,
+                halt: halt.clone(),
                 params: node.params_at(f64::from(frames.1)),
                 extents: extents(network, &mut simulation.evaluator, i),
             };

@@ -82,10 +82,14 @@ impl StatsFile {
     }
 
     /// Keeps the lines of what was done when the clock stood at (frame, substep); later ones are cooked again.
-    pub(super) fn resume(out: &Path, frame: i32, substep: u32) -> std::io::Result<Self> {
+    /// `tell` hears of those that are not as they were written.
+    pub(super) fn resume(out: &Path, frame: i32, substep: u32, tell: impl Fn(&str)) -> std::io::Result<Self> {
         let path = out.join(STATS);
         let text = read_file(&path, u64::MAX).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
+        if let Some(sentence) = damage(&text) {
+            tell(&format!("{} {sentence}", path.display()));
+        }
         let done = |line: &&str| {
             let Ok(json) = serde_json::from_str::<Json>(line) else { return false };
             let (Some(f), Some(s)) = (json["frame"].as_i64(), json["substep"].as_u64()) else { return false };
@@ -104,10 +108,47 @@ impl StatsFile {
     }
 
     pub(super) fn append(&mut self, stats: &SubstepStats) -> std::io::Result<()> {
-        let mut line = serde_json::to_string(stats)?;
+        let mut line = sealed(&serde_json::to_string(stats)?);
         line.push('\n');
         self.file.write_all(line.as_bytes()).map_err(|e| named(STATS, &explained(e, &self.path)))
     }
+}
+
+/// What stands before a line's hash, the last of its fields.
+const HASH: &str = ",\"hash\":\"";
+/// Digits of a line's hash.
+const DIGITS: usize = 16;
+
+fn hash_of(line: &str) -> String {
+    blake3::hash(line.as_bytes()).to_hex()[..DIGITS].to_owned()
+}
+
+/// A line, a JSON object, with a hash of what it says as its last field.
+fn sealed(line: &str) -> String {
+    let open = line.strip_suffix('}').unwrap_or(line);
+    format!("{open}{HASH}{}\"}}", hash_of(open))
+}
+
+/// Whether a line is as it was written; `None` where it does not say.
+fn holds(line: &str) -> Option<bool> {
+    let (said, rest) = line.rsplit_once(HASH)?;
+    Some(rest.strip_suffix("\"}") == Some(&hash_of(said)))
+}
+
+/// What is wrong with the lines of a file, after its name. One that a process did not come to the end of, the last, is as it
+/// may be; files of a time before lines had hashes are taken as they are.
+pub(crate) fn damage(text: &str) -> Option<String> {
+    /// Lines that are named.
+    const NAMED: usize = 3;
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let any = text.lines().any(|line| holds(line).is_some());
+    let is_damaged = |line: &str| holds(line) != Some(true);
+    let damaged: Vec<usize> =
+        whole.lines().enumerate().filter(|(_, line)| any && is_damaged(line)).map(|(n, _)| n + 1).collect();
+    let names: Vec<String> = damaged.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if damaged.len() > NAMED { " and more" } else { "" };
+    let what = if damaged.len() == 1 { "line" } else { "lines" };
+    (!damaged.is_empty()).then(|| format!("is not as it was written in {what} {}{more}", names.join(", ")))
 }
 
 #[cfg(test)]
@@ -123,9 +164,35 @@ mod tests {
         }
         file.file.write_all(b"{\"frame\": 4, \"subst").unwrap();
         let lines = |frame, substep| {
-            drop(StatsFile::resume(dir.path(), frame, substep).unwrap());
+            drop(StatsFile::resume(dir.path(), frame, substep, |_| ()).unwrap());
             std::fs::read_to_string(dir.path().join("stats.jsonl")).unwrap().lines().count()
         };
         assert_eq!([lines(3, 0), lines(3, 1), lines(2, 0), lines(1, 0)], [4, 3, 2, 0]);
+    }
+
+    #[test]
+    fn a_line_that_changed_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = StatsFile::create(dir.path()).unwrap();
+        for frame in 2..5 {
+            file.append(&SubstepStats { frame, dt: 0.125, ..SubstepStats::default() }).unwrap();
+        }
+        let path = dir.path().join("stats.jsonl");
+        let whole = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(damage(&whole), None);
+        assert_eq!(damage(&format!("{whole}{{\"frame\": 5, \"su")), None, "a line that was not ended");
+        let second = whole.lines().next().unwrap().len() + 1;
+        for at in second..second + whole.lines().nth(1).unwrap().len() {
+            for bit in 0..7 {
+                let mut bytes = whole.clone().into_bytes();
+                bytes[at] ^= 1 << bit;
+                let told = damage(&String::from_utf8(bytes).unwrap()).unwrap_or_default();
+                assert!(told.contains("line 2") || told.contains("lines 2"), "byte {at}, bit {bit}: {told}");
+            }
+        }
+        let told = std::cell::RefCell::new(String::new());
+        std::fs::write(&path, whole.replacen("0.125", "0.175", 1)).unwrap();
+        drop(StatsFile::resume(dir.path(), 4, 0, |why| *told.borrow_mut() = why.into()).unwrap());
+        assert!(told.borrow().ends_with("is not as it was written in line 1"), "{}", told.borrow());
     }
 }

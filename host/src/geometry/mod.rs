@@ -28,6 +28,8 @@ mod transform;
 pub use evaluator::Evaluator;
 pub use file::{MeshFormat, frame_path, parse_mesh, read_mesh};
 pub use motion::{RIGID_ANGULAR, RIGID_LINEAR, RIGID_NEXT, RIGID_PIVOT, RIGID_TRANSFORM};
+#[cfg(test)]
+pub(crate) use primitives::cuboid;
 pub(crate) use thickness::wall_thickness;
 
 use crate::node::NodeType;

@@ -39,7 +39,7 @@ fn placement(params: &Params) -> Affine {
     Affine::new(center, rotate, DVec3::ONE, DVec3::ZERO)
 }
 
-pub(super) fn cuboid(params: &Params) -> Geometry {
+pub(crate) fn cuboid(params: &Params) -> Geometry {
     let (map, half) = (placement(params), DVec3::from(params.vector("size")) * 0.5);
     let corner = |i: usize| {
         let side = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };

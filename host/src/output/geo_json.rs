@@ -1,6 +1,7 @@
-//! Houdini's geometry JSON (`.geo`): one flat array of keys and values, attributes with type information.
+//! Houdini's geometry JSON (`.geo`): one flat array of keys and values, attributes with type information. `info` ends with a
+//! hash of the file (BLAKE3, its own digits taken as noughts), which Houdini passes over.
 
-use super::creator;
+use super::{creator, seal};
 use crate::data::{Array, Attribute, Geometry, Meaning, Owner, Primitives};
 use std::io::Write;
 
@@ -38,6 +39,7 @@ pub fn to_bytes(
     writer.attributes(geometry, &chosen);
     writer.primitives(geometry);
     writer.out.extend_from_slice(b"\n]\n");
+    seal::seal(&mut writer.out);
     Ok(writer.out)
 }
 
@@ -70,6 +72,8 @@ impl Writer {
                 .collect();
             put!(self, ",\"bounds\":[{}]", bounds.join(","));
         }
+        put!(self, ",");
+        seal::place(&mut self.out);
         put!(self, "}},\n");
     }
 

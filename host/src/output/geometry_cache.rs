@@ -13,7 +13,7 @@ const DEFAULT: [&str; 2] = ["particles", "bubbles"];
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes geometry of the objects as Houdini geometry (.geo, JSON), one file a frame.";
+    let help = "Writes geometry of the objects as Houdini geometry (.geo, JSON), one file a frame. A hash in it lets inspect tell damage.";
     NodeType::host("meniscus.geometry_cache", "Geometry Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::texts(
             "geometry",

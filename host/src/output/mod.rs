@@ -7,6 +7,7 @@ mod geometry_cache;
 mod pattern;
 mod picture;
 mod preview;
+pub(crate) mod seal;
 mod sheet;
 #[cfg(test)]
 mod test_scene;
@@ -20,6 +21,8 @@ use crate::data::Scene;
 use crate::graph::Problem;
 use crate::node::{NodeType, Params};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The shot as an output node knows it from the start; the same when a cook is resumed.
 #[derive(Clone, Debug)]
@@ -30,6 +33,8 @@ pub struct Shot {
     pub threads: u32,
     /// The node's parameters at the last frame.
     pub params: Params,
+    /// True as soon as nobody waits for what is being written any more: whoever takes long looks at it.
+    pub halt: Arc<AtomicBool>,
     /// What the objects upstream begin as and, if they move by themselves, where they come by: name and bounds.
     pub extents: Vec<(String, Bounds)>,
 }
@@ -103,6 +108,11 @@ impl OutputError {
             Some(param) => Problem::param(node, param, self.sentence),
             None => Problem::node(node, self.sentence),
         }
+    }
+
+    /// Nobody waits for the file any more; not to be shown.
+    fn halted() -> Self {
+        Self::new("it was broken off")
     }
 
     fn param(param: &'static str, sentence: impl Into<String>) -> Self {
@@ -202,9 +212,17 @@ fn bare(type_id: &str) -> &str {
     type_id.strip_prefix("meniscus.").unwrap_or(type_id)
 }
 
+/// An error once nobody waits for the file any more.
+fn go_on(halt: &AtomicBool) -> Result<(), OutputError> {
+    if halt.load(Ordering::Relaxed) { Err(OutputError::halted()) } else { Ok(()) }
+}
+
+/// What the caches write as `creator`, before the version.
+pub(crate) const CREATOR: &str = "Meniscus";
+
 /// What the caches write as `creator`.
 fn creator() -> String {
-    format!("Meniscus {}", env!("CARGO_PKG_VERSION"))
+    format!("{CREATOR} {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Writes a file that is whole or not there.

@@ -1,8 +1,9 @@
 //! Pictures in memory and as PNG.
 
-use super::{OutputError, save};
-use std::io::BufReader;
+use super::{OutputError, go_on, save};
+use std::io::{BufReader, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most bytes a picture that is read may take.
 const LARGEST: usize = 1 << 30;
@@ -43,22 +44,27 @@ impl Picture {
         Ok(Self { width: info.width as usize, height: info.height as usize, rgb })
     }
 
-    /// Writes a PNG (temporary name, then rename).
-    pub fn write(&self, path: &Path) -> Result<(), OutputError> {
-        let bytes = self
-            .to_png()
+    /// Writes a PNG (temporary name, then rename), unless told to halt.
+    pub fn write(&self, path: &Path, halt: &AtomicBool) -> Result<(), OutputError> {
+        let bytes = self.to_png(halt);
+        go_on(halt)?;
+        let bytes = bytes
             .map_err(|e| OutputError::new(format!("cannot write the picture {}: {e}", path.display())))?;
         save(path, &bytes)
     }
 
-    fn to_png(&self) -> Result<Vec<u8>, png::EncodingError> {
+    fn to_png(&self, halt: &AtomicBool) -> Result<Vec<u8>, png::EncodingError> {
         let mut bytes = Vec::with_capacity(self.rgb.len() / 4);
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.rgb)?;
+        let mut rows = writer.stream_writer()?;
+        for row in self.rgb.chunks((self.width * 3).max(1)).take_while(|_| !halt.load(Ordering::Relaxed)) {
+            rows.write_all(row)?;
+        }
+        rows.finish()?;
         writer.finish()?;
         Ok(bytes)
     }
@@ -136,7 +142,7 @@ mod tests {
     fn a_picture_survives_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
-        ramp(31, 17).write(&path).unwrap();
+        ramp(31, 17).write(&path, &AtomicBool::new(false)).unwrap();
         assert_eq!(Picture::read(&path).unwrap(), ramp(31, 17));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
@@ -145,7 +151,7 @@ mod tests {
     fn what_is_no_picture_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
-        ramp(64, 64).write(&path).unwrap();
+        ramp(64, 64).write(&path, &AtomicBool::new(false)).unwrap();
         let whole = std::fs::read(&path).unwrap();
         for bytes in [&b""[..], b"no picture", &whole[..20], &whole[..whole.len() / 2]] {
             std::fs::write(&path, bytes).unwrap();

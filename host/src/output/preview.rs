@@ -136,10 +136,11 @@ impl Output for Preview {
             target: bounds.middle().to_array(),
         };
         let surfaces: Vec<Surface> = drawn.iter().map(Drawn::surface).collect();
-        let rgb = openvdb_sys::render(&surfaces, &camera, &picture)
-            .map_err(|e| OutputError::new(format!("the picture cannot be drawn: {e}")))?;
+        let rgb = openvdb_sys::render(&surfaces, &camera, &picture, &self.shot.halt)
+            .map_err(|e| OutputError::new(format!("the picture cannot be drawn: {e}")))?
+            .ok_or_else(OutputError::halted)?;
         let path = frame.file(frame.node, "png");
-        Picture { width: width as usize, height: height as usize, rgb }.write(&path)?;
+        Picture { width: width as usize, height: height as usize, rgb }.write(&path, &self.shot.halt)?;
         Ok(vec![path])
     }
 
@@ -150,7 +151,9 @@ impl Output for Preview {
 
     fn finish(&mut self, folder: &Path, node: &str) -> Result<Vec<PathBuf>, OutputError> {
         let count = self.shot.params.integer("sheet").clamp(0, 400) as usize;
-        Ok(sheet::contact_sheet(folder, node, self.shot.frames, count)?.into_iter().collect())
+        Ok(sheet::contact_sheet(folder, node, self.shot.frames, count, &self.shot.halt)?
+            .into_iter()
+            .collect())
     }
 }
 
@@ -279,6 +282,7 @@ mod tests {
     use super::super::test_scene::{RADIUS, ball, defaults, grid, offer, scene};
     use super::*;
     use crate::data::{Data, Geometry, Lifetime, Sampling, Scene};
+    use std::sync::Arc;
 
     fn params(changes: &[(&str, Value)]) -> Params {
         let mut params = defaults(&node_type());
@@ -304,7 +308,8 @@ mod tests {
     fn preview(params: &Params) -> Preview {
         let ball = Bounds { min: DVec3::splat(-RADIUS), max: DVec3::splat(RADIUS) };
         let extents = vec![("water".to_owned(), ball)];
-        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), extents })
+        let halt = Arc::default();
+        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), halt, extents })
     }
 
     fn shoot(scene: &Scene, params: &Params) -> Result<Picture, OutputError> {

@@ -2,8 +2,9 @@
 
 use super::caption;
 use super::picture::Picture;
-use super::{OutputError, file_of};
+use super::{OutputError, file_of, go_on};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Widest sheet, pixels.
 const WIDEST: usize = 1920;
@@ -27,7 +28,7 @@ pub struct Cell {
 }
 
 /// Lays out pictures row by row, all made smaller by the same factor until the sheet is not too wide.
-pub fn compose(cells: &[Cell], columns: usize) -> Picture {
+pub fn compose(cells: &[Cell], columns: usize, halt: &AtomicBool) -> Result<Picture, OutputError> {
     let columns = columns.max(1);
     let largest = |f: fn(&Picture) -> usize| cells.iter().map(|c| f(&c.picture)).max().unwrap_or(1).max(1);
     let (width, height) = (largest(|p| p.width), largest(|p| p.height));
@@ -39,6 +40,7 @@ pub fn compose(cells: &[Cell], columns: usize) -> Picture {
     let rows = cells.len().div_ceil(columns);
     let mut sheet = Picture::plain(columns * across + GAP, rows * down + GAP, PAPER);
     for (i, cell) in cells.iter().enumerate() {
+        go_on(halt)?;
         let (x, y) = (GAP + i % columns * across, GAP + i / columns * down);
         let small = cell.picture.shrunk(scaled(cell.picture.width), scaled(cell.picture.height));
         sheet.paste(&small, x, y);
@@ -46,7 +48,7 @@ pub fn compose(cells: &[Cell], columns: usize) -> Picture {
         let text: String = cell.caption.chars().take(letters).collect();
         caption::write(&mut sheet, &text, x, y + scaled(height) + CAPTION_GAP, LETTER, INK);
     }
-    sheet
+    Ok(sheet)
 }
 
 /// Columns of a sheet of so many pictures that makes it about [`SHAPE`].
@@ -82,15 +84,17 @@ pub fn contact_sheet(
     node: &str,
     frames: (i32, i32),
     count: usize,
+    halt: &AtomicBool,
 ) -> Result<Option<PathBuf>, OutputError> {
     let mut cells = Vec::new();
     for n in spread(&written(folder, node, frames), count) {
+        go_on(halt)?;
         let picture = Picture::read(&file_of(folder, node, n, "png"))?;
         cells.push(Cell { picture, caption: format!("frame {n}") });
     }
     let Some(first) = cells.first() else { return Ok(None) };
     let path = folder.join(name(node));
-    compose(&cells, columns_for(cells.len(), &first.picture)).write(&path)?;
+    compose(&cells, columns_for(cells.len(), &first.picture), halt)?.write(&path, halt)?;
     Ok(Some(path))
 }
 
@@ -125,7 +129,8 @@ pub fn side_by_side(
     if cells.is_empty() {
         return Ok(false);
     }
-    compose(&cells, chosen.len()).write(path)?;
+    let wanted = AtomicBool::new(false);
+    compose(&cells, chosen.len(), &wanted)?.write(path, &wanted)?;
     Ok(true)
 }
 
@@ -150,7 +155,8 @@ mod tests {
         let shade = |i: u8| Picture::plain(60, 90, [i, 0, 0]);
         let cells: Vec<Cell> =
             (100..105).map(|i| Cell { picture: shade(i), caption: "a long caption indeed".into() }).collect();
-        let sheet = compose(&cells, 3);
+        let wanted = AtomicBool::new(false);
+        let sheet = compose(&cells, 3, &wanted).unwrap();
         assert_eq!((sheet.width, sheet.height), (3 * 68 + 8, 2 * (90 + 4 + 20 + 8) + 8));
         let pixel = |x: usize, y: usize| sheet.rgb[(y * sheet.width + x) * 3];
         for i in 0..5 {
@@ -165,8 +171,9 @@ mod tests {
         let cells: Vec<Cell> = (0..8)
             .map(|_| Cell { picture: Picture::plain(640, 480, [9; 3]), caption: String::new() })
             .collect();
-        assert!(compose(&cells, 8).width <= WIDEST);
-        assert_eq!(compose(&[], 3).height, GAP);
+        let wanted = AtomicBool::new(false);
+        assert!(compose(&cells, 8, &wanted).unwrap().width <= WIDEST);
+        assert_eq!(compose(&[], 3, &wanted).unwrap().height, GAP);
     }
 
     #[test]
@@ -176,7 +183,9 @@ mod tests {
         for (shot, frames) in [(&a, 1..=4), (&b, 2..=6)] {
             std::fs::create_dir(shot).unwrap();
             for n in frames {
-                Picture::plain(40, 40, [n as u8; 3]).write(&file_of(shot, "preview", n, "png")).unwrap();
+                Picture::plain(40, 40, [n as u8; 3])
+                    .write(&file_of(shot, "preview", n, "png"), &AtomicBool::new(false))
+                    .unwrap();
             }
         }
         let path = folder.path().join("both.png");

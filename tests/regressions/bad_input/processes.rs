@@ -79,6 +79,50 @@ fn a_cook_does_not_outlive_the_process_that_looks_on() {
     assert!(gone(worker), "the cook goes on without its parent");
 }
 
+/// [`tank`] with pictures of so many pixels across and down.
+fn drawn(pixels: u32) -> Shot {
+    let mut graph = tank();
+    let params = json!({ "resolution": [pixels, pixels] });
+    let look = json!({ "name": "look", "type": "preview", "inputs": ["flip"], "params": params });
+    graph["nodes"].as_array_mut().expect("nodes").push(look);
+    Shot::new(&graph)
+}
+
+/// Starts a cook and sends it so many signals while it draws, once this file is there.
+fn broken_off_drawing(shot: &Shot, after: &str, signals: usize) -> Output {
+    let cook = shot.command(&[]).stderr(Stdio::piped()).spawn().expect("meniscus starts");
+    while !shot.out().join(after).exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for _ in 0..signals {
+        std::thread::sleep(Duration::from_millis(200));
+        send(cook.id() as i32, libc::SIGINT);
+    }
+    cook.wait_with_output().expect("it ends")
+}
+
+/// Sixty-seven million pixels would take most of a minute.
+#[test]
+fn a_picture_that_takes_long_does_not_keep_a_cook_that_is_to_stop() {
+    let shot = drawn(8192);
+    let output = broken_off_drawing(&shot, "look", 1);
+    let said = String::from_utf8_lossy(&output.stderr);
+    says(&said, &["stopping", "stopped before anything was made"]);
+    assert!(!shot.out().join("look/look.0001.png").exists(), "it was drawn to its end");
+}
+
+#[test]
+fn a_picture_that_is_broken_off_is_drawn_when_the_cook_goes_on() {
+    let (shot, whole) = (drawn(1400), drawn(1400));
+    let output = broken_off_drawing(&shot, "look/look.0001.png", 2);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(!shot.out().join("look/look_sheet.png").exists(), "the cook came to its end");
+    shot.cook(&["--resume"]);
+    whole.cook(&[]);
+    meniscus_tests::assert_same_files(&whole.out(), &shot.out(), &["stats.jsonl", "cook.json"]);
+}
+
 #[test]
 fn a_signal_to_the_whole_group_is_one_signal() {
     let mut graph = tank();
@@ -119,6 +163,26 @@ fn fine() -> Value {
     graph["nodes"][0]["params"]["size"] = json!([0.2, 0.2, 0.2]);
     graph["nodes"][1]["params"]["particle_separation"] = json!(0.002);
     graph
+}
+
+/// What `cook` refuses for want of memory, `check` says in the same words.
+#[test]
+fn check_says_of_a_shot_that_it_will_not_fit() {
+    let shot = Shot::new(&fine());
+    let refused = one_sentence(&with_room(&shot, 400_000, ""));
+    let check = |shot: &Shot, room: &str| {
+        let line = format!("ulimit -v {room}; exec \"$0\" check \"$1\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).arg(meniscus_tests::binary()).arg(shot.path("shot.meniscus.json"));
+        let output = shell.output().expect("sh is there");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let said = check(&shot, "400000");
+    let why = refused.trim_start_matches("error: ");
+    says(&said, &[&format!("warning: {why}"), "`cook` refuses it on this machine as it is now"]);
+    let said = check(&Shot::new(&tank()), "400000");
+    assert!(said.ends_with("the graph is sound\n"), "{said}");
 }
 
 #[test]

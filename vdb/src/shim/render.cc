@@ -125,13 +125,15 @@ private:
         std::atomic<int> next{0};
         auto work = [&] {
             Tracer tracer(scene_, picture_.floor_y);
-            for (int row = next++; row < rows; row = next++) body(tracer, row);
+            for (int row = next++; row < rows && !halted(); row = next++) body(tracer, row);
         };
         std::vector<std::thread> others;
         for (int t = 1; t < picture_.threads; ++t) others.emplace_back(work);
         work();
         for (auto& t : others) t.join();
     }
+
+    bool halted() const { return __atomic_load_n(picture_.halt, __ATOMIC_RELAXED) != 0; }
 
     static void put(const Vec3& colour, uint8_t* rgb)
     {

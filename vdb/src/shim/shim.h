@@ -136,9 +136,10 @@ typedef struct mv_picture {
     double floor_y;       /* height of the studio floor, metres */
     double scene_size;    /* diameter of the shot, metres: scales absorption and fading */
     double target[3];     /* middle of the shot */
+    const uint8_t* halt;  /* not 0 as soon as nobody wants the picture any more; read atomically */
 } mv_picture;
 
-/* Ray-traces surfaces into `rgb` ([height][width][3], sRGB, top row first). */
+/* Ray-traces surfaces into `rgb` ([height][width][3], sRGB, top row first). Told to halt, it leaves rows out. */
 int mv_render(const mv_surface* surfaces, size_t count, const mv_camera* camera, const mv_picture* picture,
               uint8_t* rgb, mv_error* error);
 

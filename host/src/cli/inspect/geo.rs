@@ -3,6 +3,7 @@
 use super::super::units;
 use super::geo_read::{Attribute, GeoFile, read};
 use super::{LARGEST, Report, grouped, name_of, number};
+use crate::output::{CREATOR, seal};
 use serde_json::Value as Json;
 use std::path::Path;
 
@@ -17,7 +18,16 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
             "{shown} is in Houdini's classic form of .geo, which is no longer read; save it as JSON"
         ));
     }
+    let holds = seal::holds(&bytes);
+    if holds == Some(false) {
+        return Err(format!("{shown} is damaged: it is not what its content hash says"));
+    }
     let file = read(&bytes).map_err(|e| format!("{shown} is not a complete .geo file: {e}"))?;
+    if holds.is_none() && file.info["software"].as_str().is_some_and(|s| s.starts_with(CREATOR)) {
+        return Err(format!(
+            "{shown} says that it is of {CREATOR}, but has no content hash as those have: it is damaged"
+        ));
+    }
     let mut report = Report::default();
     report.line(format!(
         "{}: Houdini geometry, {} points, {} vertices, {} primitives, {} on disk",
@@ -28,7 +38,11 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
         units::bytes(bytes.len() as f64)
     ));
     if let Json::Object(info) = &file.info {
-        let told: Vec<String> = info.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect();
+        let told: Vec<String> = info
+            .iter()
+            .filter(|(k, _)| *k != "content_hash")
+            .map(|(k, v)| format!("{k} {}", plain(v)))
+            .collect();
         report.line(format!("  {}", told.join(", ")));
     }
     for a in &file.attributes {

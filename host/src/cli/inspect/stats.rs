@@ -51,6 +51,9 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     let cannot = |e: &dyn std::fmt::Display| format!("cannot read {shown}: {e}");
     let bytes = crate::files::read_file(path, LARGEST).map_err(|e| cannot(&e))?;
     let text = String::from_utf8(bytes).map_err(|e| cannot(&e))?;
+    if let Some(damage) = crate::engine::damage_of_stats(&text) {
+        return Err(format!("{shown} {damage}"));
+    }
     let mut sums = Sums::default();
     for (i, line) in text.lines().enumerate() {
         let json = match serde_json::from_str(line) {

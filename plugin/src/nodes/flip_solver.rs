@@ -337,8 +337,10 @@ impl FlipSolver {
 /// Share of a liquid's volume that is worth a word when it is not found, and the least volume, voxels, of which it may be one.
 const LOST: f64 = 0.1;
 const LEAST: f64 = 64.0;
-/// Share of the volume that is too much to go in one substep.
+/// Share of the volume that is too much to go in one substep, and the least volume, voxels, of which it is: drops are
+/// measured by chance.
 const LOST_AT_ONCE: f64 = 0.03;
+const LEAST_LOST: f64 = 16.0;
 
 /// Liquid that is thrown into a heap, since it goes farther in a substep than it can be followed, gets a sentence: what
 /// lies there in layers upon each other is no longer found. `before` are the books before the substep.
@@ -353,7 +355,7 @@ fn check_loss(
     // What left through a side of the box is no longer asked for.
     let at_once = (before.volume / before.rest).min(1.0) - found;
     let fine = 1.0 - found < LOST || at_once < LOST_AT_ONCE || outran.share < 0.5 * at_once;
-    if fine || rest < LEAST * liquid.transform.voxel_size().powi(3) {
+    if fine || rest < LEAST_LOST * liquid.transform.voxel_size().powi(3) {
         return Ok(());
     }
     let travel::Outrunners { share, speed, voxels } = *outran;

@@ -175,7 +175,7 @@ fn liquid_that_flies_out_of_sight_is_refused() {
 #[test]
 fn a_closed_tank_that_would_lose_its_liquid_is_refused() {
     let thrown = |speed: f64, side: &str, substeps: u32| {
-        let mut graph = with(WATER, json!({ "velocity": [speed, 0, 0] }));
+        let mut graph = with(WATER, json!({ "velocity": [0, speed, 0] }));
         graph["substeps"] = json!({ "min": 1, "max": substeps, "cfl": 2.0 });
         let flip = graph["nodes"].as_array_mut().expect("nodes").iter_mut().find(|n| n["name"] == "flip");
         let params = &mut flip.expect("a solver")["params"];

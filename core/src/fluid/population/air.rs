@@ -162,6 +162,18 @@ impl<'a> Inside<'a> {
     fn air(&mut self, local: Vec3) -> bool {
         let Pass { surface, nodes, frame, .. } = self.pass;
         let at = local.as_dvec3() + frame.base.as_dvec3();
-        self.surface.sample(surface, at) > 0.0 && self.nodes.sample_nodes(nodes, at) >= CLEARANCE * frame.h
+        let solid = self.nodes.sample_nodes(nodes, at);
+        // In a gap one voxel wide all nodes around may lie in its walls: then what is clear of the cell's sides is clear of
+        // them.
+        let is_clear = || (local - local.round()).abs().max_element() <= 0.5 - CLEARANCE;
+        let is_free = solid >= CLEARANCE * frame.h || solid == 0.0 && self.is_gap(at) && is_clear();
+        is_free && self.surface.sample(surface, at) > 0.0
+    }
+
+    /// Whether a position lies in a cell that is open though all nodes around lie in walls.
+    fn is_gap(&mut self, at: DVec3) -> bool {
+        let cell = at.round().as_ivec3();
+        let corner = |n: i32| cell + IVec3::new(n & 1, n >> 1 & 1, n >> 2);
+        self.pass.room.get(cell) > 0.0 && (0..8).all(|n| self.pass.nodes.get(corner(n)) == 0.0)
     }
 }

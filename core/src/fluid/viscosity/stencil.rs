@@ -99,7 +99,6 @@ impl Around {
         };
         gather(&fields.surface, &mut self.surface);
         gather(&fields.solid, &mut self.solid);
-        self.half_steps.load(&self.surface, &self.solid);
         for axis in 0..3 {
             let faces = |grid: &FaceGrid<f32>, block: &mut Vec<f32>| {
                 halo::gather(&fields.topology, &grid.values[axis], l, HALO, grid.background, block);
@@ -107,6 +106,8 @@ impl Around {
             faces(&fields.open, &mut self.open[axis]);
             faces(&fields.vel_solid, &mut self.vel_solid[axis]);
         }
+        let h = fields.liquid.transform.voxel_size() as f32;
+        self.half_steps.load(&self.surface, &self.solid, &self.open, h);
         if let Err(rho) = &fields.density {
             gather(rho, &mut self.density);
         }

@@ -6,7 +6,7 @@
 //! All of them are cubes of the lattice of half steps: index q stands for q/2 voxels, so cell i is centred at 2i, its
 //! lower node at 2i − 1, and a cube centred at q has its corners at q ± 1.
 
-use crate::grid::{Grid, Topology, leaf};
+use crate::grid::{Grid, Topology, halo, leaf};
 use crate::levelset::fractions::cell_inside;
 
 /// Voxels around a leaf that its blocks hold.
@@ -52,9 +52,32 @@ fn refine(from: &[f32], inner: usize, nodes: bool, to: &mut Vec<f32>) {
     }
 }
 
+/// Whether faces let liquid through to a half step that is no node: its face, a face of its cell, or, in the middle of an
+/// edge, all faces around.
+fn is_open(q: [i32; 3], open: &[Vec<f32>; 3]) -> bool {
+    let voxel = q.map(|q| (q + 1) >> 1);
+    let passes = |axis: usize, at: [i32; 3]| open[axis][halo::index(HALO, at)] > 0.0;
+    let next = |axis: usize, by: i32| {
+        let mut at = voxel;
+        at[axis] += by;
+        at
+    };
+    let even: Vec<usize> = (0..3).filter(|&axis| q[axis] & 1 == 0).collect();
+    match even[..] {
+        [_, _, _] => (0..3).any(|axis| passes(axis, voxel) || passes(axis, next(axis, 1))),
+        [a, b] => passes(3 - a - b, voxel),
+        [along] => {
+            let [b, c] = [(along + 1) % 3, (along + 2) % 3];
+            passes(b, voxel) && passes(b, next(c, -1)) && passes(c, voxel) && passes(c, next(b, -1))
+        }
+        _ => false,
+    }
+}
+
 impl HalfSteps {
-    /// Reads the blocks of a leaf, gathered with [`HALO`] voxels around: φ of the liquid at cells, of solids at nodes.
-    pub(super) fn load(&mut self, liquid: &[f32], solid: &[f32]) {
+    /// Reads the blocks of a leaf, gathered with [`HALO`] voxels around: φ of the liquid at cells, of solids at nodes, and the
+    /// open fraction of faces. Voxels are `h` metres wide.
+    pub(super) fn load(&mut self, liquid: &[f32], solid: &[f32], open: &[Vec<f32>; 3], h: f32) {
         let [a, b] = &mut self.scratch;
         let mut at_half_steps = |block: &[f32], nodes: bool, out: &mut Vec<f32>| {
             refine(block, VOXELS * VOXELS, nodes, a);
@@ -65,7 +88,36 @@ impl HalfSteps {
         self.near_solid = solid.iter().any(|&s| s <= 0.0);
         if self.near_solid {
             at_half_steps(solid, true, &mut self.solid);
+            self.find_gaps(open, 0.5 * h);
         }
+    }
+
+    /// Half steps in a gap one voxel wide whose walls lie in the planes of nodes: all nodes around are 0 there, and so is
+    /// their mean; what tells are the faces. Where those are open, φ is `half` a voxel.
+    fn find_gaps(&mut self, open: &[Vec<f32>; 3], half: f32) {
+        let steps = || FIRST..FIRST + EDGE as i32;
+        for x in steps() {
+            for y in steps() {
+                for z in steps() {
+                    let q = [x, y, z];
+                    if self.solid[Self::index(q)] == 0.0 && self.amid_zeros(q) && is_open(q, open) {
+                        self.solid[Self::index(q)] = half;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a half step that is no node lies between nodes that are all 0, as far as the block reaches.
+    fn amid_zeros(&self, q: [i32; 3]) -> bool {
+        let is_node = |q: [i32; 3]| q.iter().all(|q| q & 1 != 0);
+        let corner = |n: usize| -> [i32; 3] {
+            std::array::from_fn(|axis| {
+                q[axis] + if q[axis] & 1 == 0 { 2 * (n as i32 >> axis & 1) - 1 } else { 0 }
+            })
+        };
+        let reaches = |q: &[i32; 3]| q.iter().all(|&q| q >= FIRST);
+        !is_node(q) && (0..8).map(corner).filter(reaches).all(|q| self.solid[Self::index(q)] == 0.0)
     }
 
     #[inline(always)]
@@ -83,7 +135,15 @@ impl HalfSteps {
             cell_inside(std::array::from_fn(|n| phi[first + corner(n)]))
         };
         let liquid = inside(&self.liquid);
-        if liquid > 0.0 && self.near_solid { liquid * (1.0 - inside(&self.solid)) } else { liquid }
+        if liquid <= 0.0 || !self.near_solid {
+            return liquid;
+        }
+        // In a gap one voxel wide, all corners may lie in its walls.
+        let fills_gap = self.solid(q) > 0.0
+            && (0..8).all(|n| {
+                self.solid[first + 2 * ((n & 1) * EDGE * EDGE + (n >> 1 & 1) * EDGE + (n >> 2))] == 0.0
+            });
+        if fills_gap { liquid } else { liquid * (1.0 - inside(&self.solid)) }
     }
 
     /// φ of the solids at a half step; 1 far from them.

@@ -41,7 +41,7 @@ impl<'a> Way<'a> {
     }
 
     /// Whether a particle of a velocity, m/s, goes farther than the liquid's is known around it. What it would ask for on
-    /// its way is nobody's velocity, and a jet in the air would lose up to seven ninths of its way to that.
+    /// its way is nobody's velocity, and a jet in the air would lose up to four ninths of its way to that.
     pub(super) fn outruns(&self, velocity: Vec3) -> bool {
         let known = f64::from(self.reach) * self.transform.voxel_size();
         velocity.length_squared() * (self.dt as f32).powi(2) > (known as f32).powi(2)

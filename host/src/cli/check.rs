@@ -137,7 +137,10 @@ fn source(s: &SourceEstimate) -> String {
         |volume| format!("about {} particles ({})", units::count(s.particles(volume)), units::volume(volume));
     let over = format!("{}: {} into `{}` over the shot", s.name, amount(s.drives), s.object);
     match (s.fills > 0.0, s.drives > 0.0) {
-        (false, _) => format!("{}: nothing into `{}`, it never runs", s.name, s.object),
+        (false, _) => format!(
+            "{}: nothing into `{}`: it never runs, or its region lies in others, in solids or beyond the box",
+            s.name, s.object
+        ),
         (true, true) => {
             format!("{over}, and to fill its region first where that is empty, {}", amount(s.fills))
         }

@@ -3,6 +3,7 @@
 mod curvature;
 pub mod fractions;
 mod from_mesh;
+mod lattice;
 mod redistance;
 mod region;
 mod signed_distance;
@@ -11,6 +12,7 @@ mod volume;
 
 pub use curvature::curvature;
 pub use from_mesh::{can_be_made, from_mesh, from_mesh_unless, mesh_velocity};
+pub use lattice::lattice;
 pub use redistance::{interface, redistance};
 pub use region::{Dense, Region};
 pub use signed_distance::{SdfSampler, SignedDistance};

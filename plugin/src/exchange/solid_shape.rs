@@ -64,9 +64,13 @@ impl SolidShape {
         }
     }
 
-    /// The lattice of a signed distance with voxels of `h` metres, in the mesh's own space.
-    pub fn lattice(h: f64) -> Transform {
-        Transform::uniform(h, glam::DVec3::ZERO)
+    /// The lattice of its signed distance with voxels of `h` metres, in the mesh's own space.
+    pub fn lattice(&self, h: f64) -> Transform {
+        match self {
+            // One that would jump as a mesh deforms is of no use.
+            Self::Free { mesh, .. } if mesh.velocities.is_some() => Transform::uniform(h, glam::DVec3::ZERO),
+            _ => levelset::lattice(self.mesh(), h),
+        }
     }
 
     /// Velocities of the points in this substep and in the next, m/s, where they deform.
@@ -122,7 +126,7 @@ impl Exchange {
         shape: &SolidShape,
         h: f64,
     ) -> Result<(), Failure> {
-        let lattice = SolidShape::lattice(h);
+        let lattice = shape.lattice(h);
         self.install(|| levelset::can_be_made(shape.mesh(), &lattice, BAND))
             .map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))
     }
@@ -136,7 +140,7 @@ impl Exchange {
         shape: &SolidShape,
         h: f64,
     ) -> Result<(), Failure> {
-        let lattice = SolidShape::lattice(h);
+        let lattice = shape.lattice(h);
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
         let interrupt = Interrupt::new(&stopped);

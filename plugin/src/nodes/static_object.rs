@@ -67,7 +67,7 @@ impl Instance for StaticObject {
             self.exchange.write_collision(call, AT, MESH, &shape, h)?;
             self.made_of = stamps;
         } else if let SolidShape::Rigid { placement, .. } = &shape {
-            let transform = SolidShape::lattice(h).to_row_major();
+            let transform = shape.lattice(h).to_row_major();
             call.place_grid(AT.collision, 0, &placement.after(&transform))?;
         }
         self.exchange.write_motion(call, AT.motion, &shape)?;

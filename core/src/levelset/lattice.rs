@@ -1,0 +1,90 @@
+//! Where a mesh's signed distance is sampled.
+
+use crate::grid::Transform;
+use crate::mesh::TriMesh;
+use glam::DVec3;
+use std::collections::BTreeSet;
+
+/// Distance from a plane of samples, voxels, up to which a point lies in it.
+const IN_PLANE: f64 = 1e-4;
+/// Fewest voxels between two planes of points that hold samples: one lies inside the wall between them.
+const LEAST_APART: i64 = 2;
+
+/// The lattice for the signed distance of a mesh, with voxels of `h` metres.
+///
+/// Interpolation rounds an edge by a voxel unless samples lie on it, and a jet leaves a rounded lip wider. So along an axis
+/// on which all points of the mesh lie at multiples of `h` the samples lie there too; elsewhere they lie half way between
+/// multiples, as they do where two planes of points are but a voxel apart: a wall without a sample inside would be none.
+pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
+    let corner = std::array::from_fn(|axis| if is_on_multiples(mesh, axis, h) { -0.5 * h } else { 0.0 });
+    Transform::uniform(h, DVec3::from_array(corner))
+}
+
+fn is_on_multiples(mesh: &TriMesh, axis: usize, h: f64) -> bool {
+    let mut planes = BTreeSet::new();
+    for point in &mesh.points {
+        let at = f64::from(point[axis]) / h;
+        let plane = at.round();
+        // Not in a plane, or not a number.
+        if !((at - plane).abs() < IN_PLANE) {
+            return false;
+        }
+        planes.insert(plane as i64);
+    }
+    planes.iter().zip(planes.iter().skip(1)).all(|(a, b)| b - a >= LEAST_APART)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::levelset::from_mesh;
+    use crate::mesh::shapes;
+    use glam::Vec3;
+
+    const H: f64 = 0.02;
+
+    fn cuboid(low: [f32; 3], high: [f32; 3]) -> TriMesh {
+        let (low, high) = (Vec3::from_array(low), Vec3::from_array(high));
+        let mut mesh = shapes::cuboid(high - low);
+        for point in &mut mesh.points {
+            *point = Vec3::select(point.cmple(Vec3::ZERO), low, high);
+        }
+        mesh
+    }
+
+    fn at(mesh: &TriMesh, lattice: &Transform, world: DVec3) -> f64 {
+        let made = from_mesh(mesh, lattice, 4.0).unwrap();
+        let index = (world - lattice.translation) / H;
+        f64::from(made.sampler().distance(index)) / H
+    }
+
+    #[test]
+    fn edges_at_multiples_of_the_voxel_stay_sharp() {
+        // A plate of two voxels, its depth between multiples.
+        let mesh = cuboid([-0.66, 0.0, -0.13], [-0.08, 0.04, 0.13]);
+        let edge = DVec3::new(-0.08, 0.04, 0.0);
+        assert!(at(&mesh, &lattice(&mesh, H), edge).abs() < 1e-4);
+        assert!(at(&mesh, &lattice(&mesh, H), edge + DVec3::new(-H, -H, 0.0)) < -0.99);
+        let between = Transform::uniform(H, DVec3::ZERO);
+        assert!(at(&mesh, &between, edge) > 0.25, "what interpolation makes of it");
+        assert_eq!(lattice(&mesh, H).translation.z, between.translation.z);
+    }
+
+    #[test]
+    fn a_wall_of_one_voxel_keeps_a_sample_inside() {
+        let mesh = cuboid([-0.4, 0.0, -0.2], [0.4, 0.02, 0.2]);
+        let of = lattice(&mesh, H);
+        assert!(at(&mesh, &of, DVec3::new(0.0, 0.01, 0.0)) < -0.49);
+        // Two planes a voxel apart in one mesh.
+        let mut stairs = cuboid([-0.4, 0.0, -0.2], [0.4, 0.4, 0.2]);
+        let step = cuboid([-0.2, 0.4, -0.2], [0.2, 0.42, 0.2]);
+        stairs.points.extend(step.points);
+        assert_eq!(lattice(&stairs, H).translation.y, 0.5 * H);
+    }
+
+    #[test]
+    fn points_anywhere_are_sampled_half_way() {
+        let mesh = cuboid([-0.4, 0.003, f32::NAN], [0.4, 0.4, 0.2]);
+        assert_eq!(lattice(&mesh, H).translation, DVec3::new(0.0, 0.5 * H, 0.5 * H));
+    }
+}

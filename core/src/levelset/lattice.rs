@@ -25,8 +25,7 @@ fn is_on_multiples(mesh: &TriMesh, axis: usize, h: f64) -> bool {
     for point in &mesh.points {
         let at = f64::from(point[axis]) / h;
         let plane = at.round();
-        // Not in a plane, or not a number.
-        if !((at - plane).abs() < IN_PLANE) {
+        if at.is_nan() || (at - plane).abs() >= IN_PLANE {
             return false;
         }
         planes.insert(plane as i64);
@@ -84,7 +83,8 @@ mod tests {
 
     #[test]
     fn points_anywhere_are_sampled_half_way() {
-        let mesh = cuboid([-0.4, 0.003, f32::NAN], [0.4, 0.4, 0.2]);
+        let mut mesh = cuboid([-0.4, 0.003, 0.0], [0.4, 0.4, 0.2]);
+        mesh.points[3].z = f32::NAN;
         assert_eq!(lattice(&mesh, H).translation, DVec3::new(0.0, 0.5 * H, 0.5 * H));
     }
 }

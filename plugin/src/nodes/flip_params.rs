@@ -65,7 +65,7 @@ pub const PARAMS: &[Param] = &[
         .houdini(c"collisionseparation"),
     Param::toggle(c"wall_separation", c"Separate from Walls", false)
         .folder(c"Wall Separation")
-        .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings. Off: it clings to whatever it touches and only slides along it."),
+        .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings; water that hangs under suction lets go too once air reaches its wall. Off: it clings to whatever it touches and only slides along it."),
     Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
         .folder(c"Wall Separation")
         .unit(c"Pa")

@@ -28,7 +28,7 @@ const PARAMS: &[Param] = &[
         .unit(c"m")
         .range(0.001, 1.0)
         .not_animated()
-        .help(c"Voxel size of the collision field. About the liquid's voxel size (particle separation times grid scale) is right; walls and details thinner than it are lost.")
+        .help(c"Voxel size of the collision field. About the liquid's voxel size (particle separation times grid scale) is right; walls and details thinner than it are lost. Edges are rounded by about one, but for those at multiples of it; make it smaller where a jet is to leave a sharp lip.")
         .houdini(c"divsize"),
     frames::START_FRAME,
     frames::END_FRAME,

@@ -350,7 +350,8 @@ struct mns_context_t {
     /* [any] `done` of this stage, 0 to 1, or < 0 where nobody knows. 1: cancel, return MNS_CANCELLED soon.
        At least once per iteration of a solver, and a few times a second in whatever else may take long. */
     int32_t (*progress)(mns_context_t *ctx, double done);
-    /* [any] */
+    /* [any] A sentence for the artist. A host may show only some of very many, and count the rest. What a plugin
+       prints instead reaches people as lines without the node's name. */
     void (*log)(mns_context_t *ctx, int32_t level, const char *sentence);
     /* [any] Says why, in one sentence for the artist; returns `status`, which the call then returns.
        port: entry of the descriptor, -1 for none. */

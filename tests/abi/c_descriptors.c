@@ -22,7 +22,7 @@
 #define PARAM_SIZE sizeof(mns_param_t)
 #endif
 #ifndef MENU_COUNT
-#define MENU_COUNT 1
+#define MENU_COUNT 2
 #endif
 #ifndef PORT_COUNT
 #define PORT_COUNT 1
@@ -43,25 +43,42 @@
 #define LABEL "Described"
 #endif
 
-static const mns_menu_item_t menu[] = {{"one", "One"}};
+#ifndef PARAM
+#define PARAM .type = MNS_MENU, .name = "choice", .label = "Choice", .menu = menu, .menu_count = MENU_COUNT
+#endif
+#ifndef PORT
+#define PORT "second"
+#endif
+#ifndef ROLE
+#define ROLE "other"
+#endif
+#ifndef NODE
+#define NODE .min_inputs = 0
+#endif
+
+static const mns_menu_item_t menu[] = {{"one", "One"}, {"two", "Two"}, {"one", "One Again"}};
 
 static const mns_param_t params[] = {
-    {.size = PARAM_SIZE, .type = MNS_MENU, .name = "choice", .label = "Choice", .menu = menu, .menu_count = MENU_COUNT},
+    {.size = PARAM_SIZE, PARAM},
+    {.size = sizeof(mns_param_t), .type = MNS_MENU, .name = "choice", .label = "Choice", .menu = menu, .menu_count = 2},
 };
 
 static const mns_port_t ports[] = {
     {.size = PORT_SIZE, .carries = MNS_GEOMETRY, .name = "particles", .owner = MNS_OF_OBJECT,
      .access = {[MNS_PREDICT] = MNS_READ}},
+    {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = PORT, .owner = MNS_OF_OBJECT,
+     .access = {[MNS_PREDICT] = MNS_READ}},
 };
 
-static const mns_role_t roles[] = {{.size = sizeof(mns_role_t), .name = "part"}};
+static const mns_role_t roles[] = {{.size = sizeof(mns_role_t), .name = "part"},
+                                   {.size = sizeof(mns_role_t), .name = ROLE}};
 static const mns_step_t steps[] = {{.role = 0, .stage = MNS_PREDICT}};
 
 static const mns_node_t nodes[] = {
     {.size = NODE_SIZE, .version = VERSION, .id = ID, .label = LABEL, .help = "Says wrong things about itself.",
      .kind = MNS_NODE_FORCE, .stages = MNS_BIT(MNS_PREDICT), .port_count = PORT_COUNT, .ports = ports,
      .param_count = PARAM_COUNT, .params = params, .role_count = ROLE_COUNT, .roles = roles, .step_count = STEP_COUNT,
-     .steps = steps},
+     .steps = steps, NODE},
 };
 
 static mns_status_t create(mns_context_t *ctx, uint32_t node, mns_instance_t **instance) {

@@ -2,10 +2,12 @@
 
 use super::args::Command;
 use super::cook::{out_folder, resume_command};
+use super::screen::Screen;
 use super::{FAILED, INTERRUPTED, fail, say, units};
 use crate::engine::latest_checkpoint;
-use crate::process::{End, How};
-use std::io::IsTerminal;
+use crate::loader::{OPENING, leave_alone};
+use crate::process::{End, How, Voice};
+use std::io::Write;
 
 /// Says it, and gives the exit code.
 pub(super) fn explain(end: &End, command: &Command) -> u8 {
@@ -13,9 +15,9 @@ pub(super) fn explain(end: &End, command: &Command) -> u8 {
     if matches!(&end.how, How::Signal(signal) if stopped(signal)) {
         return INTERRUPTED;
     }
-    if std::io::stderr().is_terminal() {
-        // The progress line is still there.
-        eprint!("\r\x1b[K");
+    if Screen::is_there() {
+        // The progress line is still there; where it cannot be cleared nothing can be said either.
+        let _ = Voice::Err.write_all(b"\r\x1b[K");
     }
     let code = if end.how == How::Unanswered { INTERRUPTED } else { FAILED };
     fail(code, &format!("{}; {}", what(end), next(end, command)));
@@ -45,9 +47,17 @@ fn what(end: &End) -> String {
         How::Exited(code) => format!("{who} ended with exit code {code} before its work was done{doing}"),
         How::Signal(libc::SIGKILL) => format!(
             "the system ended the program{}: most likely the memory ran out, it held {}",
-            if seen.inside { format!(" while {who} was{doing}") } else { doing },
+            if seen.inside { format!(" while {who} was{}", being(&doing)) } else { doing },
             units::bytes(end.peak)
         ),
+        How::Orphaned if seen.inside => format!(
+            "the process that stands above the program was killed while {who} was{}: most likely its plugin did that",
+            being(&doing)
+        ),
+        How::Orphaned => format!("the process that stands above the program was killed{doing}"),
+        How::Robbed if seen.inside => format!("{who} closed files of the program{doing}"),
+        How::Robbed => format!("a plugin closed files of the program{doing}"),
+        How::Hung(seconds) => format!("{who} did not come to an end{doing}; it had {seconds} s"),
         How::Signal(signal) => {
             let name = signal_name(*signal);
             if seen.inside {
@@ -69,6 +79,23 @@ fn what(end: &End) -> String {
     }
 }
 
+/// ``in predict of `water` `` and `being opened`.
+fn being(doing: &str) -> String {
+    doing.replacen("while it was ", "being ", 1)
+}
+
+/// Notes a plugin that ended the program when it was opened, although a look at it had found nothing; false where the
+/// next command will not know.
+fn is_left_alone(end: &End) -> bool {
+    let hung = matches!(end.how, How::Hung(_));
+    let harmed = match end.how {
+        How::Exited(_) | How::Orphaned | How::Robbed => true,
+        How::Signal(signal) => signal != libc::SIGKILL,
+        _ => hung,
+    };
+    harmed && end.seen.inside && end.seen.doing == OPENING && leave_alone(&end.seen.subject, hung)
+}
+
 fn signal_name(signal: i32) -> String {
     match signal {
         libc::SIGSEGV => "segmentation fault".into(),
@@ -83,6 +110,9 @@ fn signal_name(signal: i32) -> String {
 
 /// What to do about it.
 fn next(end: &End, command: &Command) -> String {
+    if is_left_alone(end) {
+        return "commands go on without it for an hour from now; take it away, or have it mended".into();
+    }
     let short = matches!(end.how, How::Starved(_) | How::Signal(libc::SIGKILL));
     let Command::Cook(args) = command else {
         return if short { "free some memory" } else { "take the plugin away, or have it mended" }.into();

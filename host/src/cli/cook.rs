@@ -102,7 +102,7 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     };
     let started = std::time::Instant::now();
     let result = cook(&loaded.network, &loaded.plugins, &options, &progress);
-    progress.clear();
+    progress.finish();
     match result {
         Ok(Ended::Done) => {
             if !args.quiet {

@@ -10,9 +10,11 @@ mod doctor;
 mod inspect;
 mod nodes;
 mod progress;
+mod screen;
 mod signals;
 mod units;
 
+use crate::process::Voice;
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
@@ -59,7 +61,7 @@ pub fn run() -> ExitCode {
     // A scan is somebody's child already, and may end as it likes.
     let code = match &command {
         args::Command::ScanPlugin(_) => work(),
-        _ => crate::process::watched(|end| aftermath::explain(end, &command), work),
+        _ => crate::process::watched(tell_beside, |end| aftermath::explain(end, &command), work),
     };
     ExitCode::from(code)
 }
@@ -70,13 +72,12 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Prints to standard output and gives the code; a closed pipe is no failure. What is lost fails the command, whatever
 /// else it does.
 fn say(text: &str) -> u8 {
-    let mut out = std::io::stdout();
-    printed(out.write_all(crate::text::tame(text).as_bytes()))
+    printed(Voice::Out.write_all(crate::text::tame(text).as_bytes()))
 }
 
 /// The code of what was written to standard output.
 fn printed(written: std::io::Result<()>) -> u8 {
-    match written.and_then(|()| std::io::stdout().flush()) {
+    match written.and_then(|()| Voice::Out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             if !LOST.swap(true, Ordering::Relaxed) {
                 tell(&format!("error: cannot write to standard output: {e}"));
@@ -89,7 +90,14 @@ fn printed(written: std::io::Result<()>) -> u8 {
 
 /// Prints a line to standard error; a closed pipe is no failure.
 fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", crate::text::tame(line));
+    // At once: another thread may speak, too.
+    let _ = Voice::Err.write_all(format!("{}\n", crate::text::tame(line)).as_bytes());
+}
+
+/// Prints a line beside another process that may be drawing a progress line.
+fn tell_beside(line: &str) {
+    let clear = if screen::Screen::is_there() { "\r\x1b[K" } else { "" };
+    let _ = Voice::Err.write_all(format!("{clear}{}\n", crate::text::tame(line)).as_bytes());
 }
 
 /// Prints an error, a sentence a line, and gives its code.

@@ -1,16 +1,21 @@
 //! The live progress line; plain lines where nobody watches a terminal.
 
+use super::screen::Screen;
 use super::{tell, units};
 use crate::engine::{Level, Measure, Onlooker, SubstepStats, Watcher};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 
 /// Steps of the bar per frame.
 const PARTS: u64 = 100;
+/// How often the bar is drawn, 1/s.
+const DRAWN: u8 = 20;
+/// Sentences of one node that are shown of a substep, and of a cook.
+const SENTENCES_A_SUBSTEP: u32 = 20;
+const SENTENCES: u32 = 500;
 
 /// Shows a cook.
 pub(super) struct Progress {
@@ -30,13 +35,37 @@ struct Seen {
     line: String,
     /// What was said last of frames that are not on disk yet.
     lines: BTreeMap<i32, String>,
+    /// How much nodes had to say.
+    said: BTreeMap<String, Said>,
+}
+
+/// Sentences of one node.
+#[derive(Default)]
+struct Said {
+    this_substep: u32,
+    all: u32,
+    left_out: u64,
+}
+
+impl Said {
+    /// Counts a sentence; whether it is shown.
+    fn one_more(&mut self) -> bool {
+        let shown = self.this_substep < SENTENCES_A_SUBSTEP && self.all < SENTENCES;
+        if shown {
+            (self.this_substep, self.all) = (self.this_substep + 1, self.all + 1);
+        } else {
+            self.left_out += 1;
+        }
+        shown
+    }
 }
 
 impl Progress {
     pub(super) fn new(quiet: bool, openjd: bool) -> Self {
-        let live = !quiet && std::io::stderr().is_terminal();
+        let live = !quiet && Screen::is_there();
         let bar = live.then(|| {
-            let bar = ProgressBar::new(1);
+            let screen = ProgressDrawTarget::term_like_with_hz(Box::new(Screen::default()), DRAWN);
+            let bar = ProgressBar::with_draw_target(Some(1), screen);
             if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
                 bar.set_style(style);
             }
@@ -45,11 +74,17 @@ impl Progress {
         Self { bar, quiet, openjd, seen: Mutex::default() }
     }
 
-    /// Takes the line away, so that what follows is not written over.
-    pub(super) fn clear(&self) {
+    /// Takes the line away, so that what follows is not written over, and says how much was left out.
+    pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+        let left_out = |(node, said): (&String, &Said)| match said.left_out {
+            0 => None,
+            1 => Some(format!("warning: {node}: one more sentence of it is left out")),
+            n => Some(format!("warning: {node}: {n} more sentences of it are left out")),
+        };
+        self.with(|s| s.said.iter().filter_map(left_out).for_each(|line| tell(&line)));
     }
 
     fn print(&self, line: &str) {
@@ -77,6 +112,7 @@ impl Watcher for Progress {
         match level {
             Level::Debug => {}
             Level::Info if self.quiet => {}
+            _ if !self.with(|s| s.said.entry(node.to_owned()).or_default().one_more()) => {}
             Level::Info => self.print(&format!("{node}: {sentence}")),
             Level::Warning => self.print(&format!("warning: {node}: {sentence}")),
         }
@@ -93,6 +129,7 @@ impl Onlooker for Progress {
 
     fn substep(&self, stats: &SubstepStats, fraction: f64) {
         let line = self.with(|s| {
+            s.said.values_mut().for_each(|said| said.this_substep = 0);
             s.fraction = fraction;
             s.line = describe(stats, s);
             if fraction >= 1.0 {

@@ -29,8 +29,8 @@ pub(super) fn survive_file_limits() {
 }
 
 impl Signals {
-    /// Listens from now on: the first signal stops after the substep, the second breaks it off (the parent process
-    /// sees to it that this takes less than a second), the third ends the process.
+    /// Listens from now on: the first signal stops after the substep, the second breaks it off, the third ends the
+    /// process. Where a parent process looks on it ends this one at the second.
     pub(super) fn listen() -> Self {
         let signals = Self::default();
         #[cfg(unix)]
@@ -51,7 +51,9 @@ impl Signals {
                         match heard - 1 {
                             0 => {
                                 flags.stop.store(true, Ordering::SeqCst);
-                                super::tell("\nstopping after this substep; once more to break it off");
+                                super::tell(
+                                    "\nstopping after this substep and saving; once more to break it off unsaved",
+                                );
                             }
                             1 => flags.cancel.store(true, Ordering::SeqCst),
                             _ => std::process::exit(i32::from(super::INTERRUPTED)),

@@ -1,6 +1,7 @@
 //! One cook a folder: a lock that the cooking process holds and that ends with it, however it ends.
 
 use super::cook::CookError;
+use crate::process::Held;
 use serde_json::{Value as Json, json};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -23,6 +24,8 @@ pub(super) struct Lock {
     /// Open as long as the lock is held: the system lets go of it when the process ends. `None` on a file system without
     /// locks.
     file: Option<File>,
+    /// No plugin may close it.
+    held: Option<Held>,
     /// The folder, if it was made for the lock.
     made: Option<PathBuf>,
 }
@@ -53,14 +56,15 @@ impl Lock {
                 }
                 Err(TryLockError::WouldBlock) => return Err(taken(folder, &path)),
                 // A file system without locks: the folder is as safe as it was before there were any.
-                Err(TryLockError::Error(_)) => return Ok(Self { path, file: None, made }),
+                Err(TryLockError::Error(_)) => return Ok(Self { path, file: None, held: None, made }),
                 Ok(()) => {}
             }
             // Whoever held it before removes the file at the end; a lock on a removed file keeps nobody out.
             if is_at(&file, &path) {
                 // Who it is only matters to those who come later; the lock holds without.
                 let _ = file.set_len(0).and_then(|()| file.write_all(own().to_string().as_bytes()));
-                return Ok(Self { path, file: Some(file), made });
+                let held = Some(Held::of(&file));
+                return Ok(Self { path, file: Some(file), held, made });
             }
         }
     }
@@ -82,6 +86,7 @@ impl Drop for Lock {
             // Whose file it is nobody knows.
             return;
         }
+        self.held = None;
         // Still locked: nobody else can have it open and locked. What cannot be removed is locked anew next time.
         let _ = std::fs::remove_file(&self.path);
         if let Some(folder) = &self.made {

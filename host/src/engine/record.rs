@@ -5,6 +5,7 @@ use super::stats::SubstepStats;
 use crate::files::{explained, read_file, write_atomically};
 use crate::graph::Network;
 use crate::loader::Plugins;
+use crate::process::Held;
 use serde_json::{Map, Value as Json, json};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -72,6 +73,7 @@ fn named(file: &str, e: &std::io::Error) -> std::io::Error {
 /// The growing `stats.jsonl`.
 pub(super) struct StatsFile {
     path: PathBuf,
+    _held: Held,
     file: File,
 }
 
@@ -104,7 +106,7 @@ impl StatsFile {
     fn open(out: &Path) -> std::io::Result<Self> {
         let path = out.join(STATS);
         let file = OpenOptions::new().append(true).open(&path).map_err(|e| named(STATS, &e))?;
-        Ok(Self { path, file })
+        Ok(Self { path, _held: Held::of(&file), file })
     }
 
     pub(super) fn append(&mut self, stats: &SubstepStats) -> std::io::Result<()> {

@@ -7,7 +7,7 @@ use super::stats::Gathering;
 use super::substep::span;
 use crate::graph::{Network, Problem, Problems};
 use crate::loader::Plugins;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -41,20 +41,47 @@ pub fn rehearse(
         }
     }
     drop(simulation);
-    Ok(listener.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(listener.0.into_inner().unwrap_or_else(PoisonError::into_inner).told())
 }
+
+/// Warnings of one node that are kept.
+const WARNINGS: usize = 20;
 
 /// Keeps the warnings.
 #[derive(Default)]
-struct Listener(Mutex<Vec<String>>);
+struct Listener(Mutex<Heard>);
+
+#[derive(Default)]
+struct Heard {
+    sentences: Vec<String>,
+    counts: BTreeMap<String, usize>,
+}
+
+impl Heard {
+    fn hear(&mut self, node: &str, sentence: &str) {
+        let count = self.counts.entry(node.to_owned()).or_default();
+        *count += 1;
+        if *count <= WARNINGS {
+            self.sentences.push(format!("node `{node}`: {sentence}"));
+        }
+    }
+
+    /// What is kept, and how much is not.
+    fn told(mut self) -> Vec<String> {
+        for (node, count) in self.counts.iter().filter(|(_, count)| **count > WARNINGS) {
+            let more = count - WARNINGS;
+            self.sentences.push(format!("node `{node}`: {more} more of its warnings are left out"));
+        }
+        self.sentences
+    }
+}
 
 impl Watcher for Listener {
     fn progress(&self, _node: &str, _stage: &str, _done: f64) {}
 
     fn log(&self, node: &str, level: Level, sentence: &str) {
         if level == Level::Warning {
-            let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            said.push(format!("node `{node}`: {sentence}"));
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).hear(node, sentence);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::node::{
     Access, Carries, Contract, Merge, NodeKind, NodeType, ParamSpec, PortOwner, PortSpec, Range, Role, Stage,
     Step, Value,
 };
-use crate::text::one_line;
+use crate::text::{number, one_line};
 use meniscus_abi as abi;
 use std::ffi::c_char;
 
@@ -141,12 +141,12 @@ fn node_type(read: &Reader, node: &abi::Node, plugin: usize, number: u32) -> Res
     for p in read.structs(node.params, node.param_count, MOST_ENTRIES, "parameters")? {
         params.push(param(read, &p)?);
     }
-    if let Some(p) =
-        params.iter().enumerate().find_map(|(i, p)| params[..i].iter().find(|q| q.name == p.name))
-    {
-        return Err(format!("two parameters are called `{}`", p.name));
-    }
+    once(&params, |p| p.name.clone(), "parameters")?;
     let contract = contract(read, node, plugin, number, kind)?;
+    in_order((node.min_inputs, node.max_inputs), "inputs")?;
+    if contract.accepts.is_empty() && node.min_inputs > 0 {
+        return Err(format!("it needs {} inputs and takes no kind of node as one", node.min_inputs));
+    }
     let (label, help) = (read.text(node.label), read.text(node.help));
     let most = (node.max_inputs > 0).then_some(node.max_inputs as usize);
     let inputs = (node.min_inputs as usize, if contract.accepts.is_empty() { Some(0) } else { most });
@@ -158,6 +158,24 @@ fn node_type(read: &Reader, node: &abi::Node, plugin: usize, number: u32) -> Res
         contract: Some(contract),
         ..NodeType::host(&id, if label.is_empty() { &id } else { &label }, kind, inputs, &help)
     })
+}
+
+/// Refuses two entries of one name.
+fn once<T, K: PartialEq + std::fmt::Display>(
+    list: &[T],
+    name: impl Fn(&T) -> K,
+    what: &str,
+) -> Result<(), String> {
+    let twice = list.iter().enumerate().find(|(i, x)| list[..*i].iter().any(|y| name(y) == name(x)));
+    twice.map_or(Ok(()), |(_, x)| Err(format!("two {what} are called `{}`", name(x))))
+}
+
+/// Refuses counts that nothing can meet; a most of 0 is any number.
+fn in_order((least, most): (u32, u32), what: &str) -> Result<(), String> {
+    if most > 0 && least > most {
+        return Err(format!("it needs at least {least} {what} and takes at most {most}"));
+    }
+    Ok(())
 }
 
 fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
@@ -179,10 +197,12 @@ fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
         }
         abi::ParamType::MENU => {
             let items = menu(read, p)?;
-            let default = items
-                .get(x as usize)
-                .map(|m| m.0.clone())
-                .ok_or_else(|| format!("menu `{name}` has no default"))?;
+            once(&items, |m| m.0.clone(), &format!("entries of menu `{name}`"))?;
+            let entry = (x >= 0.0 && x.fract() == 0.0).then(|| items.get(x as usize)).flatten();
+            let default = entry.map(|m| m.0.clone()).ok_or_else(|| {
+                let (shown, count) = (number(x), items.len());
+                format!("the default of menu `{name}` is entry {shown}, counted from 0 it has {count}")
+            })?;
             let items: Vec<(&str, &str)> = items.iter().map(|(t, l)| (t.as_str(), l.as_str())).collect();
             ParamSpec { default: Value::Text(default), ..ParamSpec::menu(&name, &label, &items, &help) }
         }
@@ -191,6 +211,10 @@ fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
     if name.is_empty() {
         return Err("a parameter has no name".into());
     }
+    if p.ty == abi::ParamType::INT && x.fract() != 0.0 {
+        return Err(format!("the default of parameter `{name}` is {}, no whole number", number(x)));
+    }
+    in_range(p, &name)?;
     let end = |x: f64, flag: u32| (p.flags & flag != 0).then_some(x);
     let ranged = p.range[0] != p.range[1] || p.flags & (abi::flags::HARD_MIN | abi::flags::HARD_MAX) != 0;
     spec.range = Range {
@@ -207,6 +231,32 @@ fn param(read: &Reader, p: &abi::Param) -> Result<ParamSpec, String> {
     Ok(spec)
 }
 
+/// Refuses a range that ends before it begins, and a default that it would refuse of a graph.
+fn in_range(p: &abi::Param, name: &str) -> Result<(), String> {
+    let [least, most] = p.range;
+    if least > most {
+        let (least, most) = (number(least), number(most));
+        return Err(format!("the range of parameter `{name}` begins at {least} and ends at {most}"));
+    }
+    let numbers = match p.ty {
+        abi::ParamType::FLOAT | abi::ParamType::INT => &p.default_number[..1],
+        abi::ParamType::VECTOR3 => &p.default_number[..],
+        _ => &[],
+    };
+    let has = |flag| p.flags & flag != 0;
+    let outside =
+        |x: &&f64| has(abi::flags::HARD_MIN) && **x < least || has(abi::flags::HARD_MAX) && **x > most;
+    match numbers.iter().find(outside) {
+        Some(x) => Err(format!(
+            "the default of parameter `{name}`, {}, lies outside its own range of {} to {}",
+            number(*x),
+            if has(abi::flags::HARD_MIN) { number(least) } else { "anything".into() },
+            if has(abi::flags::HARD_MAX) { number(most) } else { "anything".into() }
+        )),
+        None => Ok(()),
+    }
+}
+
 fn menu(read: &Reader, p: &abi::Param) -> Result<Vec<(String, String)>, String> {
     let items = read.items(p.menu, p.menu_count, "menu entries")?;
     items.iter().map(|m| Ok((read.name(m.token, "a menu entry")?, read.text(m.label)))).collect()
@@ -221,7 +271,11 @@ fn contract(
 ) -> Result<Contract, String> {
     let mut ports = Vec::new();
     for p in read.structs(node.ports, node.port_count, MOST_ENTRIES, "ports")? {
-        ports.push(port(read, &p, node.role_count as usize)?);
+        let port: PortSpec = port(read, &p, node.role_count as usize)?;
+        if ports.iter().any(|q: &PortSpec| q.name == port.name && q.owner == port.owner) {
+            return Err(format!("two ports of one owner are called `{}`", port.name));
+        }
+        ports.push(port);
     }
     let mut roles = Vec::new();
     for r in read.structs(node.roles, node.role_count, MOST_ENTRIES, "roles")? {
@@ -231,7 +285,9 @@ fn contract(
             min_count: r.min_count as usize,
             max_count: (r.max_count > 0).then_some(r.max_count as usize),
         });
+        in_order((r.min_count, r.max_count), "participants of one role")?;
     }
+    once(&roles, |r| r.name.clone(), "roles")?;
     let mut steps = Vec::new();
     for s in read.items(node.steps, node.step_count, "steps")? {
         let role = (s.role != abi::Step::SELF).then_some(s.role as usize);

@@ -10,8 +10,9 @@ mod scan_cache;
 
 pub(crate) use describe::{element, sampling};
 pub use discover::{Found, search_folders};
+pub(crate) use open::OPENING;
 pub use open::{Plugin, Refusal};
-pub(crate) use scan::scan_here;
+pub(crate) use scan::{leave_alone, scan_here};
 
 use crate::graph::Types;
 use crate::node::NodeType;

@@ -4,12 +4,15 @@ use super::brief::{NAME_LETTERS, brief};
 use super::describe::describe;
 use super::discover::{Found, names_the_symbol};
 use crate::node::NodeType;
-use crate::process::board::enter;
+use crate::process::board::enter_for;
 use libloading::Library;
 use meniscus_abi as abi;
 use std::mem::{ManuallyDrop, offset_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What a plugin does while it is opened, as a crash is told of.
+pub(crate) const OPENING: &str = "while it was opened";
 
 /// A file that was not taken, and why.
 #[derive(Clone, Debug)]
@@ -62,7 +65,8 @@ impl Plugin {
     pub(super) fn open_and(file: &Found, number: usize, opened: impl FnOnce()) -> Result<Self, Refusal> {
         let refuse = |reason: String| Refusal { path: file.path.clone(), reason };
         check_file(&file.path).map_err(refuse)?;
-        let _noted = enter(&format!("plugin {}", file.path.display()), "while it was opened", "");
+        let subject = super::scan::subject(&file.path);
+        let _noted = enter_for(&subject, OPENING, "", super::scan::patience());
         // SAFETY: opening a library runs its constructors; the file names the plugin symbol, so someone built
         // it to be opened as a plugin.
         let library = unsafe { Library::new(&file.path) }

@@ -4,11 +4,14 @@
 use super::discover::Found;
 use super::open::{Plugin, Refusal};
 use super::scan_cache::{Cache, Verdict};
+#[cfg(target_os = "linux")]
+use crate::process::board::enter;
 use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
+use std::time::Duration;
 #[cfg(target_os = "linux")]
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Seconds that a plugin has to be opened in, when `MENISCUS_SCAN_SECONDS` does not say.
 const SECONDS: f64 = 10.0;
@@ -31,6 +34,7 @@ pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
     match cache.read() {
         Some(Verdict::Sound) => return Ok(()),
         Some(Verdict::Hung) => return Err(refuse(hung(seconds()))),
+        Some(Verdict::Ended) => return Err(refuse(ENDED.into())),
         None => {}
     }
     match in_a_process(&file.path) {
@@ -46,6 +50,29 @@ pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
         }
         Some(Scanned::Refused(reason)) => Err(refuse(reason)),
     }
+}
+
+/// What is said of a plugin that was sound when it was looked at, and was not when a command opened it.
+const ENDED: &str = "it ended the program when it was opened, though it looks sound; it is looked at again when it changes, \
+                     or in an hour";
+
+/// Notes that a plugin ended the program, or hung, when a command opened it; false where that cannot be noted.
+pub(crate) fn leave_alone(subject: &str, hung: bool) -> bool {
+    let Some(path) = subject.strip_prefix(SUBJECT).map(Path::new) else { return false };
+    let verdict = if hung { Verdict::Hung } else { Verdict::Ended };
+    std::fs::read(path).is_ok_and(|bytes| Cache::of(path, &bytes).write(verdict))
+}
+
+const SUBJECT: &str = "plugin ";
+
+/// A plugin as crashes are told of.
+pub(super) fn subject(path: &Path) -> String {
+    format!("{SUBJECT}{}", path.display())
+}
+
+/// How long opening a plugin may last that a look found sound: the machine may be busier now.
+pub(super) fn patience() -> Duration {
+    Duration::from_secs_f64(3.0 * seconds())
 }
 
 fn hung(seconds: f64) -> String {
@@ -69,9 +96,13 @@ enum Scanned {
 /// Opens the file in another process; none where that cannot be had.
 #[cfg(target_os = "linux")]
 fn in_a_process(path: &Path) -> Option<Scanned> {
+    use std::os::unix::process::CommandExt;
+    let _noted = enter(&subject(path), "while it was looked at", "");
+    // A group of its own: what a plugin does to its group stays there.
     let mut child = Command::new("/proc/self/exe")
         .arg("scan-plugin")
         .arg(path)
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -118,6 +149,7 @@ fn ended(status: std::process::ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match status.signal() {
         Some(libc::SIGSEGV | libc::SIGBUS) => "crashes (segmentation fault)".into(),
+        Some(libc::SIGKILL) => "is killed, or kills the process above it (signal 9)".into(),
         Some(libc::SIGABRT) => "ends the program (abort)".into(),
         Some(signal) => format!("crashes (signal {signal})"),
         None => format!("ends the program (exit code {})", status.code().unwrap_or(-1)),
@@ -140,6 +172,8 @@ fn what_is_there(pipe: &mut std::process::ChildStdout) -> String {
 
 /// The scanning process: opens the file under limits and says how that went. Gives its exit code, which says nothing.
 pub(crate) fn scan_here(path: &Path) -> u8 {
+    #[cfg(target_os = "linux")]
+    crate::process::shield::behind(|_| (), |status, _| mirrored(status));
     let mut out = limits::verdicts();
     let mut say = |line: &str| {
         use std::io::Write;
@@ -153,6 +187,25 @@ pub(crate) fn scan_here(path: &Path) -> u8 {
         Err(refusal) => say(&format!("{REFUSED}{}", refusal.reason.replace(['\n', '\r'], " "))),
     }
     limits::end()
+}
+
+/// Ends as another process did.
+#[cfg(target_os = "linux")]
+fn mirrored(status: i32) -> i32 {
+    if libc::WIFSIGNALED(status) {
+        let signal = libc::WTERMSIG(status);
+        // SAFETY: plain numbers and an empty mask: the signal ends this process, without a core.
+        unsafe {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+            let mut mask = std::mem::zeroed();
+            libc::sigemptyset(&raw mut mask);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+        }
+    }
+    libc::WEXITSTATUS(status)
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a plugin that hung is left alone.
+/// How long a plugin that hung, or ended the program, is left alone.
 const LEFT_ALONE: Duration = Duration::from_secs(3600);
 
 /// Goes up when scans come to look at more: what earlier ones found sound is looked at again.
@@ -15,6 +15,8 @@ const SCAN: u32 = 2;
 pub(super) enum Verdict {
     Sound,
     Hung,
+    /// It ended the program when a command opened it.
+    Ended,
 }
 
 /// The place of one plugin's verdict.
@@ -39,23 +41,25 @@ impl Cache {
         let path = self.0.as_ref()?;
         match std::fs::read(path).ok()?.as_slice() {
             b"sound" => Some(Verdict::Sound),
-            b"hung" => {
+            bad @ (b"hung" | b"ended") => {
                 let since = path.metadata().ok()?.modified().ok()?.elapsed().ok()?;
-                (since < LEFT_ALONE).then_some(Verdict::Hung)
+                let verdict = if bad == b"hung" { Verdict::Hung } else { Verdict::Ended };
+                (since < LEFT_ALONE).then_some(verdict)
             }
             _ => None,
         }
     }
 
-    /// Where nothing can be written, the next command scans again.
-    pub(super) fn write(&self, verdict: Verdict) {
-        let Some(path) = &self.0 else { return };
+    /// Where nothing can be written, the next command scans again; false then.
+    pub(super) fn write(&self, verdict: Verdict) -> bool {
+        let Some(path) = &self.0 else { return false };
         let word = match verdict {
             Verdict::Sound => "sound",
             Verdict::Hung => "hung",
+            Verdict::Ended => "ended",
         };
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let _ = made.and_then(|()| std::fs::write(path, word));
+        made.and_then(|()| std::fs::write(path, word)).is_ok()
     }
 }
 
@@ -77,11 +81,13 @@ mod tests {
             Cache::within(Some(dir.path().join("a/b")), &dir.path().join(path), bytes)
         };
         assert_eq!(at("x.so", b"1").read(), None);
-        at("x.so", b"1").write(Verdict::Sound);
+        assert!(at("x.so", b"1").write(Verdict::Sound));
         assert_eq!(at("x.so", b"1").read(), Some(Verdict::Sound));
         assert_eq!((at("x.so", b"2").read(), at("y.so", b"1").read()), (None, None));
-        at("x.so", b"2").write(Verdict::Hung);
-        assert_eq!(at("x.so", b"2").read(), Some(Verdict::Hung));
+        for verdict in [Verdict::Hung, Verdict::Ended] {
+            assert!(at("x.so", b"2").write(verdict));
+            assert_eq!(at("x.so", b"2").read(), Some(verdict));
+        }
     }
 
     #[test]
@@ -91,7 +97,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         for folder in [None, Some(file.join("below a file"))] {
             let cache = Cache::within(folder, Path::new("x.so"), b"1");
-            cache.write(Verdict::Sound);
+            assert!(!cache.write(Verdict::Sound));
             assert_eq!(cache.read(), None);
         }
     }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
+use std::time::Duration;
 
 /// Text that one thread writes and that can be read without a lock.
 #[derive(Debug)]
@@ -50,13 +51,32 @@ fn print(bytes: &[u8]) {
 /// Set in [`Board::proof`] together with the exit code.
 const PROVED: u32 = 0x6d6e_7300;
 
+/// Set in [`Board::ended`] together with the status.
+#[cfg(target_os = "linux")]
+const ENDED: i64 = 1 << 32;
+
 /// What is known of the call being made, and how the process ended.
 #[derive(Debug)]
 pub(crate) struct Board {
-    subject: Text<256>,
+    subject: Text<1024>,
     doing: Text<256>,
     plugin: Text<1024>,
     inside: AtomicBool,
+    /// Calls that were noted.
+    calls: AtomicU64,
+    /// Milliseconds that the call may last; nought is any time.
+    limit: AtomicU64,
+    /// A plugin closed files of the process.
+    robbed: AtomicBool,
+    /// The process that works, behind its shield.
+    worker: AtomicI32,
+    /// How the worker ended, as `waitpid` tells it, plus [`ENDED`].
+    ended: AtomicI64,
+    /// A call from which two processes came back.
+    copied: Text<1024>,
+    /// Processes that were ended because the worker left them behind.
+    left: AtomicU32,
+    left_names: Text<256>,
     proof: AtomicU32,
     crash: AtomicI32,
     /// Bytes that the process ended for want of.
@@ -80,6 +100,8 @@ pub(crate) struct Seen {
     pub(crate) crash: Option<i32>,
     /// Bytes it ended for want of.
     pub(crate) lacking: Option<u64>,
+    /// It ended because a plugin had closed its files.
+    pub(crate) robbed: bool,
 }
 
 thread_local! {
@@ -187,14 +209,22 @@ pub(crate) struct Call(());
 
 impl Drop for Call {
     fn drop(&mut self) {
+        super::held::look();
         board().inside.store(false, Ordering::SeqCst);
     }
 }
 
 /// Notes the call about to be made, in the words of [`Seen`].
 pub(crate) fn enter(subject: &str, doing: &str, plugin: &str) -> Call {
+    enter_for(subject, doing, plugin, Duration::ZERO)
+}
+
+/// Notes a call that may only last so long; zero is any time. A parent that looks ends it.
+pub(crate) fn enter_for(subject: &str, doing: &str, plugin: &str, limit: Duration) -> Call {
     let board = board();
     board.inside.store(false, Ordering::SeqCst);
+    board.calls.fetch_add(1, Ordering::SeqCst);
+    board.limit.store(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
     board.subject.set(subject);
     board.doing.set(doing);
     board.plugin.set(plugin);
@@ -209,6 +239,14 @@ impl Board {
             doing: Text::new(),
             plugin: Text::new(),
             inside: AtomicBool::new(false),
+            calls: AtomicU64::new(0),
+            limit: AtomicU64::new(0),
+            robbed: AtomicBool::new(false),
+            worker: AtomicI32::new(0),
+            ended: AtomicI64::new(0),
+            copied: Text::new(),
+            left: AtomicU32::new(0),
+            left_names: Text::new(),
             proof: AtomicU32::new(0),
             crash: AtomicI32::new(0),
             lacking: AtomicU64::new(0),
@@ -259,14 +297,96 @@ impl Board {
             inside: self.is_inside(),
             crash,
             lacking,
+            robbed: self.robbed.load(Ordering::SeqCst),
         }
+    }
+
+    /// Number of the call that was noted last.
+    #[cfg(target_os = "linux")]
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// Number of the call under way that may not last for ever, and how long it may.
+    #[cfg(target_os = "linux")]
+    pub(super) fn limited(&self) -> Option<(u64, Duration)> {
+        let limit = self.limit.load(Ordering::SeqCst);
+        (self.is_inside() && limit > 0).then(|| (self.calls(), Duration::from_millis(limit)))
+    }
+
+    /// A plugin closed the files of the process.
+    pub(super) fn robbed(&self) {
+        self.robbed.store(true, Ordering::SeqCst);
+    }
+
+    /// This process came back from a call as a second one.
+    #[cfg(target_os = "linux")]
+    pub(super) fn copied(&self) {
+        let plugin = self.plugin.get();
+        let from = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
+        self.copied.set(&format!("{} doubled the program {}{from}", self.subject.get(), self.doing.get()));
+    }
+
+    /// The worker began.
+    #[cfg(target_os = "linux")]
+    pub(super) fn works(&self, process: i32) {
+        self.worker.store(process, Ordering::SeqCst);
+    }
+
+    /// The process that works, if it began.
+    #[cfg(target_os = "linux")]
+    pub(super) fn worker(&self) -> Option<i32> {
+        Some(self.worker.load(Ordering::SeqCst)).filter(|p| *p > 0)
+    }
+
+    /// The worker ended with this status and left processes behind.
+    #[cfg(target_os = "linux")]
+    pub(super) fn ended(&self, status: i32, left: &[String]) {
+        self.add_left(left);
+        self.ended.store(ENDED | i64::from(status.cast_unsigned()), Ordering::SeqCst);
+    }
+
+    /// Processes were left behind, and ended.
+    #[cfg(target_os = "linux")]
+    pub(super) fn add_left(&self, left: &[String]) {
+        if !left.is_empty() {
+            self.left.fetch_add(left.len() as u32, Ordering::SeqCst);
+            self.left_names.set(&left.iter().take(4).cloned().collect::<Vec<_>>().join(", "));
+        }
+    }
+
+    /// How the worker ended, if its shield saw that.
+    #[cfg(target_os = "linux")]
+    pub(super) fn status(&self) -> Option<i32> {
+        let ended = self.ended.load(Ordering::SeqCst);
+        (ended & ENDED != 0).then_some((ended & 0xffff_ffff) as u32).map(u32::cast_signed)
+    }
+
+    /// Sentences on what plugins did to the processes.
+    #[cfg(target_os = "linux")]
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let copied = self.copied.get();
+        let copied = (!copied.is_empty()).then(|| format!("{copied}: the second was ended"));
+        let (left, names) = (self.left.load(Ordering::SeqCst), self.left_names.get());
+        let left = match left {
+            0 => None,
+            1 => Some(format!("a plugin left a process running ({names}): it was ended")),
+            n if n > 4 => Some(format!("a plugin left {n} processes running ({names} …): they were ended")),
+            n => Some(format!("a plugin left {n} processes running ({names}): they were ended")),
+        };
+        copied.into_iter().chain(left).collect()
     }
 
     /// Says who crashed, where no parent does; safe in a signal handler.
     #[cfg(unix)]
     pub(super) fn print(&self) {
-        let what: &[u8] =
-            if self.lacking.load(Ordering::SeqCst) > 0 { b" ran out of memory " } else { b" crashed " };
+        let what: &[u8] = if self.lacking.load(Ordering::SeqCst) > 0 {
+            b" ran out of memory "
+        } else if self.robbed.load(Ordering::SeqCst) {
+            b" closed files of the program "
+        } else {
+            b" crashed "
+        };
         print(b"\nerror: ");
         if self.writing.load(Ordering::SeqCst) != 0 {
             print(WRITER.as_bytes());

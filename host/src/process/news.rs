@@ -1,7 +1,6 @@
 //! What the parent of a cook hears: signals, and that its child ended.
 
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::{Duration, Instant};
 
 /// End of the pipe that the handler writes to.
 static EAR: AtomicI32 = AtomicI32::new(-1);
@@ -50,16 +49,16 @@ impl News {
         Some(Self { pipe: ends[0] })
     }
 
-    /// Waits until there are news or the deadline comes; what is to be passed on.
-    pub(super) fn next(&self, deadline: Option<Instant>) -> Option<Told> {
-        // Without a deadline the child is looked at now and then, should its signal be lost.
-        let left = deadline.map_or(Duration::from_secs(1), |d| d.saturating_duration_since(Instant::now()));
+    /// Waits for news, a second at most: the child is looked at now and then, should its signal be lost. What is to be
+    /// passed on.
+    pub(super) fn next(&self) -> Option<Told> {
+        const A_SECOND: i32 = 1000;
         let mut waiting = libc::pollfd { fd: self.pipe, events: libc::POLLIN, revents: 0 };
         let mut word = [0u8; 2];
         // SAFETY: one descriptor of ours; `word` is filled in as far as the answer says. Words of two bytes are written
         // as a whole.
         let length = unsafe {
-            libc::poll(&raw mut waiting, 1, i32::try_from(left.as_millis()).unwrap_or(1000).max(1));
+            libc::poll(&raw mut waiting, 1, A_SECOND);
             libc::read(self.pipe, word.as_mut_ptr().cast(), word.len())
         };
         let signal = i32::from(word[0]);

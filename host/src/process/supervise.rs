@@ -11,8 +11,14 @@ pub(crate) enum How {
     Signal(i32),
     /// It ended for want of so many bytes.
     Starved(u64),
-    /// It was told twice to stop, and did not.
+    /// It was told twice to stop.
     Unanswered,
+    /// A call lasted longer than so many seconds, which it may not.
+    Hung(u64),
+    /// A plugin closed its files.
+    Robbed,
+    /// The process above it was killed, and it with that one.
+    Orphaned,
 }
 
 /// The end of a child that proved nothing.
@@ -27,20 +33,21 @@ pub(crate) struct End {
 
 /// Does the work in a child process and gives its exit code once that is proved; `explain` gives the code where it is
 /// not. The child is this program once more, with the same arguments, and ends the process itself. Where no child can be
-/// made the work is done here.
-pub(crate) fn watched(explain: impl FnOnce(&End) -> u8, work: impl FnOnce() -> u8) -> u8 {
+/// made the work is done here. `tell` passes on what plugins print, and what they did to the processes.
+pub(crate) fn watched(tell: fn(&str), explain: impl FnOnce(&End) -> u8, work: impl FnOnce() -> u8) -> u8 {
     #[cfg(target_os = "linux")]
     {
         if linux::is_child() {
+            linux::settle();
             super::crash::watch();
             linux::end(work());
         }
-        if let Some(child) = linux::Child::start() {
+        if let Some(child) = linux::Child::start(tell) {
             return child.wait().unwrap_or_else(|end| explain(&end));
         }
     }
     #[cfg(not(target_os = "linux"))]
-    drop(explain);
+    drop((tell, explain));
     super::crash::watch();
     work()
 }
@@ -49,6 +56,8 @@ pub(crate) fn watched(explain: impl FnOnce(&End) -> u8, work: impl FnOnce() -> u
 mod linux {
     use super::super::board::{Sheet, board, unshare, use_inherited};
     use super::super::news::{News, Told};
+    use super::super::overheard::Overheard;
+    use super::super::{held, shield, voice};
     use super::{End, How};
     use std::io::Write;
     use std::mem::MaybeUninit;
@@ -56,88 +65,164 @@ mod linux {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    /// Tells the child where the board is.
+    /// Tells the child where the board is, and the terminal.
     const INHERITED: &str = "MENISCUS_BOARD";
     /// Signals that come as close together as this are one, sent to the process and to its group.
     const ONE: Duration = Duration::from_millis(100);
-    /// What a child has to end in, once it was told twice.
-    const PATIENCE: Duration = Duration::from_millis(800);
+    /// What a terminal has to take the last lines in, and what it has when someone waits for the end.
+    const LAST_LINES: Duration = Duration::from_secs(2);
+    const LAST_LINES_IN_HASTE: Duration = Duration::from_millis(100);
+    /// What everything may take that is left to do when someone waits for the end.
+    const HASTE: Duration = Duration::from_millis(700);
 
     /// This process is the child of another that waits for its proof. To be asked before any thread of ours begins.
     pub(super) fn is_child() -> bool {
         let Ok(inherited) = std::env::var(INHERITED) else { return false };
         // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
         unsafe { std::env::remove_var(INHERITED) };
-        use_inherited(&inherited)
+        let mut words = inherited.splitn(3, ' ');
+        let mut number = || words.next().and_then(|w| w.parse().ok());
+        let (Some(out), Some(err)) = (number(), number()) else { return false };
+        let Some(told) = words.next() else { return false };
+        if !use_inherited(told) {
+            return false;
+        }
+        for file in [out, err] {
+            // SAFETY: descriptors that the parent made for this process.
+            unsafe { libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+        voice::speak_through([out, err]);
+        true
+    }
+
+    unsafe extern "C" {
+        /// The C library's own standard output, which plugins print to.
+        static mut stdout: *mut libc::FILE;
+    }
+
+    /// Goes behind a shield, and sees to it that what is printed is printed line by line.
+    pub(super) fn settle() {
+        let began = |worker| {
+            board().works(worker);
+            // The terminal is the worker's; who waits for its end must not wait for the shield's.
+            close(voice::numbers());
+        };
+        shield::behind(began, |status, left| {
+            board().ended(status, left);
+            0
+        });
+        let [out, err] = voice::numbers();
+        held::hold_own(&[0, 1, 2, out, err]);
+        // SAFETY: the stream is open and nothing was printed yet.
+        unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 1 << 13) };
+        std::panic::set_hook(Box::new(|panic| {
+            let trace = std::backtrace::Backtrace::capture();
+            let trace = match trace.status() {
+                std::backtrace::BacktraceStatus::Captured => format!("{trace}\n"),
+                _ => String::new(),
+            };
+            // Nobody is left to tell.
+            let _ = voice::Voice::Err.write_all(format!("\n{panic}\n{trace}").as_bytes());
+        }));
     }
 
     /// Proves the end of the child and ends it. Nothing of a plugin runs after that: no exit handler, no destructor.
     pub(super) fn end(code: u8) -> ! {
-        // What could not be said was noticed where it was said.
-        let _ = std::io::stdout().flush();
         board().prove(code);
-        // SAFETY: ends the process.
+        // SAFETY: ends the process. What could not be said was noticed where it was said.
         unsafe { libc::_exit(i32::from(code)) }
     }
 
-    /// The child of this process.
+    /// The child of this process: the shield of the one that works.
     pub(super) struct Child {
         id: libc::pid_t,
         news: News,
+        overheard: Overheard,
+        tell: fn(&str),
+        /// Children that this process had before.
+        before: Vec<i32>,
     }
 
     impl Child {
         /// Starts this program once more.
-        pub(super) fn start() -> Option<Self> {
+        pub(super) fn start(tell: fn(&str)) -> Option<Self> {
+            let before = had_already();
+            // SAFETY: plain numbers. Who is left without a parent comes to this process.
+            unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
             let sheet = Sheet::share()?;
             let news = News::listen()?;
-            let mut words = std::env::args_os();
-            let mut command = Command::new("/proc/self/exe");
-            if let Some(name) = words.next() {
-                command.arg0(name);
-            }
-            command.args(words).env(INHERITED, sheet.told());
-            let parent = std::process::id().cast_signed();
-            let follow = move || {
-                // SAFETY: plain numbers; both may be called between fork and exec.
-                let alone = unsafe {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    libc::getppid() != parent
-                };
-                if alone { Err(std::io::ErrorKind::NotFound.into()) } else { Ok(()) }
-            };
-            // SAFETY: the closure only makes system calls.
-            unsafe { command.pre_exec(follow) };
-            match command.spawn() {
-                Ok(child) => Some(Self { id: child.id().cast_signed(), news }),
-                Err(_) => {
-                    unshare();
-                    None
+            let (overheard, mouth) = Overheard::listen(tell)?;
+            // SAFETY: plain numbers; the copies are closed below.
+            let voices = [1, 2].map(|file| unsafe { libc::fcntl(file, libc::F_DUPFD_CLOEXEC, 3) });
+            let child = mouth.try_clone().ok().and_then(|mouths| {
+                let mut words = std::env::args_os();
+                let mut command = Command::new("/proc/self/exe");
+                if let Some(name) = words.next() {
+                    command.arg0(name);
                 }
-            }
+                let told = format!("{} {} {}", voices[0], voices[1], sheet.told());
+                command.args(words).env(INHERITED, told).stdout(mouths).stderr(mouth);
+                let parent = std::process::id().cast_signed();
+                let follow = move || {
+                    // SAFETY: plain numbers; all may be called between fork and exec.
+                    let alone = unsafe {
+                        for file in voices {
+                            libc::fcntl(file, libc::F_SETFD, 0);
+                        }
+                        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                        libc::getppid() != parent
+                    };
+                    if alone { Err(std::io::ErrorKind::NotFound.into()) } else { Ok(()) }
+                };
+                // SAFETY: the closure only makes system calls.
+                unsafe { command.pre_exec(follow) };
+                command.spawn().ok()
+            });
+            close(voices);
+            let Some(child) = child else {
+                unshare();
+                return None;
+            };
+            Some(Self { id: child.id().cast_signed(), news, overheard, tell, before })
         }
 
         /// Waits for the end; passes on what the child did not hear itself.
         pub(super) fn wait(self) -> Result<u8, Box<End>> {
-            let mut told: Vec<Instant> = Vec::new();
+            let result = self.look_on();
+            let hurried = matches!(&result, Err(end) if end.how == How::Unanswered);
+            self.overheard.finish(if hurried { LAST_LINES_IN_HASTE } else { LAST_LINES });
+            board().remarks().iter().for_each(|remark| (self.tell)(&format!("warning: {remark}")));
+            result
+        }
+
+        fn look_on(&self) -> Result<u8, Box<End>> {
+            let mut told: Option<Instant> = None;
+            let mut limited: Option<(u64, Instant)> = None;
             loop {
                 if let Some(status) = self.status() {
                     return self.judged(status);
                 }
-                let deadline = told.get(1).map(|t| *t + PATIENCE);
-                let news = self.news.next(deadline);
+                let news = self.news.next();
                 let now = Instant::now();
                 if let Some(Told { signal, by_kernel }) = news
-                    && told.last().is_none_or(|t| now - *t > ONE)
+                    && told.is_none_or(|t| now - t > ONE)
                 {
-                    told.push(now);
+                    // Told twice, it ends here and now: the simulation may be anywhere.
+                    if told.replace(now).is_some() {
+                        end_soon();
+                        return Err(Box::new(self.broken_off(How::Unanswered)));
+                    }
                     // A terminal sends its Ctrl-C to the whole group.
                     if !by_kernel {
                         self.send(signal);
                     }
                 }
-                if told.len() > 2 || deadline.is_some_and(|d| now >= d) {
-                    return Err(Box::new(self.broken_off()));
+                if let Some((call, limit)) = board().limited() {
+                    let since = limited.filter(|(c, _)| *c == call).map_or(now, |(_, since)| since);
+                    if now - since > limit {
+                        return Err(Box::new(self.broken_off(How::Hung(limit.as_secs()))));
+                    }
+                    limited = Some((call, since));
                 }
             }
         }
@@ -146,7 +231,12 @@ mod linux {
         fn status(&self) -> Option<i32> {
             let mut status = 0;
             // SAFETY: our own child; the status is filled in.
-            let ended = unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG) };
+            let ended = unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
+            if ended == self.id && libc::WIFSTOPPED(status) {
+                // Keys of a terminal do not stop a shield; it is needed to see the end.
+                self.send(libc::SIGCONT);
+                return None;
+            }
             (ended == self.id).then_some(status)
         }
 
@@ -156,23 +246,38 @@ mod linux {
         }
 
         fn judged(&self, status: i32) -> Result<u8, Box<End>> {
+            let seen = board().status();
+            if seen.is_none() && libc::WIFSIGNALED(status) {
+                // The worker went with its shield, and what it left came here.
+                let worker = board().worker();
+                let was = |name: &String| worker.is_none_or(|w| !name.ends_with(&format!(" {w}")));
+                let left: Vec<String> = shield::sweep(&self.before).into_iter().filter(was).collect();
+                board().add_left(&left);
+            }
             if let Some(code) = board().proved() {
                 return Ok(code);
             }
-            let seen = board().read();
-            let how = match (seen.lacking, seen.crash) {
-                (Some(bytes), _) => How::Starved(bytes),
-                (_, Some(signal)) => How::Signal(signal),
-                _ if libc::WIFSIGNALED(status) => How::Signal(libc::WTERMSIG(status)),
-                _ => How::Exited(libc::WEXITSTATUS(status)),
+            let said = board().read();
+            let how = match (said.lacking, said.crash, seen) {
+                _ if said.robbed => How::Robbed,
+                (Some(bytes), ..) => How::Starved(bytes),
+                (_, Some(signal), _) => How::Signal(signal),
+                (.., None) if libc::WIFSIGNALED(status) && board().worker().is_some() => How::Orphaned,
+                (.., seen) => ended(seen.unwrap_or(status)),
             };
-            Err(Box::new(End { how, seen, peak: peak() }))
+            Err(Box::new(End { how, seen: said, peak: peak() }))
         }
 
         /// Ends the child.
-        fn broken_off(&self) -> End {
+        fn broken_off(&self, how: How) -> End {
             let seen = board().read();
-            self.send(libc::SIGKILL);
+            match board().worker() {
+                // SAFETY: its shield has not ended, so the worker's number is nobody else's.
+                Some(worker) => unsafe {
+                    libc::kill(worker, libc::SIGKILL);
+                },
+                None => self.send(libc::SIGKILL),
+            }
             // The system takes its time to take back a large memory; this process need not wait for that.
             for _ in 0..10 {
                 if self.status().is_some() {
@@ -180,8 +285,44 @@ mod linux {
                 }
                 std::thread::sleep(Duration::from_millis(10));
             }
-            End { how: How::Unanswered, seen, peak: peak() }
+            End { how, seen, peak: peak() }
         }
+    }
+
+    /// Closes descriptors that only their numbers are known of.
+    fn close(numbers: [i32; 2]) {
+        for file in numbers {
+            // SAFETY: copies of our own, which nobody uses from here on.
+            unsafe { libc::close(file) };
+        }
+    }
+
+    /// Ends this process in any case: a terminal may stand still, a disk not answer.
+    fn end_soon() {
+        let end = || {
+            std::thread::sleep(HASTE);
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(128 + libc::SIGINT) }
+        };
+        // Without a thread the end comes as soon as it does.
+        let _ = std::thread::Builder::new().spawn(end);
+    }
+
+    fn ended(status: i32) -> How {
+        if libc::WIFSIGNALED(status) {
+            How::Signal(libc::WTERMSIG(status))
+        } else {
+            How::Exited(libc::WEXITSTATUS(status))
+        }
+    }
+
+    /// Children that were there before this program was: of a shell that became it.
+    fn had_already() -> Vec<i32> {
+        let mut status = MaybeUninit::<libc::siginfo_t>::zeroed();
+        let look = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: only asks whether there are children; `status` is filled in.
+        let any = unsafe { libc::waitid(libc::P_ALL, 0, status.as_mut_ptr(), look) } == 0;
+        if any { shield::children() } else { Vec::new() }
     }
 
     /// Most memory that an ended child held, bytes.

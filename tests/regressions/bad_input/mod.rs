@@ -5,6 +5,7 @@ mod checkpoints;
 mod disks;
 mod folders;
 mod graphs;
+mod intruders;
 mod limits;
 mod meshes;
 mod plugins;

@@ -29,17 +29,17 @@ fn listed(mut command: Command) -> (String, String) {
 }
 
 /// The plugin is named in one warning with these words; what is ours works.
-fn named_and_left_out(source: &str, define: &str, words: &[&str]) {
+fn named_and_left_out(source: &str, defines: &[&str], words: &[&str]) {
     let shot = Shot::new(&tank());
-    let library = c::plugin(source, &[define], &shot.plugins());
+    let library = c::plugin(source, defines, &shot.plugins());
     // A short name: the define is part of the one that the compiler was given.
     std::fs::rename(library, shot.plugins().join("libwrong.so")).expect("the library is renamed");
     let (list, warnings) = listed(nodes(&shot));
-    assert_eq!(warnings.lines().count(), 1, "{define}: {warnings}");
-    assert!(warnings.len() < 600 && !warnings.contains('\u{1b}'), "{define}: {warnings}");
+    assert_eq!(warnings.lines().count(), 1, "{defines:?}: {warnings}");
+    assert!(warnings.len() < 600 && !warnings.contains('\u{1b}'), "{defines:?}: {warnings}");
     says(&warnings, &["warning: plugin ", "libwrong.so: "]);
     says(&warnings, words);
-    assert!(!list.contains("test."), "{define}: {list}");
+    assert!(!list.contains("test."), "{defines:?}: {list}");
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn a_plugin_that_goes_wrong_when_it_is_opened_is_named_and_left_out() {
         ("raise(SIGSEGV)", &["crashes (segmentation fault)", "while it is opened"]),
         ("pause()", &["does not come to an end within 1 s", "MENISCUS_SCAN_SECONDS"]),
     ] {
-        named_and_left_out(FAULTS, &format!("CONSTRUCTOR={constructor}"), words);
+        named_and_left_out(FAULTS, &[&format!("CONSTRUCTOR={constructor}")], words);
     }
     // One that takes all memory comes to no good end either: which one is the system's choice.
-    named_and_left_out(FAULTS, "CONSTRUCTOR=for(;;)memset(malloc(1<<28),1,1<<28)", &["it "]);
+    named_and_left_out(FAULTS, &["CONSTRUCTOR=for(;;)memset(malloc(1<<28),1,1<<28)"], &["it "]);
 }
 
 #[test]
@@ -79,8 +79,44 @@ fn descriptors_that_announce_what_is_not_there_are_named_and_left_out() {
         ("LABEL=(const char *)8", &["crashes (segmentation fault)", "while its descriptors are read"]),
         ("ID=\"test.\\x1b[2J\"", &["is left out", "control letters"]),
     ] {
-        named_and_left_out(DESCRIPTORS, define, words);
+        named_and_left_out(DESCRIPTORS, &[define], words);
     }
+}
+
+#[test]
+fn descriptors_that_contradict_themselves_are_named_and_left_out() {
+    let menu = |n: &str| {
+        format!("PARAM=.type=MNS_MENU,.name=\"m\",.menu=menu,.menu_count=2,.default_number={{{n}}}")
+    };
+    let number = |rest: &str| format!("PARAM=.type=MNS_FLOAT,.name=\"x\",{rest}");
+    let inputs = "NODE=.accepts=MNS_BIT(MNS_NODE_GEOMETRY),.min_inputs=3,.max_inputs=2";
+    for (defines, words) in [
+        (&[inputs][..], &["at least 3 inputs", "at most 2"][..]),
+        (&["NODE=.min_inputs=1"], &["needs 1 inputs", "takes no kind"]),
+        (&["PARAM_COUNT=2"], &["two parameters are called `choice`"]),
+        (&["MENU_COUNT=3"], &["two entries of menu `choice` are called `one`"]),
+        (&["PORT_COUNT=2", "PORT=\"particles\""], &["two ports of one owner are called `particles`"]),
+        (&["ROLE_COUNT=2", "ROLE=\"part\""], &["two roles are called `part`"]),
+        (&[&menu("2")], &["menu `m` is entry 2", "it has 2"]),
+        (&[&menu("-1")], &["menu `m` is entry -1"]),
+        (&[&menu("0.5")], &["menu `m` is entry 0.5"]),
+        (&["PARAM=.type=MNS_INT,.name=\"n\",.default_number={0.5}"], &["`n` is 0.5, no whole number"]),
+        (&[&number(".range={2,1}")], &["`x` begins at 2 and ends at 1"]),
+        (&[&number(".range={1,2},.flags=MNS_HARD_MIN")], &["`x`, 0,", "range of 1 to anything"]),
+        (&[&number(".default_number={3},.range={1,2},.flags=MNS_HARD_MAX")], &["`x`, 3,", "anything to 2"]),
+        (
+            &["PARAM=.type=MNS_VECTOR3,.name=\"x\",.default_number={1,1,9},.range={0,2},.flags=MNS_HARD_MAX"],
+            &["`x`, 9,"],
+        ),
+    ] {
+        named_and_left_out(DESCRIPTORS, defines, &[&["`test.described` is left out"], words].concat());
+    }
+    // A range without hard ends is advice, and a default may lie outside of it.
+    let shot = Shot::new(&tank());
+    c::plugin(DESCRIPTORS, &[&number(".default_number={3},.range={1,2}")], &shot.plugins());
+    let (list, warnings) = listed(nodes(&shot));
+    assert_eq!(warnings, "");
+    says(&list, &["test.described"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ const SHOUTS: &str = "tests/abi/c_shouts.c";
 const WILD: &str = "\u{1b}[2J\nerror: forged\u{9b}31m";
 
 /// Fails where a byte of the output would steer a terminal, or where a line is longer than anyone reads.
-fn is_tame(output: &Output) -> String {
+pub(super) fn is_tame(output: &Output) -> String {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     let text = String::from_utf8(text).expect("what is said is UTF-8");
     let steers = |c: char| c.is_control() && c != '\n';

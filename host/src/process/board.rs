@@ -225,9 +225,12 @@ pub(crate) fn enter_for(subject: &str, doing: &str, plugin: &str, limit: Duratio
     board.inside.store(false, Ordering::SeqCst);
     board.calls.fetch_add(1, Ordering::SeqCst);
     board.limit.store(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
-    board.subject.set(subject);
-    board.doing.set(doing);
-    board.plugin.set(plugin);
+    // Its own, too: of two processes that come back from a call the other may be the first to note the next one.
+    for board in [board, &OWN] {
+        board.subject.set(subject);
+        board.doing.set(doing);
+        board.plugin.set(plugin);
+    }
     board.inside.store(true, Ordering::SeqCst);
     Call(())
 }
@@ -322,9 +325,9 @@ impl Board {
     /// This process came back from a call as a second one.
     #[cfg(target_os = "linux")]
     pub(super) fn copied(&self) {
-        let plugin = self.plugin.get();
+        let plugin = OWN.plugin.get();
         let from = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
-        self.copied.set(&format!("{} doubled the program {}{from}", self.subject.get(), self.doing.get()));
+        self.copied.set(&format!("{} doubled the program {}{from}", OWN.subject.get(), OWN.doing.get()));
     }
 
     /// The worker began.

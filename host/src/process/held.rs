@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 #[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
 
-/// An open file, by its number, device and inode.
+/// An open file: its number, and device and inode where it may not come to be another either.
 #[cfg(unix)]
-type File = (i32, u64, u64);
+type File = (i32, Option<(u64, u64)>);
 
 #[cfg(unix)]
 static FILES: Mutex<Vec<File>> = Mutex::new(Vec::new());
@@ -37,8 +37,13 @@ impl Held {
 
     #[cfg(unix)]
     fn new(number: i32) -> Self {
-        if let Some(file) = identity(number) {
-            FILES.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        Self::like(number, None)
+    }
+
+    #[cfg(unix)]
+    fn like(number: i32, identity: Option<(u64, u64)>) -> Self {
+        if is_open(number) {
+            FILES.lock().unwrap_or_else(PoisonError::into_inner).push((number, identity));
         }
         Self(number)
     }
@@ -52,17 +57,26 @@ impl Drop for Held {
 }
 
 #[cfg(unix)]
-fn identity(number: i32) -> Option<File> {
+fn is_open(number: i32) -> bool {
+    // SAFETY: a question about a number.
+    unsafe { libc::fcntl(number, libc::F_GETFD) >= 0 }
+}
+
+/// Device and inode of what is no file on a disk, whose system may take its time to answer.
+#[cfg(unix)]
+fn identity(number: i32) -> Option<(u64, u64)> {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: `stat` is filled in where the answer is 0.
     let stat = unsafe { (libc::fstat(number, stat.as_mut_ptr()) == 0).then(|| stat.assume_init()) }?;
-    Some((number, stat.st_dev as u64, stat.st_ino))
+    (stat.st_mode & libc::S_IFMT != libc::S_IFREG).then_some((stat.st_dev as u64, stat.st_ino))
 }
 
-/// Holds the files that every process has, for good, and remembers which process this is.
+/// Holds for good the standard files, which a plugin may lead elsewhere but not close, and those that this program speaks
+/// through; remembers which process this is.
 #[cfg(target_os = "linux")]
-pub(super) fn hold_own(files: &[i32]) {
-    files.iter().for_each(|&number| std::mem::forget(Held::new(number)));
+pub(super) fn hold_own(voices: [i32; 2]) {
+    (0..3).for_each(|number| std::mem::forget(Held::new(number)));
+    voices.into_iter().for_each(|number| std::mem::forget(Held::like(number, identity(number))));
     WORKER.store(std::process::id().cast_signed(), Ordering::SeqCst);
 }
 
@@ -77,8 +91,10 @@ pub(super) fn look() {
             board().copied();
             leave();
         }
-        let closed =
-            FILES.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|f| identity(f.0) != Some(*f));
+        let is_gone = |&(number, known): &File| {
+            !is_open(number) || known.is_some_and(|known| identity(number) != Some(known))
+        };
+        let closed = FILES.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_gone);
         if closed {
             board().robbed();
             if !is_shared() {
@@ -102,15 +118,15 @@ mod tests {
 
     #[test]
     fn a_file_is_known_again_until_it_is_another() {
-        let (null, zero) =
-            (std::fs::File::open("/dev/null").unwrap(), std::fs::File::open("/dev/zero").unwrap());
+        let open = |path: &str| std::fs::File::open(path).unwrap();
+        let (null, zero, disk) = (open("/dev/null"), open("/dev/zero"), open("Cargo.toml"));
         let number = null.as_raw_fd();
-        let held = Held::new(number);
-        let known = FILES.lock().unwrap().iter().find(|f| f.0 == number).copied();
-        assert_eq!(known, identity(number));
-        assert_ne!(identity(number).unwrap().2, identity(zero.as_raw_fd()).unwrap().2);
+        let held = Held::of(&null);
+        let holds = || FILES.lock().unwrap().iter().any(|f| f.0 == number);
+        assert!(holds() && is_open(number) && !is_open(-1));
         drop(held);
-        assert!(!FILES.lock().unwrap().iter().any(|f| f.0 == number));
-        assert_eq!(identity(-1), None);
+        assert!(!holds());
+        assert!(identity(number).is_some() && identity(number) != identity(zero.as_raw_fd()));
+        assert_eq!(identity(disk.as_raw_fd()), None);
     }
 }

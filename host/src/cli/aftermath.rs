@@ -168,6 +168,19 @@ mod tests {
                  could not have it, the program held 3.0 GB",
             ),
             (
+                How::Orphaned,
+                "the process that stands above the program was killed while node `bad` was in predict of `water`, \
+                 frame 3 (plugin `faults`, /p.so): most likely its plugin did that",
+            ),
+            (
+                How::Robbed,
+                "node `bad` closed files of the program in predict of `water`, frame 3 (plugin `faults`, /p.so)",
+            ),
+            (
+                How::Hung(30),
+                "node `bad` did not come to an end in predict of `water`, frame 3 (plugin `faults`, /p.so); it had 30 s",
+            ),
+            (
                 How::Unanswered,
                 "broken off: node `bad` did not answer in predict of `water`, frame 3 (plugin `faults`, /p.so)",
             ),
@@ -179,6 +192,7 @@ mod tests {
             "the program ended with exit code 3 before its work was done, after node `bad` in predict of `water`, \
              frame 3 (plugin `faults`, /p.so)"
         );
+        assert_eq!(being(" while it was opened"), " being opened");
         let nothing = End { how: How::Signal(libc::SIGSEGV), seen: Seen::default(), peak: 0.0 };
         assert_eq!(what(&nothing), "the program crashed (segmentation fault)");
     }

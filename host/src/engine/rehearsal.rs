@@ -85,3 +85,19 @@ impl Watcher for Listener {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_warnings_is_counted() {
+        let mut heard = Heard::default();
+        (0..1000).for_each(|_| heard.hear("bad", "once more"));
+        heard.hear("good", "once");
+        let told = heard.told();
+        assert_eq!(told.len(), WARNINGS + 2);
+        assert_eq!(told[WARNINGS], "node `good`: once");
+        assert_eq!(told[WARNINGS + 1], "node `bad`: 980 more of its warnings are left out");
+    }
+}

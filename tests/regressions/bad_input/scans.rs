@@ -14,7 +14,7 @@ const DESCRIPTORS: &str = "tests/abi/c_descriptors.c";
 fn nodes(shot: &Shot) -> Command {
     let mut command = meniscus(&["nodes"]);
     command.env("MENISCUS_PLUGIN_PATH", shot.plugins()).env("HOME", shot.path("home"));
-    command.env("MENISCUS_SCAN_SECONDS", "1").env_remove("XDG_CACHE_HOME");
+    command.env("MENISCUS_SCAN_SECONDS", "3").env_remove("XDG_CACHE_HOME");
     command
 }
 
@@ -53,7 +53,7 @@ fn a_plugin_that_goes_wrong_when_it_is_opened_is_named_and_left_out() {
         ),
         ("abort()", &["ends the program (abort)", "while it is opened"]),
         ("raise(SIGSEGV)", &["crashes (segmentation fault)", "while it is opened"]),
-        ("pause()", &["does not come to an end within 1 s", "MENISCUS_SCAN_SECONDS"]),
+        ("pause()", &["does not come to an end within 3 s", "MENISCUS_SCAN_SECONDS"]),
     ] {
         named_and_left_out(FAULTS, &[&format!("CONSTRUCTOR={constructor}")], words);
     }

@@ -67,6 +67,8 @@ mod linux {
 
     /// Tells the child where the board is, and the terminal.
     const INHERITED: &str = "MENISCUS_BOARD";
+    /// Tells the child that it has its shield.
+    const BEHIND: &str = "MENISCUS_BEHIND";
     /// Signals that come as close together as this are one, sent to the process and to its group.
     const ONE: Duration = Duration::from_millis(100);
     /// What a terminal has to take the last lines in, and what it has when someone waits for the end.
@@ -78,21 +80,55 @@ mod linux {
     /// This process is the child of another that waits for its proof. To be asked before any thread of ours begins.
     pub(super) fn is_child() -> bool {
         let Ok(inherited) = std::env::var(INHERITED) else { return false };
+        let is_behind = std::env::var_os(BEHIND).is_some();
         // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
-        unsafe { std::env::remove_var(INHERITED) };
-        let mut words = inherited.splitn(3, ' ');
-        let mut number = || words.next().and_then(|w| w.parse().ok());
-        let (Some(out), Some(err)) = (number(), number()) else { return false };
-        let Some(told) = words.next() else { return false };
+        unsafe {
+            std::env::remove_var(INHERITED);
+            std::env::remove_var(BEHIND);
+        }
+        let words: Vec<&str> = inherited.splitn(3, ' ').collect();
+        let [out, err, told] = words[..] else { return false };
+        let (Ok(out), Ok(err)) = (out.parse(), err.parse()) else { return false };
+        // SAFETY: a number; a copy of the board's file is needed once more where another process begins here.
+        let sheet =
+            told.split_once(' ').and_then(|(_, file)| file.parse().ok()).map(|f| unsafe { libc::dup(f) });
         if !use_inherited(told) {
             return false;
+        }
+        voice::speak_through([out, err]);
+        match sheet {
+            Some(sheet) if !is_behind => go_behind([out, err], sheet),
+            Some(sheet) => close(&[sheet]),
+            None => {}
         }
         for file in [out, err] {
             // SAFETY: descriptors that the parent made for this process.
             unsafe { libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
-        voice::speak_through([out, err]);
         true
+    }
+
+    /// Goes on in a child, a fresh one: libraries have threads already, and those do not come along.
+    fn go_behind([out, err]: [i32; 2], sheet: i32) {
+        let began = |worker| {
+            board().works(worker);
+            // The terminal is the worker's; who waits for its end must not wait for the shield's.
+            close(&[out, err, sheet]);
+        };
+        shield::behind(began, |status, left| {
+            board().ended(status, left);
+            0
+        });
+        let parent = std::os::unix::process::parent_id();
+        let mut words = std::env::args_os();
+        let mut command = Command::new("/proc/self/exe");
+        if let Some(name) = words.next() {
+            command.arg0(name);
+        }
+        command.args(words).env(INHERITED, format!("{out} {err} {parent} {sheet}")).env(BEHIND, "1");
+        // It does not return; where it cannot be done this process is the worker.
+        let _ = command.exec();
+        close(&[sheet]);
     }
 
     unsafe extern "C" {
@@ -100,17 +136,8 @@ mod linux {
         static mut stdout: *mut libc::FILE;
     }
 
-    /// Goes behind a shield, and sees to it that what is printed is printed line by line.
+    /// Remembers what is this process's own, and sees to it that what is printed is printed line by line.
     pub(super) fn settle() {
-        let began = |worker| {
-            board().works(worker);
-            // The terminal is the worker's; who waits for its end must not wait for the shield's.
-            close(voice::numbers());
-        };
-        shield::behind(began, |status, left| {
-            board().ended(status, left);
-            0
-        });
         held::hold_own(voice::numbers());
         // SAFETY: the stream is open and nothing was printed yet.
         unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 1 << 13) };
@@ -177,7 +204,7 @@ mod linux {
                 unsafe { command.pre_exec(follow) };
                 command.spawn().ok()
             });
-            close(voices);
+            close(&voices);
             let Some(child) = child else {
                 unshare();
                 return None;
@@ -289,8 +316,8 @@ mod linux {
     }
 
     /// Closes descriptors that only their numbers are known of.
-    fn close(numbers: [i32; 2]) {
-        for file in numbers {
+    fn close(numbers: &[i32]) {
+        for &file in numbers {
             // SAFETY: copies of our own, which nobody uses from here on.
             unsafe { libc::close(file) };
         }

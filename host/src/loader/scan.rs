@@ -5,7 +5,7 @@ use super::discover::Found;
 use super::open::{Plugin, Refusal};
 use super::scan_cache::{Cache, Verdict};
 #[cfg(target_os = "linux")]
-use crate::process::board::enter;
+use crate::process::{board::enter, shield};
 use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
@@ -173,7 +173,10 @@ fn what_is_there(pipe: &mut std::process::ChildStdout) -> String {
 /// The scanning process: opens the file under limits and says how that went. Gives its exit code, which says nothing.
 pub(crate) fn scan_here(path: &Path) -> u8 {
     #[cfg(target_os = "linux")]
-    crate::process::shield::behind(|_| (), |status, _| mirrored(status));
+    if !shield::is_behind() {
+        shield::behind(|_| (), |status, _| mirrored(status));
+        shield::begin_afresh(None);
+    }
     let mut out = limits::verdicts();
     let mut say = |line: &str| {
         use std::io::Write;

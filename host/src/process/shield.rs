@@ -1,6 +1,8 @@
 //! A process between the one that works and the one that began it. What a plugin does to its parent it does to this one,
 //! and what a plugin leaves running comes to this one and is ended.
 
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What processes that were left behind may take to end.
@@ -37,6 +39,30 @@ pub(crate) fn behind(began: impl FnOnce(i32), ended: impl FnOnce(i32, &[String])
     let left = sweep(&[]);
     // SAFETY: ends the process; the worker was the one that had something to finish.
     unsafe { libc::_exit(ended(status, &left)) }
+}
+
+/// Says that a process stands behind its shield.
+const BEHIND: &str = "MENISCUS_BEHIND";
+
+/// Whether this process has begun behind its shield. To be asked before any thread of ours begins.
+pub(crate) fn is_behind() -> bool {
+    let is_behind = std::env::var_os(BEHIND).is_some();
+    // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
+    unsafe { std::env::remove_var(BEHIND) };
+    is_behind
+}
+
+/// Begins this program once more, with the same arguments, in the child that goes on behind its shield: libraries have
+/// threads already, and those do not come along. Returns where that cannot be done.
+pub(crate) fn begin_afresh(told: Option<(&str, String)>) {
+    let mut words = std::env::args_os();
+    let mut command = Command::new("/proc/self/exe");
+    if let Some(name) = words.next() {
+        command.arg0(name);
+    }
+    command.args(words).env(BEHIND, "1").envs(told);
+    // What is wrong is seen by whoever does without.
+    let _ = command.exec();
 }
 
 /// Waits for the end of the worker and gives its status. Signals from the parent are passed on; where the parent has gone

@@ -67,8 +67,6 @@ mod linux {
 
     /// Tells the child where the board is, and the terminal.
     const INHERITED: &str = "MENISCUS_BOARD";
-    /// Tells the child that it has its shield.
-    const BEHIND: &str = "MENISCUS_BEHIND";
     /// Signals that come as close together as this are one, sent to the process and to its group.
     const ONE: Duration = Duration::from_millis(100);
     /// What a terminal has to take the last lines in, and what it has when someone waits for the end.
@@ -80,12 +78,9 @@ mod linux {
     /// This process is the child of another that waits for its proof. To be asked before any thread of ours begins.
     pub(super) fn is_child() -> bool {
         let Ok(inherited) = std::env::var(INHERITED) else { return false };
-        let is_behind = std::env::var_os(BEHIND).is_some();
+        let is_behind = shield::is_behind();
         // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
-        unsafe {
-            std::env::remove_var(INHERITED);
-            std::env::remove_var(BEHIND);
-        }
+        unsafe { std::env::remove_var(INHERITED) };
         let words: Vec<&str> = inherited.splitn(3, ' ').collect();
         let [out, err, told] = words[..] else { return false };
         let (Ok(out), Ok(err)) = (out.parse(), err.parse()) else { return false };
@@ -108,7 +103,7 @@ mod linux {
         true
     }
 
-    /// Goes on in a child, a fresh one: libraries have threads already, and those do not come along.
+    /// Goes on in a fresh child.
     fn go_behind([out, err]: [i32; 2], sheet: i32) {
         let began = |worker| {
             board().works(worker);
@@ -120,14 +115,8 @@ mod linux {
             0
         });
         let parent = std::os::unix::process::parent_id();
-        let mut words = std::env::args_os();
-        let mut command = Command::new("/proc/self/exe");
-        if let Some(name) = words.next() {
-            command.arg0(name);
-        }
-        command.args(words).env(INHERITED, format!("{out} {err} {parent} {sheet}")).env(BEHIND, "1");
-        // It does not return; where it cannot be done this process is the worker.
-        let _ = command.exec();
+        shield::begin_afresh(Some((INHERITED, format!("{out} {err} {parent} {sheet}"))));
+        // Where it cannot be done this process is the worker.
         close(&[sheet]);
     }
 

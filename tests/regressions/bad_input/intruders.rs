@@ -193,7 +193,7 @@ fn a_plugin_that_waits_until_it_is_opened_in_earnest_is_named_and_then_left_out(
         ("pause()", "did not come to an end while it was opened; it had 6 s", "does not come to an end"),
         ("exit(0)", "ended the program while it was opened, with exit code 0", "it ended the program when"),
         (
-            "*(volatile int*)8=1",
+            "int*volatile p=(int*)8;*p=1",
             "crashed while it was opened (segmentation fault)",
             "it ended the program when",
         ),

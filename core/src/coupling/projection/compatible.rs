@@ -1,4 +1,5 @@
-//! Walls and sources may ask of a closed volume what no velocity without divergence gives: who yields.
+//! Walls and sources can press more into a closed volume than it has room for. Then the air in it yields, or, without air, the
+//! liquid.
 
 use super::flux::Flux;
 use crate::coupling::air::regions::Regions;

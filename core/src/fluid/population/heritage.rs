@@ -1,4 +1,4 @@
-//! What particles that are born or die leave of mass and momentum: all of it.
+//! Particles that are born share the mass and momentum of those around them; those that die leave theirs to others.
 
 use crate::fluid::particles::Particles;
 use glam::{DVec3, Vec3};

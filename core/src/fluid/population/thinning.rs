@@ -1,8 +1,8 @@
-//! Deep in the liquid few particles do.
+//! Far below the surface one particle per cell is enough.
 //!
-//! Under the surface particles are the shape of the liquid, and many are needed. Far below it they only carry velocity
-//! and what else was painted on them, which one a cell can [Hong et al. 2008]: cells so deep are thinned, and filled again
-//! as they come up. What they hold is full all the same, however few particles say so. Narrow bands of particles
+//! Near the surface particles give the liquid its shape, so many are needed. Far below they only carry velocity and the
+//! attributes that users put on them, and one per cell does that [Hong et al. 2008]. Such cells are thinned, count as full of
+//! liquid, and are filled with particles again when they come near the surface. Narrow bands of particles
 //! [Ferstl et al. 2016] leave the deep without any; forces that act on particles would not reach it then.
 
 use crate::fluid::faces::inlet::Inlet;

@@ -1,4 +1,4 @@
-//! Crowded particles spread, thinned ones close up: a projection of their density.
+//! Particles that overlap after advection are separated by a second, position-only projection; gaps close the same way.
 
 mod crowding;
 

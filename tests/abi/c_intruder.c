@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "meniscus.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ static const mns_port_t ports[] = {
 };
 
 enum { PRINTS, PRINTS_AND_CRASHES, PRINTS_A_MILLION, LOGS_A_MILLION, KILLS_PARENT, STOPS_PARENT, LEAVES_PROCESSES,
-       DOUBLES, CLOSES_FILES, CLOSES_THE_LOCK, NODES };
+       DOUBLES, CLOSES_FILES, CLOSES_THE_LOCK, REPLACES_FILES, NODES };
 
 #define FORCE(id_)                                                                                           \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = "Reaches for what is not its own.", \
@@ -38,6 +40,7 @@ static const mns_node_t nodes[NODES] = {
     [DOUBLES] = FORCE("test.doubles"),
     [CLOSES_FILES] = FORCE("test.closes_files"),
     [CLOSES_THE_LOCK] = FORCE("test.closes_the_lock"),
+    [REPLACES_FILES] = FORCE("test.replaces_files"),
 };
 
 /* Another process is given something to end by: it is found by its name. */
@@ -101,6 +104,15 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
         for (int i = 3; i < 1000; ++i) close(i);
         return MNS_OK;
     case CLOSES_THE_LOCK: close_the_lock(); return MNS_OK;
+    case REPLACES_FILES: {
+        /* Files on a disk alone: others of the same numbers take what is written next. */
+        const int other = open("/dev/null", O_RDWR);
+        for (int i = 3; i < 1000; ++i) {
+            struct stat about;
+            if (i != other && !fstat(i, &about) && S_ISREG(about.st_mode)) dup2(other, i);
+        }
+        return MNS_OK;
+    }
     default: return MNS_BAD_ARGUMENT;
     }
 }

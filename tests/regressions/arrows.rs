@@ -39,7 +39,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
     assert_eq!(dependencies("meniscus"), ["meniscus", "meniscus-abi", "openvdb-sys"]);
 }
 
-/// The rooms of core; each may use those above it. A room is a folder or a file of `core/src`.
+/// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
 const ROOMS: [&str; 27] = [
     "number",
     "interrupt",

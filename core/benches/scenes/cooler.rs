@@ -51,24 +51,9 @@ impl Cooler {
 
     /// What a projection reads.
     pub fn fields(&self) -> LiquidFields<'_> {
-        LiquidFields {
-            transform: self.transform,
-            domain: DomainLimits::uniform(DVec3::ZERO, DVec3::ONE, Side::Closed),
-            surface: &self.surface,
-            open: &self.open,
-            vel_solid: &self.vel_solid,
-            swelling: None,
-            spray: None,
-            liquid_excess: 0.0,
-            density: Density::Uniform(1000.0),
-            source: None,
-            tension: None,
-            previous_pressure: None,
-            previous_bubbles: None,
-            drift: 1.0,
-            volume_gain: 0.0,
-            parting: None,
-        }
+        let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::ONE, Side::Closed);
+        let density = Density::Uniform(1000.0);
+        LiquidFields::new(self.transform, domain, &self.surface, &self.open, &self.vel_solid, density)
     }
 
     /// Everything falls, having started at rest `dt` seconds ago.

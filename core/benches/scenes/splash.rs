@@ -118,23 +118,24 @@ impl Splash {
 
     /// What a projection reads.
     pub fn fields(&self) -> LiquidFields<'_> {
+        let (liquid, density) = (&self.liquid, Density::Uniform(f64::from(WATER.density)));
+        let solid = &liquid.solid;
+        let water = LiquidFields::new(
+            liquid.transform,
+            self.domain,
+            &liquid.surface,
+            &solid.open,
+            &solid.velocity,
+            density,
+        );
         LiquidFields {
-            transform: self.liquid.transform,
-            domain: self.domain,
-            surface: &self.liquid.surface,
-            open: &self.liquid.solid.open,
-            vel_solid: &self.liquid.solid.velocity,
-            swelling: None,
-            spray: Some(&self.liquid.spray),
-            liquid_excess: self.liquid.volume.excess_volume(),
-            density: Density::Uniform(f64::from(WATER.density)),
-            source: Some(&self.liquid.divergence),
-            tension: None,
+            spray: Some(&liquid.spray),
+            liquid_excess: liquid.volume.excess_volume(),
+            source: Some(&liquid.divergence),
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
-            drift: 1.0,
             volume_gain: 2.0,
-            parting: None,
+            ..water
         }
     }
 

@@ -89,7 +89,37 @@ pub struct LiquidFields<'a> {
     pub parting: Option<Parting<'a>>,
 }
 
-impl LiquidFields<'_> {
+impl<'a> LiquidFields<'a> {
+    /// A liquid that nothing drives, whose walls hold it and whose surface does not pull: the other fields are absent. `open`
+    /// and `vel_solid` describe its solids.
+    pub fn new(
+        transform: Transform,
+        domain: DomainLimits,
+        surface: &'a Grid<f32>,
+        open: &'a FaceGrid<f32>,
+        vel_solid: &'a FaceGrid<f32>,
+        density: Density<'a>,
+    ) -> Self {
+        Self {
+            transform,
+            domain,
+            surface,
+            open,
+            vel_solid,
+            density,
+            swelling: None,
+            source: None,
+            tension: None,
+            spray: None,
+            liquid_excess: 0.0,
+            previous_pressure: None,
+            previous_bubbles: None,
+            drift: 1.0,
+            volume_gain: 0.0,
+            parting: None,
+        }
+    }
+
     /// Edge length of a voxel, m.
     pub fn voxel_size(&self) -> f64 {
         self.transform.voxel_size()

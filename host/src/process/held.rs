@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 #[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
 
-/// An open file: its number, and device and inode where it may not come to be another either.
+/// An open file: its number, and what it is where it may not come to be another either.
 #[cfg(unix)]
-type File = (i32, Option<(u64, u64)>);
+type File = (i32, Option<Identity>);
+
+/// Device and inode.
+#[cfg(unix)]
+type Identity = (u64, u64);
 
 #[cfg(unix)]
 static FILES: Mutex<Vec<File>> = Mutex::new(Vec::new());
@@ -26,7 +30,7 @@ impl Held {
     #[cfg(unix)]
     pub(crate) fn of(file: &std::fs::File) -> Self {
         use std::os::fd::AsRawFd;
-        Self::new(file.as_raw_fd())
+        Self::like(file.as_raw_fd(), identity(file.as_raw_fd()))
     }
 
     /// Elsewhere nobody looks.
@@ -41,7 +45,7 @@ impl Held {
     }
 
     #[cfg(unix)]
-    fn like(number: i32, identity: Option<(u64, u64)>) -> Self {
+    fn like(number: i32, identity: Option<Identity>) -> Self {
         if is_open(number) {
             FILES.lock().unwrap_or_else(PoisonError::into_inner).push((number, identity));
         }
@@ -62,13 +66,22 @@ fn is_open(number: i32) -> bool {
     unsafe { libc::fcntl(number, libc::F_GETFD) >= 0 }
 }
 
-/// Device and inode of what is no file on a disk, whose system may take its time to answer.
-#[cfg(unix)]
-fn identity(number: i32) -> Option<(u64, u64)> {
-    let mut stat = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: `stat` is filled in where the answer is 0.
-    let stat = unsafe { (libc::fstat(number, stat.as_mut_ptr()) == 0).then(|| stat.assume_init()) }?;
-    (stat.st_mode & libc::S_IFMT != libc::S_IFREG).then_some((stat.st_dev as u64, stat.st_ino))
+/// What an open file is, as the system knows it without asking a disk or a server; none where it does not say.
+#[cfg(target_os = "linux")]
+fn identity(number: i32) -> Option<Identity> {
+    let mut stat = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let how = libc::AT_EMPTY_PATH | libc::AT_STATX_DONT_SYNC;
+    // SAFETY: an empty name; `stat` is filled in where the answer is 0.
+    let stat = unsafe {
+        let answer = libc::statx(number, c"".as_ptr(), how, libc::STATX_INO, stat.as_mut_ptr());
+        (answer == 0).then(|| stat.assume_init())
+    }?;
+    Some((u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor), stat.stx_ino))
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn identity(_number: i32) -> Option<Identity> {
+    None
 }
 
 /// Holds for good the standard files, which a plugin may lead elsewhere but not close, and those that this program speaks

@@ -27,7 +27,7 @@ pub struct Stop {
 pub struct Outcome {
     /// Iterations done.
     pub iterations: usize,
-    /// ‖b − A x‖₂ / ‖b‖₂, recomputed from x.
+    /// ‖b − A x‖₂ / ‖b‖₂, recomputed from x; [`plain`]'s as the recurrence has it.
     pub residual: f64,
     /// The callback asked to stop.
     pub cancelled: bool,

@@ -176,6 +176,21 @@ impl Port {
         self
     }
 
+    /// The ports of two lists, `N = A + B` of them, those of the first list first.
+    pub const fn joined<const A: usize, const B: usize, const N: usize>(
+        a: [Self; A],
+        b: [Self; B],
+    ) -> [Self; N] {
+        assert!(A + B == N && A > 0, "as many as both lists have");
+        let mut all = [a[0]; N];
+        let mut i = 0;
+        while i < N {
+            all[i] = if i < A { a[i] } else { b[i - A] };
+            i += 1;
+        }
+        all
+    }
+
     /// Of another owner.
     pub const fn owned_by(mut self, owner: Owner) -> Self {
         self.owner = owner;

@@ -2,7 +2,7 @@
 
 use super::Exchange;
 use super::solids::{ColliderPorts, mesh_of, no_inside, stamps_of};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
 use meniscus_abi::{Element, On, Sampling, Tile};
 use meniscus_core::grid::{Grid, Transform};
@@ -64,11 +64,15 @@ impl SolidShape {
         }
     }
 
-    /// The lattice of its signed distance with voxels of `h` metres, in the mesh's own space.
-    pub fn lattice(&self, h: f64) -> Transform {
-        match self {
-            // One that would jump as a mesh deforms is of no use.
-            Self::Free { mesh, .. } if mesh.velocities.is_some() => Transform::uniform(h, glam::DVec3::ZERO),
+    /// The lattice of its signed distance with voxels of `h` metres, in the mesh's own space. `last`: where the distance
+    /// was sampled before; a mesh that begins to deform, or comes to rest, keeps it, so that the solid does not jump.
+    pub fn lattice(&self, h: f64, last: Option<Transform>) -> Transform {
+        let own = |last: &Transform| last.linear == Transform::uniform(h, DVec3::ZERO).linear;
+        match (self, last.filter(own)) {
+            (Self::Free { .. }, Some(last)) => last,
+            (Self::Free { mesh, .. }, None) if mesh.velocities.is_some() => {
+                Transform::uniform(h, DVec3::ZERO)
+            }
             _ => levelset::lattice(self.mesh(), h),
         }
     }
@@ -126,12 +130,13 @@ impl Exchange {
         shape: &SolidShape,
         h: f64,
     ) -> Result<(), Failure> {
-        let lattice = shape.lattice(h);
+        let lattice = shape.lattice(h, None);
         self.install(|| levelset::can_be_made(shape.mesh(), &lattice, BAND))
             .map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))
     }
 
     /// Makes the signed distance of a solid and, where it deforms, its velocity per voxel: in this substep and in the next.
+    /// `last`: where the distance was sampled before.
     pub fn write_collision(
         &mut self,
         call: &mut Call,
@@ -139,8 +144,9 @@ impl Exchange {
         mesh_port: u32,
         shape: &SolidShape,
         h: f64,
+        last: Option<Transform>,
     ) -> Result<(), Failure> {
-        let lattice = shape.lattice(h);
+        let lattice = shape.lattice(h, last);
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
         let interrupt = Interrupt::new(&stopped);
@@ -272,4 +278,30 @@ fn fill(port: u32, to: Option<&mut [f32]>, from: impl ExactSizeIterator<Item = f
     let to = to.ok_or_else(|| Failure::host(port, "the host shaped another grid than was asked for"))?;
     to.iter_mut().zip(from).for_each(|(to, v)| *to = v);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H: f64 = 0.1;
+
+    fn free(points: Vec<Vec3>, velocity: Option<Vec3>) -> SolidShape {
+        let velocities = velocity.map(|v| vec![v; points.len()]);
+        let mesh = TriMesh { points, triangles: Vec::new(), velocities };
+        SolidShape::Free { mesh, next: None, stamps: None }
+    }
+
+    #[test]
+    fn a_solid_that_begins_to_deform_or_comes_to_rest_keeps_its_lattice() {
+        let on = vec![Vec3::ZERO, Vec3::splat(0.5)];
+        let off = vec![Vec3::splat(0.03), Vec3::splat(0.47)];
+        let at_rest = free(on.clone(), None).lattice(H, None);
+        let moving = free(off.clone(), Some(Vec3::X)).lattice(H, None);
+        assert_ne!(at_rest, moving);
+        assert_eq!(free(off, Some(Vec3::X)).lattice(H, Some(at_rest)), at_rest);
+        assert_eq!(free(on.clone(), None).lattice(H, Some(moving)), moving);
+        // One of other voxels, or turned, is none of its own.
+        assert_eq!(free(on, None).lattice(H, Some(Transform::uniform(0.2, DVec3::ZERO))), at_rest);
+    }
 }

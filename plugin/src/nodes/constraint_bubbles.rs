@@ -4,10 +4,12 @@ use super::liquid_ports::handed_to_solve;
 use super::projection::{Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
 use crate::exchange::Exchange;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Node, NodeKind, Owner, Param, Port, Role, Stage, param};
+use meniscus_abi::{Node, NodeKind, Param, Port, Role, Stage, param};
 use meniscus_core::coupling::constraint_bubbles;
 
-const PORTS: &[Port] = &handed_to_solve(Owner::PARTICIPANT);
+/// The liquid, of [`ROLES`].
+const LIQUID: u32 = 0;
+const PORTS: &[Port] = &handed_to_solve(LIQUID);
 const PARAMS: &[Param] = &[
     Param::float(c"volume_gain", c"Bubble Volume Gain", 24.0)
         .folder(c"Bubbles")
@@ -19,7 +21,7 @@ const PARAMS: &[Param] = &[
     MAX_ITERATIONS,
 ];
 const SOLVE: Solve = Solve {
-    ports: SolvePorts::of(PORTS),
+    ports: SolvePorts::of_role(PORTS, LIQUID),
     params: SolveParams::of(PARAMS),
     name: "constraint_bubbles",
     project: constraint_bubbles::project,

@@ -142,8 +142,6 @@ pub const PARAMS: &[Param] = &[
 
 /// How the core is to step the liquid; limits that contradict each other get a sentence.
 pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, Failure> {
-    /// ln 10: a decay by nine tenths.
-    const NINE_TENTHS: f64 = std::f64::consts::LN_10;
     /// Layers from which on a cell and those around it are clear of the surface.
     const LEAST_BAND: f64 = 3.0;
     let mut params = FlipParams::for_voxel(2.0 * particle_separation as f32);
@@ -173,13 +171,8 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, 
     let filled = if thinned_below > 0.0 { nominal.clamp(fewest, most) } else { fewest };
     let limits = Reseeding { fewest, filled, most, thinned_below, ..Reseeding::default() };
     params.reseeding = call.on(param!(PARAMS, reseed)).then_some(limits);
-    let gain = if call.on(param!(PARAMS, volume_correction)) {
-        NINE_TENTHS / call.number(param!(PARAMS, correction_time))
-    } else {
-        0.0
-    };
-    params.volume = match gain > 0.0 {
-        true => VolumeControl { gain, ..VolumeControl::default() },
+    params.volume = match call.on(param!(PARAMS, volume_correction)) {
+        true => VolumeControl::within(call.number(param!(PARAMS, correction_time))),
         false => VolumeControl { gain: 0.0, spread: false },
     };
     Ok(params)

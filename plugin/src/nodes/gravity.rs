@@ -26,6 +26,7 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.gravity", c"Gravity
     .params(PARAMS);
 
 /// Keeps nothing.
+#[derive(Default)]
 pub struct Gravity;
 
 impl Instance for Gravity {

@@ -102,13 +102,13 @@ pub const PORTS: &[Port] = &[
         .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
 ];
 
-/// What the solver hands to whoever solves the pressure in its stead: the ports of a coupling's participants.
-pub const fn handed_to_solve(owner: Owner) -> [Port; HANDED] {
+/// What the solver hands to a coupling that solves the pressure in its stead: the ports of its participants of a role.
+pub const fn handed_to_solve(role: u32) -> [Port; HANDED] {
     let mut handed = [PORTS[0]; HANDED];
     let (mut i, mut n) = (0, 0);
     while i < PORTS.len() {
         if is_handed(&PORTS[i]) {
-            handed[n] = PORTS[i].owned_by(owner).only_on(Stage::SOLVE);
+            handed[n] = PORTS[i].owned_by(Owner::PARTICIPANT).role(role).only_on(Stage::SOLVE);
             n += 1;
         }
         i += 1;
@@ -160,7 +160,7 @@ pub const fn vel(owner: Owner) -> Port {
 /// Counters and books.
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
-        .help(c"next_id, born_from, entered_from, volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3), excess, drift (s), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several).")
+        .help(c"volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3; what it should be), excess ((found_volume - rest_volume) / rest_volume as the volume correction uses it), drift (s; its integral over time), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several), thinned_below (m; depth from which cells were thinned; 0: none), next_id (of the next new particle), born_from (particles with ids from here on are newer than vel_drift and move with their own velocity), entered_from (of those, from here on they came through nozzles).")
 }
 
 /// How strongly forces pull.

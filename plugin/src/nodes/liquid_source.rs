@@ -29,21 +29,17 @@ pub(super) const STATE_AND_REGION: [Port; 5] = [
         .on(Stage::INIT, Access::READ)
         .on(Stage::PREDICT, Access::READ),
 ];
-/// Where these stand in either list.
+/// Where these stand in either list: they come first.
 pub(super) const STATE: StatePorts = StatePorts::of(&STATE_AND_REGION);
 pub(super) const REGION: u32 = port!(STATE_AND_REGION, region);
-const PORTS: &[Port] = &[
-    STATE_AND_REGION[0],
-    STATE_AND_REGION[1],
-    STATE_AND_REGION[2],
-    STATE_AND_REGION[3],
-    STATE_AND_REGION[4],
+const NOZZLE: [Port; 3] = [
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     Port::table(Owner::NODE, c"jet")
         .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled (m, of the places for new particles), way (m, of those seen from the region), centre (m, of the region), fills (1: the region was filled).")
         .on(Stage::PREDICT, Access::READ_WRITE),
 ];
+const PORTS: &[Port] = &Port::joined::<5, 3, 8>(STATE_AND_REGION, NOZZLE);
 const INLET: InletPorts = InletPorts::of(PORTS);
 const JET: u32 = port!(PORTS, jet);
 

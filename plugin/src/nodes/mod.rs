@@ -19,27 +19,26 @@ mod static_object;
 
 use meniscus_abi::guest::Node;
 
-/// Every node type, in the order of [`make`].
-pub static NODES: [meniscus_abi::Node; 7] = [
-    liquid_object::NODE,
-    static_object::NODE,
-    gravity::NODE,
-    liquid_source::NODE,
-    liquid_sink::NODE,
-    flip_solver::NODE,
-    constraint_bubbles::NODE,
-];
+/// The node types, each with what an instance of it is.
+macro_rules! nodes {
+    ($($module:ident :: $Instance:ident),* $(,)?) => {
+        /// Every node type.
+        pub static NODES: [meniscus_abi::Node; [$(stringify!($module)),*].len()] = [$($module::NODE),*];
 
-/// An instance of `NODES[node]`.
-pub fn make(node: u32) -> Option<Box<dyn Node>> {
-    Some(match node {
-        0 => Box::<liquid_object::LiquidObject>::default(),
-        1 => Box::<static_object::StaticObject>::default(),
-        2 => Box::new(gravity::Gravity),
-        3 => Box::<liquid_source::LiquidSource>::default(),
-        4 => Box::<liquid_sink::LiquidSink>::default(),
-        5 => Box::<flip_solver::FlipSolver>::default(),
-        6 => Box::<constraint_bubbles::ConstraintBubbles>::default(),
-        _ => return None,
-    })
+        /// An instance of `NODES[node]`.
+        pub fn make(node: u32) -> Option<Box<dyn Node>> {
+            let makers: [fn() -> Box<dyn Node>; NODES.len()] = [$(|| Box::<$module::$Instance>::default()),*];
+            makers.get(node as usize).map(|make| make())
+        }
+    };
+}
+
+nodes! {
+    liquid_object::LiquidObject,
+    static_object::StaticObject,
+    gravity::Gravity,
+    liquid_source::LiquidSource,
+    liquid_sink::LiquidSink,
+    flip_solver::FlipSolver,
+    constraint_bubbles::ConstraintBubbles,
 }

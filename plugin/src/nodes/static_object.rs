@@ -4,6 +4,7 @@ use super::{collider_ports as ports, frames, limits};
 use crate::exchange::{ColliderPorts, Exchange, SolidShape};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, param, port};
+use meniscus_core::grid::Transform;
 
 const WRITE: Access = Access::WRITE;
 const BOTH: Access = Access::READ_WRITE;
@@ -64,10 +65,14 @@ impl Instance for StaticObject {
         let stamps = shape.stamps();
         if call.stage() == Stage::INIT || stamps.is_none() || stamps != self.made_of {
             self.made_of = None;
-            self.exchange.write_collision(call, AT, MESH, &shape, h)?;
+            let last = match call.stage() {
+                Stage::INIT => None,
+                _ => call.grid(AT.collision, 0).map(|g| Transform::from_row_major(g.index_to_world())),
+            };
+            self.exchange.write_collision(call, AT, MESH, &shape, h, last)?;
             self.made_of = stamps;
         } else if let SolidShape::Rigid { placement, .. } = &shape {
-            let transform = shape.lattice(h).to_row_major();
+            let transform = shape.lattice(h, None).to_row_major();
             call.place_grid(AT.collision, 0, &placement.after(&transform))?;
         }
         self.exchange.write_motion(call, AT.motion, &shape)?;

@@ -169,7 +169,7 @@ fn of_two_programs_that_come_back_from_a_call_one_goes_on() {
 
 #[test]
 fn who_closes_the_files_of_the_program_is_named() {
-    for kind in ["test.closes_files", "test.closes_the_lock"] {
+    for kind in ["test.closes_files", "test.closes_the_lock", "test.replaces_files"] {
         let sentence = shot(kind).refused(&[]);
         says(
             &sentence,

@@ -8,7 +8,8 @@ use crate::grid::morphology::VoxelMask;
 use crate::grid::{Grid, leaf};
 use rayon::prelude::*;
 
-/// Farthest that the surface is moved, voxels: half the distance between particles, whose places say no more.
+/// Farthest that the surface is moved, voxels: half the distance between particles at a grid scale of 2. Their places say
+/// no more of where the surface is.
 const FARTHEST: f64 = 0.25;
 /// Layers of cells around the air in which it is moved: those that the pressure solve and volumes read.
 const LAYERS: usize = 3;

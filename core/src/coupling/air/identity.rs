@@ -1,6 +1,7 @@
 //! Who is who among the bubbles of two substeps: ids and rest volumes through motion, merges and splits.
 
 use super::regions::{LABEL_SOLID, Regions};
+use super::volumes::SMALLEST_SHARE;
 use crate::coupling::memory::{AirBook, BubbleMemory, OUTSIDE, Remembered};
 use crate::grid::{Coord, leaf};
 use glam::IVec3;
@@ -175,8 +176,8 @@ fn leave_out_crumbs(regions: &Regions, shares: &mut Shares, voxel: f64) {
 fn books(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) -> Vec<AirBook> {
     let mut cells_of = vec![0.0; regions.air.len()];
     shares.iter().for_each(|(&(r, _), cells)| cells_of[r] += cells);
-    // A region that the smoothed surface has closed still takes part.
-    let air = |r: usize, cells: f64| regions.air[r].volume.max(1e-3 * voxel) * cells / cells_of[r];
+    let least = SMALLEST_SHARE * voxel;
+    let air = |r: usize, cells: f64| regions.air[r].volume.max(least) * cells / cells_of[r];
     let remembered = |id: i32| memory.bubbles.binary_search_by_key(&id, |b| b.id).map(|n| &memory.bubbles[n]);
     let (mut held, mut outside) = (BTreeMap::<i32, f64>::new(), BTreeMap::<i32, f64>::new());
     for (&(r, id), &cells) in shares {

@@ -59,3 +59,7 @@ pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool]) -> Vec<Clo
     }
     volumes
 }
+
+/// Smallest volume, in voxels, that a region counts with when something is shared out among regions: one of cells that the
+/// smoothed surface has closed still takes part.
+pub(crate) const SMALLEST_SHARE: f64 = 1e-3;

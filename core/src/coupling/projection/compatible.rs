@@ -3,7 +3,7 @@
 
 use super::flux::Flux;
 use crate::coupling::air::regions::Regions;
-use crate::coupling::air::volumes::ClosedVolume;
+use crate::coupling::air::volumes::{ClosedVolume, SMALLEST_SHARE};
 
 /// Net outflow that constraints must leave, because no velocity field could do otherwise, m³/s.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,10 +13,6 @@ pub(crate) struct Leftover {
     /// Per cell of each liquid component.
     pub(crate) per_cell: Vec<f64>,
 }
-
-/// Smallest volume, in voxels, that a region counts with when a closed volume's surplus is shared out: a
-/// region of cells that the smoothed surface has closed still takes part.
-const SMALLEST_SHARE: f64 = 1e-3;
 
 /// Shares the total outflow prescribed to each closed volume (by its walls and sources) among its air in
 /// proportion to volume, so that the air yields to what the liquid wants; among its cells when it has none.

@@ -227,24 +227,8 @@ pub(super) fn water<'a>(
     open: &'a FaceGrid<f32>,
     vel_solid: &'a FaceGrid<f32>,
 ) -> LiquidFields<'a> {
-    LiquidFields {
-        transform,
-        domain,
-        surface,
-        open,
-        vel_solid,
-        swelling: None,
-        density: Density::Uniform(WATER),
-        source: None,
-        tension: None,
-        spray: None,
-        liquid_excess: 0.0,
-        previous_pressure: None,
-        previous_bubbles: None,
-        drift: 0.01,
-        volume_gain: 0.0,
-        parting: None,
-    }
+    let water = LiquidFields::new(transform, domain, surface, open, vel_solid, Density::Uniform(WATER));
+    LiquidFields { drift: 0.01, ..water }
 }
 
 pub(super) const TIGHT: Params = Params { tolerance: 1e-11, max_iterations: 20_000 };

@@ -69,24 +69,9 @@ fn displacement(
     fields: &SolidFields,
 ) -> Option<FaceGrid<f32>> {
     let still = FaceGrid::new(Arc::new(Topology::default()), 0.0);
-    let liquid = LiquidFields {
-        transform: *transform,
-        domain: *solids.domain,
-        surface: &crowds.surface,
-        open: &fields.open,
-        vel_solid: &still,
-        swelling: None,
-        spray: None,
-        liquid_excess: 0.0,
-        density: Density::Uniform(1.0),
-        source: Some(&crowds.growth),
-        tension: None,
-        previous_pressure: None,
-        previous_bubbles: None,
-        drift: 1.0,
-        volume_gain: 0.0,
-        parting: None,
-    };
+    let (density, domain) = (Density::Uniform(1.0), *solids.domain);
+    let at_rest = LiquidFields::new(*transform, domain, &crowds.surface, &fields.open, &still, density);
+    let liquid = LiquidFields { source: Some(&crowds.growth), ..at_rest };
     // A projection over a unit of time of a liquid at rest, whose velocity is then the displacement.
     let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
     let go_on = &mut |_| ControlFlow::Continue(());

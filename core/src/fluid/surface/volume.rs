@@ -35,10 +35,17 @@ pub struct VolumeControl {
     pub spread: bool,
 }
 
+impl VolumeControl {
+    /// Nine tenths of a drift are gone after so many seconds; `e^(−gain t) = 1/10`.
+    pub fn within(seconds: f64) -> Self {
+        Self { gain: std::f64::consts::LN_10 / seconds, spread: true }
+    }
+}
+
 impl Default for VolumeControl {
-    /// Nine tenths of a drift are gone after three frames of 1/24 s.
+    /// Three frames of 1/24 s.
     fn default() -> Self {
-        Self { gain: 2.3 / 0.125, spread: true }
+        Self::within(0.125)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn as_json(t: &NodeType) -> Vec<Json> {
         json!({
             "name": p.name, "help": p.help, "unit": p.unit, "carries": p.carries.name(),
             "element": element, "components": components, "sampling": sampling,
-            "owner": owner_name(p.owner), "role": role(p.owner, t), "lifetime": lifetime(p.lifetime),
+            "owner": owner_name(p.owner), "role": role(p.owner, t), "lifetime": lifetime(p),
             "merge": merge(p.merge), "required": p.required, "access": access,
         })
     };
@@ -86,7 +86,7 @@ fn traits(p: &PortSpec) -> Vec<String> {
     let unit = (!p.unit.is_empty()).then(|| p.unit.clone());
     let merged = (p.merge != Merge::Replace).then(|| format!("several writers: {}", merge(p.merge)));
     let needed = p.required.then(|| NEEDED.into());
-    let lives = Some(lifetime(p.lifetime).into());
+    let lives = Some(lifetime(p).into());
     [Some(shape), unit, lives, merged, needed].into_iter().flatten().collect()
 }
 
@@ -98,10 +98,11 @@ fn place(sampling: Sampling) -> &'static str {
     }
 }
 
-fn lifetime(lifetime: Lifetime) -> &'static str {
-    match lifetime {
-        Lifetime::State => "kept",
-        Lifetime::Substep => "of one substep",
+fn lifetime(p: &PortSpec) -> &'static str {
+    match (p.owner, p.lifetime) {
+        (PortOwner::Input, _) => "from geometry nodes",
+        (_, Lifetime::State) => "kept",
+        (_, Lifetime::Substep) => "of one substep",
     }
 }
 

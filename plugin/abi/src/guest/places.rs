@@ -1,14 +1,27 @@
 //! Places of ports and parameters in a node's lists, found by their names while the plugin is compiled.
 
-use crate::{Param, Port};
+use crate::{Owner, Param, Port};
 use std::ffi::{CStr, c_char};
 
 /// Place of the port of that name. In a constant, a name that no port or several have does not compile.
 pub const fn port_place(ports: &[Port], name: &str) -> u32 {
+    place(ports, None, name)
+}
+
+/// As [`port_place`], among the ports of the participants of a role.
+pub const fn port_place_of_role(ports: &[Port], role: u32, name: &str) -> u32 {
+    place(ports, Some(role), name)
+}
+
+const fn place(ports: &[Port], role: Option<u32>, name: &str) -> u32 {
     let (mut place, mut found) = (ports.len(), 0);
     let mut i = 0;
     while i < ports.len() {
-        if is_called(ports[i].name, name) {
+        let meant = match role {
+            None => true,
+            Some(role) => ports[i].owner.0 == Owner::PARTICIPANT.0 && ports[i].role == role,
+        };
+        if meant && is_called(ports[i].name, name) {
             place = i;
             found += 1;
         }
@@ -88,6 +101,14 @@ macro_rules! port {
 /// const BOTH: Both = Both::of(PORTS);
 /// assert_eq!((BOTH.motion, BOTH.jet), (1, 0));
 /// assert_eq!(port!(PORTS, jet), 0);
+///
+/// // Two roles of a coupling may have ports of one name.
+/// const fn table(role: u32) -> Port {
+///     Port::table(Owner::PARTICIPANT, c"motion").role(role)
+/// }
+/// const JET: Port = Port::table(Owner::PARTICIPANT, c"jet").role(1);
+/// const OF_SECOND: Both = Both::of_role(&[table(0), table(1), JET], 1);
+/// assert_eq!((OF_SECOND.motion, OF_SECOND.jet), (1, 2));
 /// ```
 /// ```compile_fail
 /// use meniscus_abi::{Owner, Port, port_places};
@@ -111,6 +132,12 @@ macro_rules! port_places {
             /// Where the ports stand in a node's list.
             $seen const fn of(ports: &[$crate::Port]) -> Self {
                 Self { $($port: $crate::guest::port_place(ports, stringify!($port))),* }
+            }
+
+            /// Where the ports of the participants of a role stand in a coupling's list.
+            #[allow(dead_code)] // Not every plugin is a coupling.
+            $seen const fn of_role(ports: &[$crate::Port], role: u32) -> Self {
+                Self { $($port: $crate::guest::port_place_of_role(ports, role, stringify!($port))),* }
             }
         }
     };

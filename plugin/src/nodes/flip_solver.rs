@@ -1,8 +1,9 @@
 //! FLIP: particles carry the liquid, a grid makes it incompressible.
 
-use super::acceleration::{read_acceleration, write_acceleration};
+use super::drive::Drive;
 use super::flip_params::{PARAMS, cavitation_pressure, domain_limits, flip_params, surface_tension, walls};
 use super::flip_totals::{Totals, potential_energy};
+use super::flip_warnings::{Told, call_cfl, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
 use super::projection::{self, Caches, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
@@ -20,13 +21,10 @@ use meniscus_core::fluid::population::sources;
 use meniscus_core::fluid::population::thinning::Shares;
 use meniscus_core::fluid::step::Step;
 use meniscus_core::fluid::surface::tension;
-use meniscus_core::fluid::surface::volume::VolumeBook;
 use meniscus_core::fluid::transport::device::{DeviceError, DeviceMover, Interruptible, Stopped};
 use meniscus_core::fluid::transport::travel;
-use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
-use meniscus_core::fluid::{Particles, Selection, greatest_speed, material};
+use meniscus_core::fluid::{Particles, Selection, greatest_speed};
 use meniscus_core::interrupt::Interrupt;
-use meniscus_core::number::{roughly, written};
 use meniscus_core::solid::SolidMemory;
 use meniscus_core::solid::Solids;
 use rayon::prelude::*;
@@ -63,10 +61,7 @@ pub struct FlipSolver {
     memory: SolidMemory,
     caches: Caches,
     mover: Option<DeviceMover>,
-    /// Somebody was told that the substeps are too long for the surface tension.
-    told: bool,
-    /// Somebody was told that liquid gets lost.
-    told_of_loss: bool,
+    told: Told,
 }
 
 impl Instance for FlipSolver {
@@ -92,7 +87,8 @@ impl Instance for FlipSolver {
         let velocity = view.points::<f32, 3>("v_drift").unwrap_or_default();
         self.exchange.begin(call)?;
         let speed = f64::from(self.exchange.install(|| greatest_speed(&velocity)));
-        let dt = flip::longest_step(speed, voxel, call_cfl(call.cfl()), read_acceleration(call, FORCES));
+        let Drive { acceleration, speed: given } = Drive::read(call, FORCES);
+        let dt = flip::longest_step(speed.max(given), voxel, call_cfl(call.cfl()), acceleration);
         let tension = surface_tension(call);
         if tension == 0.0 {
             return Ok(Some(dt));
@@ -139,7 +135,7 @@ impl FlipSolver {
     fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
         let mut params = flip_params(call, held.particle_separation)?;
-        params.tension = self.bearable_tension(call, &held.liquid);
+        params.tension = self.told.bearable_tension(call, &held.liquid);
         self.exchange.read_ahead(call, &[STATE.vel_drift]);
         held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
@@ -179,9 +175,10 @@ impl FlipSolver {
         followers.follow(&moved);
         let fastest =
             kicks.as_deref().map_or(0.0, |kicks| f64::from(self.exchange.install(|| greatest(kicks))));
-        if step.kick > 0.0 {
-            write_acceleration(call, FORCES, fastest / step.kick)?;
-        }
+        let given = held.liquid.inlet.as_ref().map_or(0.0, |inlet| self.exchange.install(|| inlet.speed()));
+        let acceleration =
+            if step.kick > 0.0 { fastest / step.kick } else { Drive::read(call, FORCES).acceleration };
+        Drive { acceleration, speed: given }.write(call, FORCES)?;
         let per_particle = held.particle_separation.powi(3);
         let energy = self.exchange.install(|| {
             let shares = Shares::of(&held.liquid, held.per_voxel());
@@ -191,7 +188,7 @@ impl FlipSolver {
             call.measure("potential_energy", &[energy]);
         }
         self.tell_where_particles_move(call);
-        self.tell_of_loss(call, &held.liquid, step.drift);
+        self.told.of_loss(call, &held.liquid, step.drift);
         // An empty sum is -0.
         call.measure("volume", &[held.liquid.measured.total() + 0.0]);
         call.measure("found_volume", &[held.liquid.measured.total() + 0.0]);
@@ -283,115 +280,11 @@ impl FlipSolver {
             call.log(Level::INFO, &notice);
         }
     }
-
-    /// Says, once, that a good part of the liquid is not found where it should be.
-    fn tell_of_loss(&mut self, call: &Call, liquid: &Liquid, drift: f64) {
-        let (h, rest) = (liquid.transform.voxel_size(), liquid.volume.rest);
-        let lost = 1.0 - liquid.measured.total() / rest;
-        if self.told_of_loss || rest < LEAST * h.powi(3) || lost.abs() < LOST {
-            return;
-        }
-        self.told_of_loss = true;
-        let crossed = f64::from(liquid.particles.max_speed()) * drift / h;
-        let (what, part) = (if lost > 0.0 { "lost" } else { "gained" }, roughly(100.0 * lost.abs()));
-        let why = match crossed > call_cfl(call.cfl()) {
-            true => format!(
-                "its particles cross up to {} voxels in a substep: raise substeps.max",
-                roughly(crossed)
-            ),
-            false => "make its voxels smaller, or look for walls thinner than two of them".into(),
-        };
-        call.log(Level::WARNING, &format!("the liquid has {what} {part} % of its volume; {why}"));
-    }
-
-    /// The surface tension asked for, N/m, or as much of it as the substep is short enough for.
-    fn bearable_tension(&mut self, call: &Call, liquid: &Liquid) -> f64 {
-        let wanted = surface_tension(call);
-        if wanted == 0.0 {
-            return wanted;
-        }
-        let density = least(liquid.particles.density.iter().copied());
-        // The first kick of all is longer, but happens once.
-        let length = 0.5 * (call.dt() + call.dt_next());
-        let most = tension::greatest(density, liquid.transform.voxel_size(), length);
-        if wanted <= most {
-            return wanted;
-        }
-        if !std::mem::replace(&mut self.told, true) {
-            let more = (wanted / most).sqrt();
-            call.log(
-                Level::WARNING,
-                &format!(
-                    "surface_tension: a substep of {} s bears {} N/m, not {}; raise substeps.max {} times",
-                    roughly(length),
-                    roughly(most),
-                    written(wanted),
-                    roughly(more)
-                ),
-            );
-        }
-        most
-    }
-}
-
-/// Share of a liquid's volume that is worth a word when it is not found, and the least volume, voxels, of which it may be one.
-const LOST: f64 = 0.1;
-const LEAST: f64 = 64.0;
-/// Share of the volume that is too much to go in one substep, and the least volume, voxels, of which it is: drops are
-/// measured by chance.
-const LOST_AT_ONCE: f64 = 0.03;
-const LEAST_LOST: f64 = 16.0;
-
-/// Liquid that is thrown into a heap, since it goes farther in a substep than it can be followed, gets a sentence: what
-/// lies there in layers upon each other is no longer found. `before` are the books before the substep.
-fn check_loss(
-    liquid: &Liquid,
-    before: &VolumeBook,
-    outran: &travel::Outrunners,
-    cfl: f32,
-) -> Result<(), Failure> {
-    let rest = liquid.volume.rest;
-    let found = liquid.measured.total() / rest;
-    // What left through a side of the box is no longer asked for.
-    let at_once = (before.volume / before.rest).min(1.0) - found;
-    let fine = 1.0 - found < LOST || at_once < LOST_AT_ONCE || outran.share < 0.5 * at_once;
-    if fine || rest < LEAST_LOST * liquid.transform.voxel_size().powi(3) {
-        return Ok(());
-    }
-    let travel::Outrunners { share, speed, voxels } = *outran;
-    let sentence = format!(
-        "{} % of the liquid's volume is gone in one substep, in which {} % of it went farther than it can be followed: up \
-         to {} voxels at {} m/s, where substeps.cfl wants {}; raise substeps.max about {} times, or give the liquid less \
-         speed",
-        roughly(100.0 * at_once),
-        roughly(100.0 * share),
-        roughly(voxels),
-        roughly(speed),
-        roughly(f64::from(cfl)),
-        written((voxels / f64::from(cfl)).ceil()),
-    );
-    Err(Failure::input(STATE.particles, sentence))
-}
-
-/// A viscosity that users put on a particle and that is none gets a sentence.
-fn check_viscosity(particles: &Particles) -> Result<(), Failure> {
-    let Some(p) = material::find_impossible_viscosity(particles) else { return Ok(()) };
-    let (id, viscosity) = (particles.id[p], particles.viscosity[p]);
-    let sentence = format!(
-        "`particles`: the particle with id {id} has a viscosity of {} Pa s, which must be from 0 to {MAX_VISCOSITY:e}",
-        written(viscosity.into())
-    );
-    Err(Failure::input(STATE.particles, sentence))
 }
 
 /// What the liquid has beyond its rest volume, m³; less than 0 where it lacks some. An empty sum is -0.
 fn unfitted(liquid: &Liquid) -> f64 {
     liquid.volume.volume - liquid.volume.rest + 0.0
-}
-
-/// The least of some densities; infinite for none.
-fn least(densities: impl Iterator<Item = f32>) -> f64 {
-    f64::from(densities.fold(f32::INFINITY, f32::min))
 }
 
 /// Why predict or correct did not come to its end.
@@ -422,11 +315,6 @@ fn greatest(vectors: &[Vec3]) -> f32 {
 /// The intervals of the substep.
 fn step_of(call: &Call) -> Step {
     Step { drift: call.dt(), kick: call.dt_kick(), next: call.dt_next() }
-}
-
-/// Voxels per substep that a step may cross; a host that gives none gets one.
-fn call_cfl(cfl: f64) -> f64 {
-    if cfl > 0.0 { cfl } else { 1.0 }
 }
 
 /// Particles that were filled into solids go, and the volume that the others have between the solids is the volume to

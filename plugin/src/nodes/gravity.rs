@@ -1,6 +1,6 @@
 //! Gravity: the same acceleration for every particle.
 
-use super::acceleration::announce;
+use super::drive::announce_acceleration;
 use super::liquid_ports;
 use glam::DVec3;
 use meniscus_abi::guest::{AttributeShape, Call, Failure, Node as Instance, Outcome};
@@ -33,7 +33,7 @@ impl Instance for Gravity {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         if call.stage() == Stage::INIT {
             let acceleration = DVec3::from_array(call.vector(param!(PARAMS, force))).length();
-            announce(call, port!(PORTS, forces), acceleration)?;
+            announce_acceleration(call, port!(PORTS, forces), acceleration)?;
             return Ok(Outcome::Done);
         }
         let dv = call.vector(param!(PARAMS, force)).map(|g| (g * call.dt_kick()) as f32);

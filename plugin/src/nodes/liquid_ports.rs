@@ -166,7 +166,7 @@ pub const fn liquid(owner: Owner) -> Port {
 /// How strongly forces pull.
 pub const fn forces(owner: Owner) -> Port {
     Port::table(owner, c"forces")
-        .help(c"acceleration (m/s^2): the greatest that forces gave a particle in the last substep. A force that adds its own in init lets the first substep be as short as it must be.")
+        .help(c"acceleration (m/s^2): the greatest that forces gave a particle in the last substep; speed (m/s): the greatest that sources gave. Forces and sources that say theirs in init let the first substep be as short as it must be.")
 }
 
 /// Faces that sources drive.

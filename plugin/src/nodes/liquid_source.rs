@@ -1,5 +1,6 @@
 //! Where liquid enters.
 
+use super::drive::announce_speed;
 use super::material::{self, MaterialParams};
 use super::{frames, limits, liquid_ports as ports};
 use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
@@ -32,14 +33,15 @@ pub(super) const STATE_AND_REGION: [Port; 5] = [
 /// Where these stand in either list: they come first.
 pub(super) const STATE: StatePorts = StatePorts::of(&STATE_AND_REGION);
 pub(super) const REGION: u32 = port!(STATE_AND_REGION, region);
-const NOZZLE: [Port; 3] = [
+const NOZZLE: [Port; 4] = [
+    ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     Port::table(Owner::NODE, c"jet")
         .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled (m, of the places for new particles), way (m, of those seen from the region), centre (m, of the region), fills (1: the region was filled).")
         .on(Stage::PREDICT, Access::READ_WRITE),
 ];
-const PORTS: &[Port] = &Port::joined::<5, 3, 8>(STATE_AND_REGION, NOZZLE);
+const PORTS: &[Port] = &Port::joined::<5, 4, 9>(STATE_AND_REGION, NOZZLE);
 const INLET: InletPorts = InletPorts::of(PORTS);
 const JET: u32 = port!(PORTS, jet);
 
@@ -93,6 +95,7 @@ impl Instance for LiquidSource {
         let velocity = limits::velocity(call, param!(PARAMS, velocity), "velocity")?;
         self.exchange.begin(call)?;
         if call.stage() == Stage::INIT {
+            announce_speed(call, port!(PORTS, forces), velocity.length())?;
             return look_at_region(&mut self.exchange, call);
         }
         let mut held = self.exchange.liquid(call, STATE)?;

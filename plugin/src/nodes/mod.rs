@@ -1,11 +1,12 @@
 //! The node types, one short file each; what several of them share stands in files of its own.
 
-mod acceleration;
 mod collider_ports;
 mod constraint_bubbles;
+mod drive;
 mod flip_params;
 mod flip_solver;
 mod flip_totals;
+mod flip_warnings;
 mod frames;
 mod gravity;
 mod limits;

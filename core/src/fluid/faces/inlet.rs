@@ -49,6 +49,16 @@ impl Nozzle {
 }
 
 impl Inlet {
+    /// The greatest speed that it gives, m/s.
+    pub fn speed(&self) -> f64 {
+        let of_axis = |(share, velocity): (&Vec<f32>, &Vec<f32>)| {
+            let driven = share.iter().zip(velocity).filter(|(share, _)| **share > 0.0);
+            driven.map(|(_, v)| v.abs()).fold(0.0f32, f32::max)
+        };
+        let axes = self.faces.values.iter().zip(&self.velocity.values).map(of_axis);
+        axes.map(|v| f64::from(v).powi(2)).sum::<f64>().sqrt()
+    }
+
     /// The faces that a nozzle covers; `inside` says what of the world is in its region, the region's sides included.
     pub fn new(transform: &Transform, nozzle: &Nozzle, inside: impl Fn(DVec3) -> bool + Sync) -> Self {
         let h = transform.voxel_size();

@@ -1,0 +1,52 @@
+//! What drives a liquid: table `forces`, which says how long a substep may be before one has been run.
+
+use meniscus_abi::guest::{Call, Failure};
+
+/// What forces may add to the speed of an object that nothing says more of, m/s²: standard gravity.
+const UNKNOWN: f64 = 9.80665;
+
+/// What forces and sources do to a liquid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drive {
+    /// The greatest acceleration that forces give to a particle, m/s².
+    pub(super) acceleration: f64,
+    /// The greatest speed that sources give, m/s.
+    pub(super) speed: f64,
+}
+
+impl Drive {
+    /// As it was announced, or last was.
+    pub(super) fn read(call: &Call, port: u32) -> Self {
+        let acceleration = said(call, port, "acceleration").unwrap_or(UNKNOWN);
+        Self { acceleration, speed: said(call, port, "speed").unwrap_or(0.0) }
+    }
+
+    pub(super) fn write(self, call: &mut Call, port: u32) -> Result<(), Failure> {
+        call.shape_table(port, 0)?;
+        call.write_array(port, 0, c"acceleration", 1, &[self.acceleration])?;
+        call.write_array(port, 0, c"speed", 1, &[self.speed])
+    }
+}
+
+/// A force that is about to act adds what it will give at most, m/s², to what others have said.
+pub(super) fn announce_acceleration(call: &mut Call, port: u32, acceleration: f64) -> Result<(), Failure> {
+    let others = said(call, port, "acceleration").unwrap_or(0.0);
+    let speed = Drive::read(call, port).speed;
+    Drive { acceleration: others + acceleration, speed }.write(call, port)
+}
+
+/// A source that is about to give liquid a speed, m/s, says so.
+pub(super) fn announce_speed(call: &mut Call, port: u32, speed: f64) -> Result<(), Failure> {
+    let others = said(call, port, "speed").unwrap_or(0.0);
+    let acceleration = said(call, port, "acceleration");
+    call.shape_table(port, 0)?;
+    if let Some(acceleration) = acceleration {
+        call.write_array(port, 0, c"acceleration", 1, &[acceleration])?;
+    }
+    call.write_array(port, 0, c"speed", 1, &[others.max(speed)])
+}
+
+fn said(call: &Call, port: u32, what: &str) -> Option<f64> {
+    let said = call.table(port, 0)?.first::<f64>(what);
+    said.filter(|a| a.is_finite() && *a >= 0.0)
+}

@@ -1,8 +1,8 @@
-//! Where work is done: on a CUDA device, with the processor to fall back on.
+//! Chooses where work is done: on a CUDA device, with the processor as fallback.
 
 use meniscus_kernels::cuda::Failure;
 
-/// Where to work.
+/// The device that the user chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
     /// A CUDA device where there is one, else the processor.
@@ -14,28 +14,28 @@ pub enum Device {
     Cuda,
 }
 
-/// Work of one kind on a device that is opened when the first comes, or what has become of it: where the device is not
-/// required, the processor takes over from the first failure on. Holds only caches.
+/// Work of one kind on a device that is opened when the first work comes. If the device is not required, the processor
+/// takes over after the first failure and stays in use. Holds only caches.
 pub(crate) struct Place<T> {
     open: Box<dyn Fn() -> Result<T, Failure> + Send>,
     required: bool,
     stands: Stands<T>,
-    /// What the processor does instead: "pressure is solved".
+    /// What the processor does instead, for messages: "pressure is solved".
     what: &'static str,
     notice: Option<String>,
 }
 
 enum Stands<T> {
-    /// Nothing has come yet.
+    /// The device is not opened yet.
     Unknown,
-    /// On the device.
+    /// The device does the work.
     Device(Box<T>),
-    /// On the processor, since it was asked for or the device failed.
+    /// The processor does the work, because it was asked for or the device failed.
     Processor,
 }
 
 impl<T> Place<T> {
-    /// Work on what `open` opens.
+    /// Work on the device that `open` opens.
     pub(crate) fn new(
         open: impl Fn() -> Result<T, Failure> + Send + 'static,
         required: bool,
@@ -49,7 +49,7 @@ impl<T> Place<T> {
         Self { stands: Stands::Processor, ..self }
     }
 
-    /// The device's side of the work, while it is on the device.
+    /// The device, as long as it does the work.
     pub(crate) fn there(&self) -> Option<&T> {
         match &self.stands {
             Stands::Device(there) => Some(there),
@@ -57,12 +57,12 @@ impl<T> Place<T> {
         }
     }
 
-    /// A sentence to tell once: why the work is not done on the device.
+    /// A message to show once: why the work is not done on the device.
     pub(crate) fn notice(&mut self) -> Option<String> {
         self.notice.take()
     }
 
-    /// Does something on the device; `None` where the processor must, an error where that will not do.
+    /// Runs something on the device; `None` if the processor must do it, an error if only the device may.
     pub(crate) fn try_there<R>(
         &mut self,
         act: impl FnOnce(&mut T) -> Result<R, Failure>,
@@ -80,7 +80,7 @@ impl<T> Place<T> {
         }
     }
 
-    /// Gives the device up: an error where it is required, else a notice.
+    /// Stops using the device: an error if it is required, else a notice.
     fn give_up(&mut self, failure: Failure) -> Result<(), Failure> {
         self.stands = Stands::Unknown;
         if self.required {

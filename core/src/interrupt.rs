@@ -1,21 +1,21 @@
-//! Long loops ask whether to go on.
+//! Cancellation: long loops ask whether to go on.
 
-/// Whom long loops ask, from any thread, whether someone wants them to stop. One that said yes says yes from then on.
+/// A question that long loops ask, from any thread: does the user want to stop? Once the answer was yes, it stays yes.
 ///
-/// A loop that is told to stop leaves what it makes half done; whoever called it asks again and drops it.
+/// A loop that stops leaves its result unfinished; its caller asks again and drops the result.
 #[derive(Clone, Copy)]
 pub struct Interrupt<'a>(&'a (dyn Fn() -> bool + Sync));
 
-/// Someone asked for an end.
+/// The user cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it was asked to stop")]
 pub struct Interrupted;
 
 impl<'a> Interrupt<'a> {
-    /// Nobody ever asks for an end.
+    /// Never cancelled.
     pub const NEVER: Interrupt<'static> = Interrupt(&|| false);
 
-    /// Asks `asked`: true once someone wants an end, and from then on.
+    /// Cancelled once `asked` returns true, and from then on.
     pub fn new(asked: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self(asked)
     }
@@ -25,7 +25,7 @@ impl<'a> Interrupt<'a> {
         (self.0)()
     }
 
-    /// An error where someone asked for an end.
+    /// An error if the user cancelled.
     pub fn check(&self) -> Result<(), Interrupted> {
         if self.asked() { Err(Interrupted) } else { Ok(()) }
     }

@@ -1,8 +1,8 @@
-//! The physics of Meniscus. Safe Rust; no FFI, no files, no GPU API.
+//! The physics of Meniscus, in safe Rust: no FFI, no files, no GPU API.
 //!
-//! A substep is *predict → solve → correct*: every medium predicts ([`fluid`], [`solid`]), one coupling
-//! ([`coupling`]) describes the shared unknowns to the pressure engine ([`pressure`]) and solves them, every
-//! medium corrects. All of it stands on sparse leaf grids ([`grid`]) and level sets ([`levelset`]).
+//! A substep is *predict → solve → correct*. Every medium predicts ([`fluid`], [`solid`]). One coupling ([`coupling`])
+//! describes the shared unknowns to the pressure engine ([`pressure`]), which solves them. Then every medium corrects.
+//! Fields live on sparse leaf grids ([`grid`]); surfaces are level sets ([`levelset`]).
 #![forbid(unsafe_code)]
 
 mod control;

@@ -1,13 +1,13 @@
-//! Numbers in sentences.
+//! Writes numbers for sentences in messages.
 
-/// A number as a person writes it: with an exponent where it would be a row of digits or zeros.
+/// A number as a person writes it: with an exponent instead of a long row of digits or zeros.
 pub fn written(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
         1e-4..1e7 => {
             let short = format!("{x:.6}");
             let exact = x.to_string();
-            // What six decimals round is written with six digits that count.
+            // Numbers that six decimals would round are written with six significant digits.
             if exact.len() <= short.len() { exact } else { rounded(x) }
         }
         _ => {
@@ -17,12 +17,12 @@ pub fn written(x: f64) -> String {
     }
 }
 
-/// [`written`] with three digits that count.
+/// [`written`] with three significant digits.
 pub fn roughly(x: f64) -> String {
     written(format!("{x:.2e}").parse().unwrap_or(x))
 }
 
-/// Six digits that count, and no zeros behind them.
+/// Six significant digits, without trailing zeros.
 fn rounded(x: f64) -> String {
     let digits = (5 - x.abs().log10().floor() as i32).max(0) as usize;
     let text = format!("{x:.digits$}");

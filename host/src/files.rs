@@ -1,4 +1,4 @@
-//! Files that are whole or not there, and files that are files.
+//! Reads and writes files safely: a file is written completely or not at all, and only regular files are read.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Write};
@@ -22,7 +22,7 @@ pub fn write_piecewise(
     let written =
         write(&mut file).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|e| {
-        // The first error is the one worth telling; what is left over goes when the next cook begins.
+        // The first error is the one to report; the temporary file is removed when the next cook begins.
         let _ = std::fs::remove_file(&temporary);
         explained(e, path)
     })
@@ -41,7 +41,7 @@ fn temporary_beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Removes what writers that were killed left in a folder. Only for a folder that nobody else writes into.
+/// Removes temporary files of killed writers from a folder. Only for a folder that no other process writes to.
 pub fn clear_temporaries(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| is_temporary(p)) {
@@ -57,8 +57,8 @@ fn is_temporary(path: &Path) -> bool {
     middle().and_then(|(_, id)| id.split_once('-')).is_some_and(|(a, b)| number(a) && number(b))
 }
 
-/// The bytes of a file of at most `most` bytes. Folders, devices, pipes and sockets are refused: reading them may
-/// never end.
+/// The bytes of a file of at most `most` bytes. Folders, devices, pipes and sockets are refused: reading them may never
+/// end.
 pub fn read_file(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_file(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -68,9 +68,9 @@ pub fn read_file(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens a file to read it; refuses what is none.
+/// Opens a file to read it; refuses anything but regular files.
 pub fn open_file(path: &Path) -> std::io::Result<File> {
-    // Before it is opened: to open a pipe waits for someone who writes.
+    // Checked before opening, because opening a pipe waits for a writer.
     refuse_others(&std::fs::metadata(path)?)?;
     let file = File::open(path)?;
     refuse_others(&file.metadata()?)?;

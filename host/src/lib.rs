@@ -1,6 +1,6 @@
 //! The host of Meniscus: graphs, geometry nodes, the DOP engine, caches, the plugin loader and the command line.
 //!
-//! It speaks to every solver, ours included, through the C ABI alone.
+//! It reaches every solver, ours included, through the C ABI alone.
 
 pub mod cli;
 pub mod data;

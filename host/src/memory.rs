@@ -1,9 +1,9 @@
-//! How the process keeps its memory, and how much it may have.
+//! Sets how the process keeps freed memory, and finds how much memory it may use.
 
 use std::path::{Path, PathBuf};
 
-/// Lets freed memory stay with the process: a substep frees and asks for the same arrays again, hundreds of megabytes of
-/// them, and each time the system would take the pages back and hand them out zeroed (a sixth of a substep's time).
+/// Keeps freed memory in the process. A substep frees and allocates the same arrays again, hundreds of megabytes of
+/// them; otherwise the system would take the pages back and return them zeroed each time (a sixth of a substep's time).
 ///
 /// Call it before any thread starts. Elsewhere than on glibc it does nothing.
 pub(crate) fn keep_freed_memory() {
@@ -24,8 +24,8 @@ pub(crate) fn keep_freed_memory() {
     }
 }
 
-/// Memory that this process could have now, bytes: what the machine has free, within the limits of its control group
-/// and its own. None where nobody knows.
+/// Memory that this process could still allocate, bytes: what the machine has free, within the limits of its control
+/// group and its own. None if unknown.
 pub(crate) fn free() -> Option<f64> {
     let limits = [available(), group_room(Path::new("/sys/fs/cgroup")), own_limit()];
     limits.into_iter().flatten().reduce(f64::min)
@@ -57,7 +57,7 @@ fn group_room(root: &Path) -> Option<f64> {
     rooms.flatten().reduce(f64::min)
 }
 
-/// What a control group leaves. Files that the system only keeps in memory give way.
+/// The memory that a control group leaves. File caches count as free.
 fn room(group: &Path, limit: &str, used: &str) -> Option<f64> {
     let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
     let limit: f64 = read(limit)?.trim().parse().ok()?;

@@ -1,11 +1,11 @@
-//! Text and numbers for people: what comes from files, graphs and plugins steers no terminal.
+//! Text and numbers for messages: text from files, graphs and plugins is cleaned of terminal control characters.
 
 use std::borrow::Cow;
 
 /// Longest sentence of a plugin or a file that is passed on, letters.
 pub(crate) const SENTENCE: usize = 1000;
 
-/// Whether a letter would steer a terminal, or turn the direction of the text around it.
+/// Whether a character is a terminal control character, or changes the direction of the text around it.
 fn steers(c: char) -> bool {
     const MARKS: [char; 5] = ['\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}'];
     c.is_control()
@@ -14,7 +14,7 @@ fn steers(c: char) -> bool {
         || MARKS.contains(&c)
 }
 
-/// Text of several lines in which nothing steers a terminal.
+/// Text of several lines without terminal control characters.
 pub(crate) fn tame(text: &str) -> Cow<'_, str> {
     let wild = |c: char| c != '\n' && steers(c);
     if !text.contains(wild) {
@@ -36,13 +36,13 @@ fn stand_in(c: char) -> char {
     if c.is_whitespace() { ' ' } else { char::REPLACEMENT_CHARACTER }
 }
 
-/// A number as a person writes it: with an exponent where it would be a row of digits or zeros.
+/// A number as a person writes it: with an exponent instead of a long row of digits or zeros.
 pub(crate) fn number(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
         1e-4..1e7 => {
             let exact = x.to_string();
-            // What takes more than six decimals is written with six digits that count.
+            // A number that needs more than six decimals is written with six significant digits.
             let digits = (5 - x.abs().log10().floor() as i32).max(0) as usize;
             if exact.len() <= format!("{x:.6}").len() { exact } else { trimmed(&format!("{x:.digits$}")) }
         }
@@ -57,12 +57,12 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
-/// Three digits that count.
+/// Three significant digits.
 pub(crate) fn rounded(x: f64) -> f64 {
     format!("{x:.2e}").parse().unwrap_or(x)
 }
 
-/// Decimals without the zeros behind them.
+/// Decimals without trailing zeros.
 fn trimmed(text: &str) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text.into() }
 }

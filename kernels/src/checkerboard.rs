@@ -1,5 +1,5 @@
-//! The solver's own order inside a leaf: its two colours apart, so that a red-black sweep reads one array
-//! and writes another, z-rows stay contiguous and no lane is wasted.
+//! Red-black order inside a leaf: the two colours are stored apart, so that a red-black sweep reads one array and
+//! writes another, z-rows stay contiguous, and every SIMD lane is used.
 //!
 //! Row r = x·8 + y of colour c holds the four voxels z = 2·lane + phase, phase = (x + y + c) & 1. Neighbours
 //! across x and y sit in the same lane of the other colour; only z neighbours shift by a lane.
@@ -10,8 +10,8 @@ use crate::leaf;
 pub type Row<T> = [T; 4];
 /// The 256 voxels of one colour of a leaf.
 pub type Half<T> = [Row<T>; 64];
-/// A field: per colour, one [`Half`] a leaf and a last one, the void, that stays zero: what absent
-/// neighbours read.
+/// A field: per colour, one [`Half`] per leaf and a last one, the void, which stays zero and stands for absent
+/// neighbours.
 pub type Field<T> = [Vec<Half<T>>; 2];
 
 /// (colour, row, lane) of an offset in leaf order.

@@ -1,10 +1,10 @@
-//! Small dense symmetric systems: the coarsest level.
+//! Small dense symmetric systems, for the coarsest level.
 
 /// Cholesky factor of a dense symmetric positive semidefinite matrix.
 ///
-/// A pivot that vanishes against its own diagonal marks a dependent unknown. It gets its diagonal back as
-/// pivot, as if that unknown were tied to 0 once more: the solve stays symmetric positive definite, and for
-/// right sides compatible with the null space it is exact.
+/// A pivot that is tiny beside its own diagonal marks a dependent unknown. It gets its diagonal back as pivot, as if
+/// that unknown had one more connection to 0. The solve stays symmetric positive definite, and for right sides
+/// compatible with the null space it is exact.
 #[derive(Clone, Debug, Default)]
 pub struct Cholesky {
     n: usize,
@@ -12,7 +12,7 @@ pub struct Cholesky {
     factor: Vec<f64>,
 }
 
-/// A pivot below this share of its diagonal is rounding of f32 coefficients, not information.
+/// A pivot below this share of its diagonal is rounding error of f32 coefficients.
 const PIVOT_RATIO: f64 = 1e-6;
 
 impl Cholesky {

@@ -1,4 +1,4 @@
-//! The 8×8×8 leaf in OpenVDB's order: the unit of the file, the ABI, a rayon task and a CUDA block.
+//! The 8×8×8 leaf in OpenVDB's order: the unit of files, the ABI, rayon tasks and CUDA blocks.
 //!
 //! Voxel (x, y, z) of a leaf stands at offset `(x & 7) << 6 | (y & 7) << 3 | (z & 7)`, so a z-row of 8 values
 //! is contiguous. A channel is one slice `[leaf][512]`.

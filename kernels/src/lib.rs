@@ -1,7 +1,7 @@
-//! The devices: leaf kernels and the inner loops of the linear solvers.
+//! Leaf kernels and the inner loops of the linear solvers, for the processor and for CUDA.
 //!
-//! Everything here works on plain slices in leaf order (see [`leaf`]) so that a CUDA twin can take the same
-//! arrays. No physics: a kernel knows stencils, sums, smoothers and paths through a field, not liquids.
+//! Everything here works on plain slices in leaf order (see [`leaf`]), so that a CUDA twin can use the same arrays.
+//! There is no physics here: a kernel handles stencils, sums, smoothers and paths through a field, not liquids.
 
 pub mod checkerboard;
 pub mod conjugate_gradients;

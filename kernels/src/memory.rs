@@ -1,4 +1,4 @@
-//! Bytes behind vectors, counted from what they have allocated: the solver's own memory.
+//! Counts the bytes that vectors have allocated: the solver's own memory.
 
 use crate::checkerboard::Field;
 

@@ -1,4 +1,4 @@
-//! abi_stable's root: the second symbol of a build that describes its whole layout.
+//! The second symbol of a build for checking: abi_stable's root, which describes the whole memory layout of the ABI.
 // The attribute makes statics that cannot carry a comment.
 #![allow(missing_docs)]
 

@@ -1,5 +1,4 @@
-//! Whether a file is what was written: files of this crate carry a hash of their content where OpenVDB puts a random
-//! identifier.
+//! Detects changed files: files of this crate carry a hash of their content where OpenVDB puts a random identifier.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
@@ -7,19 +6,19 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 pub(crate) const ID_AT: usize = 21;
 /// Length of the identifier as text.
 pub(crate) const ID_LEN: usize = 36;
-/// Digits of an identifier that tell its kind, not its content (RFC 9562: version, variant).
+/// Digits of an identifier that state its kind, not its content (RFC 9562: version, variant).
 const KIND: [usize; 2] = [14, 19];
-/// A file with so many digits of its hash, of 30, is one whose identifier was damaged: chance gives two.
+/// A file that matches so many digits of its hash, of 30, is one whose identifier was damaged: by chance two match.
 const NEARLY: usize = 20;
 
-/// Whose content a file has.
+/// The origin of a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Ours, as it was written.
+    /// Written by this crate, and unchanged.
     Ours,
-    /// Ours once, and changed since.
+    /// Written by this crate, and changed since.
     Damaged,
-    /// Another program's, of which nothing is known.
+    /// Written by another program.
     Theirs,
 }
 
@@ -42,7 +41,7 @@ pub(crate) fn is_identifier(text: &[u8]) -> bool {
         })
 }
 
-/// Whose content a file has, from its first byte to its last.
+/// The origin of a file's content, from all of its bytes.
 pub(crate) fn of(file: &mut (impl Read + Seek)) -> std::io::Result<Content> {
     let mut head = [0; ID_AT + ID_LEN];
     match file.read_exact(&mut head) {

@@ -1,4 +1,4 @@
-//! What can go wrong, as sentences.
+//! Errors of the binding, as sentences.
 
 use crate::ffi::MvError;
 use std::ffi::c_int;

@@ -1,4 +1,4 @@
-//! Grids on their way into a file or a picture: borrowed leaf pools.
+//! Grids to be written or drawn: views of leaf pools that the caller owns.
 
 use crate::Error;
 use crate::ffi::{MvGrid, MvMeta, MvTile};

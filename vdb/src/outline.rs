@@ -1,5 +1,5 @@
-//! What a `.vdb` file says about itself, read before OpenVDB believes any of it: header, metadata, where its grids lie,
-//! and whether it is still what was written.
+//! Reads the outline of a `.vdb` file before OpenVDB opens it: header, metadata, the places of its grids, and whether
+//! it is unchanged.
 
 use crate::Error;
 use crate::content::{self, Content};
@@ -10,14 +10,14 @@ use std::path::Path;
 const MAGIC: [u8; 8] = 0x5644_4220_i64.to_le_bytes();
 /// Bytes of the header: magic, file version, library version (major, minor), one flag, identifier.
 pub(crate) const HEADER: usize = 57;
-/// Where the flag stands that says whether the places of the grids are in the file.
+/// Position of the flag that says whether the places of the grids are in the file.
 const HAS_PLACES: usize = 20;
-/// Before this file version a byte more stood in the header; such files are read as they are.
+/// Before this file version the header had one byte more; such files are read, too.
 const PLAIN_HEADER: u32 = 222;
 /// No name or text of metadata is longer.
 const LONGEST: u64 = 1 << 24;
 
-/// A file's own description.
+/// A file's description of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outline {
     /// True for a file that this crate wrote, and that nobody has changed since.
@@ -43,8 +43,8 @@ impl Outline {
     }
 }
 
-/// Reads a file's outline. Refuses what is no `.vdb` file, what ends before its grids do, and files of this crate that
-/// are not byte for byte as they were written.
+/// Reads a file's outline. Refuses files that are no `.vdb` files, that end before their grids do, and files of this
+/// crate that have been changed.
 pub fn outline(path: &Path) -> Result<Outline, Error> {
     let io = |source| Error::Io { path: path.to_path_buf(), source };
     let damaged = |reason: &str| Error::Damaged { path: path.to_path_buf(), reason: reason.into() };
@@ -68,7 +68,7 @@ pub fn outline(path: &Path) -> Result<Outline, Error> {
     Ok(outline)
 }
 
-/// Goes through a file front to back. No length is believed that reaches beyond its end.
+/// Reads a file front to back. A length that reaches beyond the file's end is refused.
 struct Walk<R> {
     input: R,
     at: u64,
@@ -211,7 +211,8 @@ mod tests {
         for at in HEADER..whole.len() - 103 {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&0x7fff_ff00_u32.to_le_bytes());
-            // Whatever it hits is a length, a count, a place or a text: it ends at once, one way or the other.
+            // Whatever byte is changed is part of a length, a count, a place or a text: the reader stops at once in
+            // every case.
             let _ = walk(bytes);
         }
     }

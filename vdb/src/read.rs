@@ -158,9 +158,9 @@ impl Drop for File {
     }
 }
 
-/// Reads a file with all its values. A file of this crate is read if it is byte for byte as it was written; of a file
-/// of another program the lengths are checked that its head tells. What is damaged further in OpenVDB may not survive:
-/// whoever reads files that may be anybody's does it in a process of their own.
+/// Reads a file with all its values. A file of this crate is read only if it is unchanged. For a file of another
+/// program, the lengths in its header are checked. Other damage may crash OpenVDB, so files from unknown sources should
+/// be read in a separate process.
 pub fn open(path: &Path) -> Result<File, Error> {
     outline(path)?;
     let c_path = CString::new(path.as_os_str().as_encoded_bytes())

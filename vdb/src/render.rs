@@ -1,4 +1,4 @@
-//! Pictures of level sets.
+//! Ray-traces pictures of level sets.
 
 use crate::error::checked;
 use crate::ffi::{self, MvCamera, MvPicture, MvSurface};
@@ -19,7 +19,7 @@ pub enum Material {
 /// A level set and how it is drawn.
 #[derive(Clone, Debug)]
 pub struct Surface<'a> {
-    /// A float level set; its voxels are cubes, however they are turned.
+    /// A float level set; its voxels are cubes, in any rotation.
     pub grid: GridOut<'a>,
     /// How it is drawn.
     pub material: Material,
@@ -53,7 +53,7 @@ impl Camera {
     }
 }
 
-/// What does not change over a shot.
+/// The settings that stay the same over a shot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Picture {
     /// Pixels across.
@@ -64,7 +64,7 @@ pub struct Picture {
     pub threads: usize,
     /// Height of the studio floor, metres.
     pub floor: f64,
-    /// Diameter of the shot, metres: scales how fast water tints.
+    /// Diameter of the shot, metres; it scales how fast water tints.
     pub size: f64,
     /// Middle of the shot.
     pub target: [f64; 3],
@@ -73,8 +73,8 @@ pub struct Picture {
 /// Most pixels along an edge.
 const MAX_EDGE: u32 = 16384;
 
-/// Ray-traces the surfaces; the pixels are `[height][width][3]` in sRGB, top row first. `None` once `halt` is true: it
-/// is looked at before every row.
+/// Ray-traces the surfaces; the pixels are `[height][width][3]` in sRGB, top row first. `None` once `halt` is true; it
+/// is checked before every row.
 pub fn render(
     surfaces: &[Surface<'_>],
     camera: &Camera,

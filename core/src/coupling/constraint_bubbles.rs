@@ -14,11 +14,11 @@ use crate::pressure::{Params, PressureSolver, Progress};
 ///       [ B M⁻¹ Dᵀ   B M⁻¹ Bᵀ ] [λ] = - [ B u* + s_b ]        u = u* + dt M⁻¹ (Dᵀ p + Bᵀ λ)
 /// ```
 ///
-/// [Goldade and Batty 2017, Eq. 8], so that each bubble is one unknown λ that borders many cells. In a volume
-/// that solids close, the prescribed flux is first made compatible by its bubbles in proportion to their
-/// volumes, then the largest bubble's row is left out: its constraint follows from the others, and its
-/// pressure is the 0 from which those of the volume count. Regions without liquid faces carry no row.
-/// Closed faces get the solid's velocity. On an error nothing is changed.
+/// [Goldade and Batty 2017, Eq. 8]. Each bubble is one unknown λ that borders many cells. In a volume that solids
+/// close, the prescribed flux is first made compatible: its bubbles take the surplus in proportion to their volumes.
+/// Then the row of the largest bubble is left out, because its constraint follows from the others; its pressure is the
+/// 0 from which the pressures of that volume count. Regions without liquid faces carry no row. Closed faces get the
+/// solid's velocity. On an error nothing is changed.
 pub fn project(
     fields: &LiquidFields,
     vel: &mut FaceGrid<f32>,
@@ -30,7 +30,7 @@ pub fn project(
     projection::project(fields, keeps_volume, vel, dt, Engine { solver, params, progress })
 }
 
-/// Air that reaches unbounded space can go anywhere; all other air keeps its volume.
+/// Air that reaches unbounded space may change its volume; all other air keeps it.
 fn keeps_volume(regions: &Regions) -> Vec<bool> {
     regions.air.iter().map(|a| !a.exterior).collect()
 }

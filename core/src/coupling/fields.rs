@@ -1,4 +1,4 @@
-//! What a pressure projection reads.
+//! The fields that a pressure projection reads.
 
 use super::memory::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
@@ -14,7 +14,7 @@ pub enum Density<'a> {
     PerCell(&'a Grid<f32>),
 }
 
-/// Where air ends: the sides of the domain in index space (x low, x high, y low, … for `walled`).
+/// The limits of the air: the sides of the domain in index space (x low, x high, y low, … for `walled`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AirLimits {
     /// Lowest index position inside, per axis.
@@ -28,7 +28,7 @@ pub(super) struct AirLimits {
 impl AirLimits {
     /// The limits of a domain on an axis-aligned lattice.
     pub(super) fn new(domain: &DomainLimits, transform: &Transform) -> Self {
-        // Infinite limits stay infinite: each axis by itself, so that no 0 · ∞ enters.
+        // Infinite limits stay infinite: each axis is transformed by itself, so that 0 · ∞ does not occur.
         let index = |p: DVec3| -> [f64; 3] {
             let step = transform.linear.to_cols_array_2d();
             std::array::from_fn(|a| (p[a] - transform.translation[a]) / step[a][a])
@@ -43,7 +43,7 @@ impl AirLimits {
 pub struct Parting<'a> {
     /// Pressure, Pa, below which liquid parts where no air reaches.
     pub cavitation: f64,
-    /// Speed, m/s, at which liquid left the walls of its cells in the substep before: above 0 where it had parted.
+    /// Speed, m/s, at which liquid left the walls of its cells in the substep before; above 0 where it had parted.
     pub previous: Option<&'a Grid<f32>>,
     /// Share of each face whose velocity a source gives: it is no wall.
     pub driven: Option<&'a FaceGrid<f32>>,
@@ -73,15 +73,16 @@ pub struct LiquidFields<'a> {
     /// σκ at the cells on either side of the liquid's surface, Pa: surface tension (N/m) times mean curvature, by which
     /// the pressure jumps there [Hong and Kim 2005].
     pub tension: Option<&'a Grid<f32>>,
-    /// Fraction of each cell that spray fills, liquid too fine for `surface`: the air's volume is less by it.
+    /// Fraction of each cell that spray fills. Spray is liquid too fine for `surface`; it reduces the volume of the
+    /// air.
     pub spray: Option<&'a Grid<f32>>,
-    /// Volume that the liquid, spray included, was found to have beyond what it should have, m³.
+    /// Volume of liquid, spray included, beyond what there should be, m³.
     pub liquid_excess: f64,
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.
     pub previous_bubbles: Option<&'a BubbleMemory>,
-    /// Length of the drift that the solved velocity makes, s: the way back to a wanted volume is shared out over it.
+    /// Length of the drift that follows the solve, s: a volume error is corrected over this time.
     pub drift: f64,
     /// Rate at which a constrained bubble returns to its rest volume, 1/s; 0 lets it drift.
     pub volume_gain: f64,

@@ -1,4 +1,4 @@
-//! What the bubbles of one substep leave to the next. State: it travels with the liquid's data.
+//! The bubbles' state, handed from one substep to the next. It is stored with the liquid.
 
 use crate::grid::Grid;
 
@@ -24,11 +24,11 @@ pub struct Remembered {
     pub id: i32,
     /// The volume it had, m³.
     pub volume: f64,
-    /// What it should keep.
+    /// Its volume and the integral of its error.
     pub book: AirBook,
 }
 
-/// What the volume of a bubble should be, and how long it has not been.
+/// The volume a bubble should have, and the time integral of its error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AirBook {
     /// The volume it should have, m³.

@@ -1,8 +1,8 @@
-//! Couplings: which unknowns share a pressure solve, and what the solve does to them.
+//! Couplings decide which unknowns share a pressure solve, and what the solve does to them.
 //!
-//! [`free_surface`] and [`constraint_bubbles`] are the pages to read first. They differ in one answer, which air keeps its
-//! volume. All else is shared: [`air`] finds the regions of air and liquid, knows the bubbles of the substep before in them,
-//! and says what volumes they should have; `projection` makes one [`PressureSystem`](crate::pressure::PressureSystem) of it,
+//! Read [`free_surface`] and [`constraint_bubbles`] first. They differ only in which air keeps its volume. All else is
+//! shared: [`air`] finds the regions of air and liquid, recognises the bubbles of the substep before, and says what
+//! volumes they should have; `projection` builds one [`PressureSystem`](crate::pressure::PressureSystem) from this,
 //! solves it and changes the velocity.
 
 pub mod air;

@@ -1,7 +1,8 @@
-//! One substep of a FLIP liquid: what *predict* and *correct* do.
+//! One substep of a FLIP liquid: its two steps *predict* (advect particles, build the grid) and *correct* (update
+//! particles).
 //!
-//! Between the two, a solve makes [`Liquid::velocity`] divergence-free. At the end of a substep particles,
-//! surface and velocity agree with each other: they, the counters and the volume book are the whole state.
+//! Between the two, a solve makes [`Liquid::velocity`] divergence-free. At the end of a substep particles, surface and
+//! velocity are consistent with each other; they, the counters and the volume book are the whole state.
 
 use super::faces::air_flow::carry_volume;
 use super::faces::extrapolation::{Extended, Walls, extrapolate};
@@ -50,10 +51,10 @@ pub fn start(
     order
 }
 
-/// The liquid moves; its particles make the face velocity and the surface that the next solve starts from.
+/// Advects the particles, and makes from them the face velocity and the surface that the next solve starts from.
 ///
-/// Forces have acted on the particles' velocities. `solids` move as they do in this substep, `coming` are the same in
-/// the same places, with the motion of the next one. Returns how the particles continue.
+/// Forces have already changed the particles' velocities. `solids` move as they do in this substep; `coming` are the
+/// same solids in the same places, with the motion of the next substep. Returns how the particles continue.
 pub fn predict(
     liquid: &mut Liquid,
     solids: &Solids,
@@ -66,7 +67,7 @@ pub fn predict(
     moved
 }
 
-/// [`predict`], the particles moved by `mover`.
+/// [`predict`] with the particles moved by `mover`.
 pub fn predict_on<M: Mover>(
     liquid: &mut Liquid,
     solids: &Solids,
@@ -76,7 +77,7 @@ pub fn predict_on<M: Mover>(
     memory: &mut SolidMemory,
     mover: &mut M,
 ) -> Result<Selection, M::Error> {
-    // Where particles were thinned, each stands for several.
+    // After thinning, one particle stands for several.
     let mut shares = Shares::of(liquid, params.per_voxel(liquid.h()));
     let born = bring_out_newborn(liquid, solids, step.drift, params);
     shares.follow(&born);
@@ -89,33 +90,33 @@ pub fn predict_on<M: Mover>(
     let moved = mover.advect(particles, &way, solids, &params.advection)?;
     shares.follow(&moved);
     volume.keep(shares.total(particles.len()), before);
-    // So do those of the air, where there are any.
+    // The particles of the air, if there are any, are advected, too.
     let way = Way::through(&liquid.velocity, liquid.transform, step.drift);
     mover.advect(&mut liquid.air, &way, solids, &params.advection)?;
     // They are sorted into the cells they came to; those cells and a rim around them are the new grid.
     let sorted = sort_into_cells(liquid, params, &mut shares);
     mover.go_on()?;
-    // Where they came to overlap, they spread.
+    // Particles that overlap after advection are separated.
     let (cells, order) = spread_crowds(liquid, sorted, &mut shares, coming, params, memory);
-    // Their momentum goes to the faces.
+    // Their momentum is transferred to the faces.
     take_velocity_from_particles(liquid, &cells, params, mover)?;
-    // How much they stick to each other, the solve needs to know.
+    // The solve needs their viscosity.
     liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
     mover.go_on()?;
-    // Where they are is where the liquid is.
+    // The surface is built around them.
     place_solids_and_surface(liquid, &cells, coming, params, memory);
     mover.go_on()?;
-    // What pulls there, the solve needs to know.
+    // The solve needs the surface tension.
     liquid.tension =
         (params.tension > 0.0).then(|| tension::jump(&liquid.surface, params.tension, liquid.h()));
-    // What volume was lost or gained on the way is asked back from the solve.
+    // The solve is asked for the divergence that returns the volume lost or gained on the way.
     measure_volume(liquid, &cells, params);
     let rate = liquid.volume.enter(liquid.measured.total(), step, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
     Ok(born.then(&moved).then(&order))
 }
 
-/// Brings particles that sources made inside solids out of those; what cannot come out was never made. Returns how the
+/// Moves particles that sources made inside solids out of them; those that cannot get out are removed. Returns how the
 /// particles continue.
 fn bring_out_newborn(liquid: &mut Liquid, solids: &Solids, dt: f64, params: &FlipParams) -> Selection {
     let Liquid { particles, transform, born_from, entered_from, inlet, volume, .. } = liquid;
@@ -135,8 +136,9 @@ pub fn correct(liquid: &mut Liquid, params: &FlipParams) -> Selection {
     selection
 }
 
-/// [`correct`], the particles' velocity taken from the faces by `mover`. Returns how they continue, and by how much, m/s, each
-/// one's velocity has changed from what it was in `before`; of one that was born, as of the one beside it.
+/// [`correct`] with the particles' velocity taken from the faces by `mover`. Returns how they continue, and by how
+/// much, m/s, each one's velocity has changed from what it was in `before`. A newborn particle counts with the change
+/// of the one it copies.
 pub fn correct_on<M: Mover>(
     liquid: &mut Liquid,
     before: &[Vec3],
@@ -151,24 +153,24 @@ pub fn correct_on<M: Mover>(
     liquid.velocity = liquid.velocity.on(&topology);
     // The solved velocity is extended into air and solids.
     let extended = extend_velocity(liquid, &cells, params);
-    // Particles take velocity from the faces.
+    // Particles take their velocity from the faces.
     let Liquid { particles, transform, velocity, transferred, .. } = liquid;
     let transfer = Transfer { cells: &cells, transform: *transform, method: params.transfer };
     mover.faces_to_particles(particles, &transfer, velocity, transferred)?;
     let before = order.apply(before, Vec3::ZERO);
     let gained = particles.velocity.par_iter().zip(before).with_min_len(4096).map(|(&v, before)| v - before);
     let gained: Vec<Vec3> = gained.collect();
-    // Interior cells that run short of particles, or over, are put right.
+    // Interior cells with too few or too many particles are refilled or thinned.
     let reseeded = reseed_interior(liquid, &cells, params);
     mover.go_on()?;
-    // They will move into the air without being squeezed; what the air does there is no velocity of theirs.
+    // The particles will move into the air without being squeezed. The velocity of the air is not transferred to them.
     carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;
     Ok((order.then(&reseeded), reseeded.apply(&gained, Vec3::ZERO)))
 }
 
-/// Face velocity, m/s, of a corrected liquid whose particles have other velocities than their own, such as those of the
-/// moment at which they are where they are.
+/// Face velocity, m/s, of a corrected liquid whose particles carry other velocities than their own, such as those of
+/// the moment that their positions belong to.
 pub fn velocity_now(liquid: &Liquid, velocity: Vec<Vec3>, params: &FlipParams) -> FaceGrid<f32> {
     let topology = &liquid.transferred.topology;
     let mut particles = Particles { velocity, ..liquid.particles.clone() };
@@ -182,14 +184,14 @@ pub fn velocity_now(liquid: &Liquid, velocity: Vec<Vec3>, params: &FlipParams) -
     faces
 }
 
-/// The longest step, s, in which no particle of the liquid travels more than `cfl` voxels, gravity's help included.
+/// The longest step, s, in which no particle of the liquid travels more than `cfl` voxels, gravity included.
 pub fn suggest_dt(liquid: &Liquid, cfl: f64, gravity: f64) -> f64 {
     longest_step(f64::from(liquid.particles.max_speed()), liquid.transform.voxel_size(), cfl, gravity)
 }
 
-/// The longest step, s, such that in it, and in as long a one after it, nothing that moves at a speed of |u| m/s travels more
-/// than `cfl` voxels of `h` metres, gravity's help included: the root of (|u| + 3/2 g dt) dt = cfl h. What is promised for the
-/// next step (`dt_next`) then holds while things fall. Infinite for a liquid at rest without gravity.
+/// The longest step, s, such that in it, and in a step of the same length after it, nothing with a speed of |u| m/s
+/// travels more than `cfl` voxels of `h` metres, gravity included: the root of (|u| + 3/2 g dt) dt = cfl h. The bound
+/// given for the next step (`dt_next`) then holds while things fall. Infinite for a liquid at rest without gravity.
 pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
     let (u, way) = (speed, cfl * h);
     2.0 * way / (u + (u * u + 6.0 * gravity * way).sqrt())
@@ -276,7 +278,7 @@ fn place_solids_and_surface(
         );
     }
     drop(open);
-    // Its band may reach leaves beyond the cells'; without their solids they would be leaves without walls.
+    // The surface's band may reach leaves beyond the cells'. Without their solids those leaves would have no walls.
     if liquid.surface.topology != cells.topology {
         let topology = liquid.surface.topology.clone();
         place_solids(liquid, &topology, solids, memory);
@@ -310,7 +312,7 @@ fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> S
     liquid.thinned_below = limits.thinned_below * h;
     let deep = (limits.thinned_below > 0.0)
         .then(|| to_thin(&surface, liquid.thinned_below, &solid.nodes, inlet.as_ref(), h));
-    // A thinned cell counts as if it were not.
+    // A thinned cell counts as if it held all its particles.
     let spared = deep.as_ref().map_or(0.0, |deep| spared(deep, cells, params.per_voxel(h)));
     let wanted = liquid.volume.rest / f64::from(params.particle_separation).powi(3);
     let limits = limits.for_filling(params.per_voxel(h)).balanced(particles.len() as f64 + spared, wanted);

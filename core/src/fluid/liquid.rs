@@ -8,7 +8,7 @@ use crate::solid::SolidFields;
 use glam::DVec3;
 use std::sync::Arc;
 
-/// A liquid and the fields of its substep.
+/// A liquid: its state, and the fields of one substep.
 #[derive(Clone, Debug)]
 pub struct Liquid {
     /// Index space → world of all grids; uniform, axis-aligned.
@@ -25,31 +25,31 @@ pub struct Liquid {
     pub next_id: i64,
     /// Depth below the surface, m, from which cells were thinned in the last substep; 0: nowhere. State.
     pub thinned_below: f32,
-    /// Particles with ids from here on are newer than [`Self::velocity`]: they move with their own. State.
+    /// Particles with ids from here on are newer than [`Self::velocity`]: they move with their own velocity. State.
     pub born_from: i64,
-    /// Newer ones with ids from here on came through the backs of nozzles; others fill the regions of sources.
+    /// Newer particles with ids from here on entered through the backs of nozzles; others fill the regions of sources.
     pub entered_from: i64,
-    /// What the volume should be. State.
+    /// The volume that it should have, and the error so far. State.
     pub volume: VolumeBook,
     /// Speed, m/s, at which it leaves the walls of its cells, where it has parted from them. State.
     pub parted: Option<Grid<f32>>,
-    /// Face velocity as the particles carried it to the faces, m/s. Of this substep.
+    /// Face velocity as transferred from the particles, m/s. Of this substep.
     pub transferred: FaceGrid<f32>,
     /// The solids on the liquid's lattice. Of this substep.
     pub solid: SolidFields,
-    /// What deforming solids swell by inside the cells they cut, 1/s. Of this substep.
+    /// Volume rate at which deforming solids swell inside the cells that they cut, 1/s. Of this substep.
     pub swelling: Option<Grid<f32>>,
     /// Density per cell, kg/m³, where liquids of several densities meet. Of this substep.
     pub density: Option<Grid<f32>>,
-    /// Dynamic viscosity per cell, Pa·s, where there is any and it counts. Of this substep.
+    /// Dynamic viscosity per cell, Pa·s, where it is simulated and not zero. Of this substep.
     pub viscosity: Option<Grid<f32>>,
     /// Jump of pressure at the surface, Pa, where there is surface tension. Of this substep.
     pub tension: Option<Grid<f32>>,
     /// Fraction of each cell that particles outside the surface fill. Of this substep.
     pub spray: Grid<f32>,
-    /// Where sources drive it. Of this substep.
+    /// The faces where sources drive it. Of this substep.
     pub inlet: Option<Inlet>,
-    /// The volume it was found to have. Of this substep.
+    /// Its volume as measured. Of this substep.
     pub measured: LiquidVolume,
     /// Divergence that the solve should give the liquid, 1/s, on the leaves of the surface. Of this substep.
     pub divergence: Grid<f32>,

@@ -7,7 +7,7 @@ use crate::grid::{Grid, Transform, leaf};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Lightest and heaviest liquid that can be counted with, kg/m³: products of densities must fit an f32.
+/// Smallest and largest density that is accepted, kg/m³: products of densities must fit an f32.
 pub const DENSITIES: std::ops::RangeInclusive<f64> = 1e-3..=1e6;
 
 /// Density at cell centres, kg/m³; `None` when all particles share one density.
@@ -27,7 +27,7 @@ pub fn viscosity(particles: &Particles, cells: &Cells, transform: &Transform) ->
     (first != 0.0).then(|| Grid::new(cells.topology.clone(), first))
 }
 
-/// The first particle whose viscosity is none that can be counted with.
+/// The first particle whose viscosity is not an accepted number.
 pub fn find_impossible_viscosity(particles: &Particles) -> Option<usize> {
     particles.viscosity.par_iter().position_first(|&mu| !(0.0..=MAX_VISCOSITY as f32).contains(&mu))
 }

@@ -1,8 +1,8 @@
 //! FLIP liquids: particles carry mass and velocity, the grid carries pressure.
 //!
-//! [`flip`] is the page to read first: a substep in one-sentence steps, each of which has a room. [`transport`] moves
-//! [`particles`] and lets them exchange velocity with the [`faces`] of cells, [`population`] says how many there are and where
-//! they enter, [`surface`] where the liquid ends; where particles crowd, `spreading` parts them.
+//! Read [`flip`] first: it lists the parts of a substep, one sentence each. [`transport`] moves [`particles`] and
+//! transfers velocity between them and the [`faces`] of cells. [`population`] adds and removes particles, [`surface`]
+//! builds the level set, and `spreading` separates particles that crowd.
 
 pub mod faces;
 pub mod flip;

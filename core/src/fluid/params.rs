@@ -1,4 +1,4 @@
-//! How a FLIP liquid is simulated.
+//! The parameters of a FLIP liquid.
 
 use super::population::reseeding::Reseeding;
 use super::surface::volume::VolumeControl;
@@ -6,18 +6,19 @@ use super::surface::{SurfaceParams, tension};
 use super::transport::advection::AdvectionParams;
 use super::transport::transfer::VelocityTransfer;
 
-/// Most voxels a substep may be meant to cross: as far as velocity is extended around the liquid within a leaf's reach.
+/// Largest number of voxels that a substep may be set to cross. Velocity is extrapolated that far, and stays within a
+/// leaf's reach.
 pub const MOST_CFL: f64 = 5.0;
 
-/// How a liquid is simulated.
+/// The settings of a liquid's simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlipParams {
     /// Distance between particles as they are seeded, m; half a voxel for eight particles per voxel.
     pub particle_separation: f32,
     /// How particles and faces exchange velocity.
     pub transfer: VelocityTransfer,
-    /// Most voxels a particle travels in a substep: velocity is extended that far, and two more, around the
-    /// liquid.
+    /// Most voxels a particle travels in a substep. Velocity is extrapolated that far around the liquid, and two voxels
+    /// farther.
     pub cfl: f32,
     /// Width of the surface's band of distances, voxels.
     pub band: f32,
@@ -27,7 +28,7 @@ pub struct FlipParams {
     pub reseeding: Option<Reseeding>,
     /// Correction of the volume's drift.
     pub volume: VolumeControl,
-    /// Whether the particles' viscosity counts.
+    /// Whether the particles' viscosity is simulated.
     pub viscosity: bool,
     /// Surface tension, N/m; 0 for none.
     pub tension: f64,
@@ -52,8 +53,8 @@ impl FlipParams {
         }
     }
 
-    /// Width of the surface's band, voxels: with surface tension at least what its curvature is read from, and as deep as
-    /// thinned cells begin.
+    /// Width of the surface's band, voxels: deep enough for the cells to be thinned and, with surface tension, at least
+    /// what its curvature is computed from.
     pub(super) fn surface_band(&self) -> f32 {
         let band = self.band.max(self.thinned_below().ceil());
         if self.tension > 0.0 { band.max(tension::LEAST_BAND) } else { band }
@@ -68,12 +69,12 @@ impl FlipParams {
     pub(super) fn surface(&self, h: f32) -> SurfaceParams {
         let narrow = SurfaceParams::default().into_solids;
         let for_tension = if self.tension > 0.0 { tension::LEAST_INTO_SOLIDS } else { narrow };
-        // Where the level set ends in solids, cells beside them are no deeper than that is away.
+        // Where the level set ends in solids, cells beside them lie at most that far away.
         let into_solids = for_tension.max(self.thinned_below().ceil() as usize);
         SurfaceParams { per_voxel: self.per_voxel(h), band: self.surface_band(), into_solids }
     }
 
-    /// Layers of faces by which velocity is extended around the liquid.
+    /// Layers of faces by which velocity is extrapolated around the liquid.
     pub fn layers(&self) -> usize {
         self.cfl.ceil().clamp(1.0, MOST_CFL as f32) as usize + 2
     }

@@ -1,5 +1,5 @@
-//! 10³ blocks: a leaf and the one-voxel shell around it, so that kernels scatter and gather without asking
-//! which leaf a voxel belongs to.
+//! 10³ blocks: a leaf and the one-voxel shell around it. Kernels scatter and gather in a block without looking up which
+//! leaf a voxel belongs to.
 
 use super::{Coord, FaceGrid, Grid, Topology, halo, leaf};
 

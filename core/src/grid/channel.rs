@@ -1,4 +1,4 @@
-//! Values on a topology.
+//! Scalar and staggered fields on a topology.
 
 use super::{Coord, Topology, leaf};
 use rayon::prelude::*;

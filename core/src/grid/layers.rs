@@ -1,4 +1,4 @@
-//! Values carried on, layer by layer, beyond the cells that have them.
+//! Extrapolates values, layer by layer, beyond the cells that have them.
 
 use super::morphology::{VoxelMask, offsets};
 use super::{Grid, halo, leaf};
@@ -19,11 +19,11 @@ const AROUND: [(usize, f32); 26] = {
     }
     around
 };
-/// Stands for no value.
+/// Marks a voxel without a value.
 const NONE: f32 = f32::NAN;
 
-/// Gives the cells beyond `known`, layer by layer, the mean of the 26 around them that have a value, weighted by 1/distance².
-/// `known` is a mask on the field's leaves, whose values there are numbers.
+/// Gives the cells beyond `known`, layer by layer, the mean of those of the 26 cells around them that have a value,
+/// weighted by 1/distance². `known` is a mask on the field's leaves, whose values there are finite.
 pub fn carry_on(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize) {
     const ALL: [u64; 8] = [u64::MAX; 8];
     let topology = field.topology.clone();
@@ -60,8 +60,8 @@ pub fn carry_on(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize) {
     }
 }
 
-/// The means of the 26 values around the voxels of a leaf in a block, weighted by 1/distance²; of those that are [`NONE`],
-/// nothing. In the rows where a voxel is `wanted`, a row at a time.
+/// The means of the 26 values around the voxels of a leaf in a block, weighted by 1/distance²; values that are [`NONE`]
+/// do not count. Computed a row at a time, for rows where a voxel is `wanted`.
 fn means(block: &[f32], wanted: &[u64; 8]) -> [f32; leaf::SIZE] {
     let mut means = [NONE; leaf::SIZE];
     for (n, mean) in means.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
@@ -90,7 +90,7 @@ mod tests {
     use crate::grid::{Coord, Topology};
     use std::sync::Arc;
 
-    /// The mean of the values around that are there.
+    /// The mean of those values around that exist.
     fn plain_mean(field: &Grid<f32>, known: &VoxelMask, c: Coord) -> f32 {
         let (mut sum, mut weight) = (0.0, 0.0);
         for d in (0..27).filter(|&d| d != 13) {

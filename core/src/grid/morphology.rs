@@ -1,4 +1,4 @@
-//! Growing sets of voxels.
+//! Sets of voxels as bit masks: dilation, union and queries.
 
 use super::{Coord, Topology, leaf};
 use glam::IVec3;

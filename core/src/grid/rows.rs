@@ -1,4 +1,4 @@
-//! A channel on a leaf and on those beyond its faces, row by row where it lies.
+//! Row-by-row access to a channel on a leaf and on the leaves beyond its faces, without copies.
 
 use super::{Coord, FaceGrid, Grid, leaf};
 
@@ -18,7 +18,7 @@ pub(crate) const fn behind(n: usize, k: usize) -> Result<usize, usize> {
     }
 }
 
-/// A channel on a leaf and on those beyond its faces, where it lies: for kernels that take it row by row.
+/// A channel on a leaf and on the leaves beyond its faces, in place: for kernels that read it row by row.
 pub(crate) struct Rows<'a, T> {
     /// Those beyond the faces, by axis, lower first, and the leaf itself.
     leaves: [Option<&'a [T; leaf::SIZE]>; 7],

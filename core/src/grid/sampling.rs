@@ -63,13 +63,13 @@ impl Position {
     }
 }
 
-/// A look-up with a memory: the leaf met last.
+/// A look-up that remembers the last leaf it found.
 #[derive(Clone, Debug)]
 pub struct Sampler<'a> {
     topology: &'a Topology,
     leaf: usize,
     origin: Coord,
-    /// The leaf looked for last and not found.
+    /// The last leaf that was looked for and is not active.
     missed: Option<Coord>,
 }
 

@@ -1,4 +1,4 @@
-//! Which leaves are active, and who neighbours whom.
+//! The set of active leaves and their neighbour table.
 
 use super::{Coord, leaf};
 use glam::IVec3;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// A sorted set of active leaves with its neighbour table; shared by every channel that lives on it.
 ///
-/// Memory and time grow with the active leaves, never with their bounding box.
+/// Memory and time grow with the number of active leaves, not with their bounding box.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     origins: Vec<Coord>,

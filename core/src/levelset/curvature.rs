@@ -7,21 +7,22 @@ use std::sync::Arc;
 
 /// Passes of the (1 2 1)/4 filter, along all axes, in one smoothing.
 const PASSES: usize = 3;
-/// Voxels on either side of the surface where the curvature is known.
+/// Voxels on either side of the surface in which the curvature is computed.
 const BAND: usize = 2;
 
-/// Mean curvature κ = ∇·(∇φ/|∇φ|), 1/m, of the surface of a signed distance `phi` (m), at the cells near it on the leaves of
-/// `phi`; positive for a drop. 0 where the surface is far. A cell has that of the place on the smoothed surface which is
-/// nearest to it.
+/// Mean curvature κ = ∇·(∇φ/|∇φ|), 1/m, of the surface of a signed distance `phi` (m), at the cells near it on the
+/// leaves of `phi`; positive for a drop. 0 where the surface is far. A cell has the curvature of the smoothed surface
+/// at the point nearest to the cell.
 ///
-/// Bumps of the size of a voxel, which particles leave and no grid resolves, would outweigh every real curvature. So φ
-/// is smoothed first by S = 2G − G², G three passes of a binomial filter: a wave of ten voxels keeps 93 % of its
-/// curvature, one of three voxels 3 %. A band of distances that ends at five voxels costs 0.2 % of a sphere's curvature; at
-/// eight it is not felt. What is sharper than a drop of one voxel counts as such a drop.
+/// Bumps the size of a voxel, which particles leave and no grid resolves, would outweigh every real curvature. So φ is
+/// smoothed first by S = 2G − G², G three passes of a binomial filter: a wave of ten voxels keeps 93 % of its
+/// curvature, one of three voxels 3 %. A band of distances that ends at five voxels costs 0.2 % of a sphere's
+/// curvature; with eight voxels there is no loss. The curvature is limited to that of a drop of one voxel's radius.
 ///
-/// The place matters as much as the smoothing. The level sets around a column of radius R have other curvatures than it, 1/r
-/// at r: to read them where the unsmoothed surface lies would give its short waves the −η/R² of a column that swells
-/// by η, but not the k²η that smoothing takes away, and they would grow as columns break up [Rayleigh 1878].
+/// The place where the curvature is read matters as much as the smoothing. The level sets around a column of radius R
+/// have other curvatures than the column, 1/r at radius r. Reading them at the unsmoothed surface would give short
+/// waves of amplitude η the −η/R² of a column that swells by η, without the k²η that smoothing removes. Such waves
+/// would grow, as a column breaks up [Rayleigh 1878].
 pub fn curvature(phi: &Grid<f32>, h: f32) -> Grid<f32> {
     let near = interface(phi).leaves_within(BAND + 2 * PASSES);
     let phi_near = phi.on(&Arc::new(near));
@@ -50,15 +51,16 @@ pub fn curvature(phi: &Grid<f32>, h: f32) -> Grid<f32> {
 
 /// Mean curvature, per voxel, where the surface is nearest to a cell of a block with one voxel around it.
 ///
-/// At the cell mean and Gaussian curvature, κ and K, follow from central differences [Osher and Fedkiw 2003, Eq. 1.8;
-/// Goldman 2005, Eq. 4.1]. Surfaces at a distance d from each other have principal curvatures k and k/(1 + dk), so that κ
-/// on the surface is (κ − 2dK)/(1 − dκ + d²K).
+/// At the cell, mean and Gaussian curvature, κ and K, follow from central differences
+/// [Osher and Fedkiw 2003, Eq. 1.8; Goldman 2005, Eq. 4.1]. Surfaces at a distance d from each other have principal
+/// curvatures k and k/(1 + dk), so κ on the surface is (κ − 2dK)/(1 − dκ + d²K).
 fn on_surface(block: &[f32], at: usize, h: f32) -> f32 {
     /// Curvature of a drop of one voxel's radius, per voxel.
     const SHARPEST: f32 = 2.0;
-    /// Least slope of a distance from which a normal is read: ridges between two surfaces have none.
+    /// Smallest slope of a distance from which a normal is computed: ridges between two surfaces have none.
     const LEAST_SLOPE: f32 = 0.1;
-    /// Least ratio of the areas of two level sets: beyond it they have met the focus of the surface.
+    /// Smallest ratio of the areas of two parallel level sets; below it the cell lies beyond the surface's centre of
+    /// curvature.
     const LEAST_APART: f32 = 0.25;
     let [x, y, z] = halo::strides(1);
     let slope = |s: usize| 0.5 * (block[at + s] - block[at - s]);

@@ -1,4 +1,4 @@
-//! How much of an edge, a face or a cell lies on the negative side of a level set.
+//! The fraction of an edge, a face or a cell on the negative side of a level set.
 //!
 //! Faces are cut into four triangles around their centre, cells into 24 tetrahedra around theirs, with the
 //! mean of the corners at the centres, and the level set is linear in each piece. So the fractions are exact

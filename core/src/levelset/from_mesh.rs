@@ -1,4 +1,4 @@
-//! Signed distances of closed triangle meshes.
+//! Computes the signed distance of a closed triangle mesh.
 
 use super::SignedDistance;
 use crate::grid::{Coord, Grid, Topology, Transform, leaf};
@@ -8,9 +8,9 @@ use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Most memory a band may take, bytes.
+/// Largest memory of a band, bytes.
 const MEMORY_LIMIT: f64 = 32e9;
-/// The band must hold both voxels of every cut edge, so that signs can spread from it.
+/// The band must hold both voxels of every edge that the surface cuts, so that signs can spread from it.
 const THINNEST_BAND: f32 = 2.0;
 
 /// The signed distance of a closed mesh (metres; negative inside) in a band of `band` voxels around it: exact
@@ -20,13 +20,13 @@ pub fn from_mesh(mesh: &TriMesh, transform: &Transform, band: f32) -> Result<Sig
     from_mesh_unless(mesh, transform, band, Interrupt::NEVER)
 }
 
-/// What [`from_mesh`] would refuse, found out without making anything.
+/// Checks whether [`from_mesh`] would refuse a mesh, without building anything.
 pub fn can_be_made(mesh: &TriMesh, transform: &Transform, band: f32) -> Result<(), MeshError> {
     mesh.check()?;
     affordable(mesh, transform, band.max(THINNEST_BAND))
 }
 
-/// [`from_mesh`], unless it is asked to stop: then the error is [`MeshError::Interrupted`].
+/// [`from_mesh`] that can be cancelled: then the error is [`MeshError::Interrupted`].
 pub fn from_mesh_unless(
     mesh: &TriMesh,
     transform: &Transform,
@@ -79,7 +79,7 @@ pub fn mesh_velocity(
     out
 }
 
-/// Whether the band's leaves can be addressed and held.
+/// Checks that the band's leaves can be addressed and fit into memory.
 fn affordable(mesh: &TriMesh, transform: &Transform, band: f32) -> Result<(), MeshError> {
     let voxel = transform.voxel_size();
     if !(voxel > 0.0 && voxel.is_finite()) {

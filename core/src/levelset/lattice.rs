@@ -1,20 +1,21 @@
-//! Where a mesh's signed distance is sampled.
+//! Chooses the sampling lattice of a mesh's signed distance.
 
 use crate::grid::Transform;
 use crate::mesh::TriMesh;
 use glam::DVec3;
 use std::collections::BTreeSet;
 
-/// Distance from a plane of samples, voxels, up to which a point lies in it.
+/// Distance from a plane of samples, voxels, up to which a point counts as lying in it.
 const IN_PLANE: f64 = 1e-4;
-/// Fewest voxels between two planes of points that hold samples: one lies inside the wall between them.
+/// Fewest voxels between two planes of points that hold samples, so that one sample lies inside the wall between them.
 const LEAST_APART: i64 = 2;
 
 /// The lattice for the signed distance of a mesh, with voxels of `h` metres.
 ///
-/// Interpolation rounds an edge by a voxel unless samples lie on it, and a jet leaves a rounded lip wider. So along an axis
-/// on which all points of the mesh lie at multiples of `h` the samples lie there too; elsewhere they lie half way between
-/// multiples, as they do where two planes of points are but a voxel apart: a wall without a sample inside would be none.
+/// Interpolation rounds an edge by a voxel unless samples lie on it, and a jet that leaves a rounded lip is wider. So
+/// along an axis on which all points of the mesh lie at multiples of `h`, the samples lie at multiples, too. On other
+/// axes they lie half way between multiples, and also where two planes of points are only a voxel apart: a wall without
+/// a sample inside would vanish.
 pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
     let corner = std::array::from_fn(|axis| if is_on_multiples(mesh, axis, h) { -0.5 * h } else { 0.0 });
     Transform::uniform(h, DVec3::from_array(corner))

@@ -1,4 +1,4 @@
-//! Making a level set a signed distance again, without moving its zero.
+//! Rebuilds a level set as a signed distance without moving its zero.
 
 mod march;
 mod upwind;
@@ -10,19 +10,18 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Distance of a voxel the front has not reached, relative to nothing: larger than any band.
+/// Distance of a voxel that the front has not reached: larger than any band.
 const UNREACHED: f32 = f32::INFINITY;
-/// A neighbour without a leaf: no interface is seen there.
+/// A neighbour without a leaf; no interface is assumed there.
 const MISSING: f32 = f32::NAN;
 
 /// The signed distance (metres) to the zero set of `phi`, in a band of `band_voxels` around it and
 /// ±`band_voxels · h` beyond, on the leaves of `phi` and those the band needs. Signs are kept everywhere.
 ///
-/// Voxels next to the interface take φ/|∇φ|, which keeps the zero where it is to second order and leaves
-/// a signed distance as it is [Russo and Smereka 2000]; the rest of the band solves |∇φ| = 1 outward from
-/// them with second-order upwind differences [Sethian 1999], all voxels at once until every chain of
-/// dependence has been walked, so that the result does not depend on any order. Only leaves are looked at:
-/// where they end no interface is assumed.
+/// Voxels next to the interface take φ/|∇φ|, which keeps the zero where it is to second order and leaves a signed
+/// distance unchanged [Russo and Smereka 2000]. The rest of the band solves |∇φ| = 1 outward from them with
+/// second-order upwind differences [Sethian 1999]. All voxels are updated at once, until no value changes, so the
+/// result does not depend on any order. Only leaves are searched: where they end, no interface is assumed.
 pub fn redistance(phi: &Grid<f32>, h: f32, band_voxels: f32) -> Grid<f32> {
     let width = band_voxels * h;
     let steps = band_voxels.ceil() as usize + 1;
@@ -56,7 +55,7 @@ pub fn interface(phi: &Grid<f32>) -> VoxelMask {
     VoxelMask::from_words(phi.topology.clone(), |l| {
         let mut words = [0; 8];
         for (axis, step) in [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)] {
-            // Where no leaf is no interface is seen, from neither side.
+            // Where there is no leaf, no interface is assumed, on neither side.
             let (any, all) = (inside.shifted(l, axis, step, false), inside.shifted(l, axis, step, true));
             for (x, word) in words.iter_mut().enumerate() {
                 let own = inside.words(l)[x];
@@ -114,7 +113,7 @@ fn distance_at_interface(block: &[f32], at: usize, h: f32) -> Option<f32> {
         }
         let (back, front) = (phi - below, above - phi);
         let monotone = back * front > 0.0;
-        // `max` ignores a missing neighbour's NaN, the other side's difference stands alone.
+        // `max` ignores a missing neighbour's NaN, so the other side's difference is used.
         let slope = if monotone { 0.5 * (back + front) } else { back.abs().max(front.abs()).max(0.0) };
         slope2 += slope * slope;
     }

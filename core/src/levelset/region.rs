@@ -1,14 +1,14 @@
-//! A box of a signed distance, made ready for many samples.
+//! Copies a box of a signed distance into a dense array, for many samples.
 
 use super::{SdfSampler, SignedDistance};
 use crate::grid::sampling::{Position, trilinear};
 use crate::grid::{Coord, leaf};
 use glam::{DVec3, IVec3};
 
-/// Most voxels a region copies; a larger one is sampled where it lies.
+/// Most voxels that a region copies; a larger one is sampled without a copy.
 const DENSE_LIMIT: usize = 32 * 32 * 32;
 
-/// What a signed distance holds in a box of index positions.
+/// The content of a signed distance in a box of index positions.
 #[derive(Clone, Debug)]
 pub enum Region<'a> {
     /// The same value everywhere, metres: the box lies beyond the band.

@@ -1,4 +1,4 @@
-//! A narrow-band signed distance that knows its inside everywhere.
+//! A narrow-band signed distance, with the tiles that say which side each point outside the band is on.
 
 use super::InsideTiles;
 use crate::grid::sampling::{Position, Sampler, trilinear, trilinear_gradient};
@@ -25,9 +25,9 @@ impl SignedDistance {
         Self { grid, inside, bounds }
     }
 
-    /// Samples a distance function of world positions (metres) in a band of `band` voxels around its zero
-    /// set, between the voxels `low` and `high`. `distance` must be 1-Lipschitz: whole blocks farther from
-    /// the surface than their own size are skipped unseen.
+    /// Samples a distance function of world positions (metres) in a band of `band` voxels around its zero set, between
+    /// the voxels `low` and `high`. `distance` must be 1-Lipschitz: whole blocks that are farther from the surface than
+    /// their own size are skipped without sampling.
     pub fn from_fn(
         transform: &Transform,
         low: Coord,
@@ -96,7 +96,7 @@ fn block_range(low: Coord, high: Coord, size: i32) -> Vec<Coord> {
 pub struct SdfSampler<'a> {
     sdf: &'a SignedDistance,
     sampler: Sampler<'a>,
-    /// The leafless tile met last, and its value.
+    /// The last leafless tile that was looked up, and its value.
     beyond: (Coord, f32),
 }
 
@@ -126,8 +126,8 @@ impl SdfSampler<'_> {
         trilinear_gradient(&self.cube(at.base), at.fraction)
     }
 
-    /// Gradient (metres per index unit) by central differences over one voxel: continuous, unlike that of
-    /// the interpolant.
+    /// Gradient (metres per index unit) by central differences over one voxel. It is continuous; the gradient of the
+    /// interpolant is not.
     pub fn smooth_gradient(&mut self, at: DVec3) -> Vec3 {
         Vec3::from_array(std::array::from_fn(|axis| {
             let half = 0.5 * DVec3::AXES[axis];

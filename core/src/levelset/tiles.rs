@@ -1,4 +1,4 @@
-//! The inside of a narrow-band level set, beyond its band.
+//! The tiles inside a narrow-band level set that lie beyond its band.
 
 use crate::grid::{Coord, Grid, leaf};
 use glam::IVec3;
@@ -12,8 +12,8 @@ pub struct InsideTiles {
 }
 
 impl InsideTiles {
-    /// Reads the tiles off a narrow band. Between two leaves of a z-column there is no surface, so the gap is
-    /// inside exactly when the voxels that face it are.
+    /// Finds the tiles of a narrow band. Between two leaves of a z-column there is no surface, so the gap is inside
+    /// exactly when the voxels at its ends are.
     pub fn of(phi: &Grid<f32>) -> Self {
         let origins = phi.topology.origins();
         let face_inside = |l: usize, z: i32| {

@@ -1,10 +1,10 @@
-//! Volume enclosed by a level set, below the voxel.
+//! The volume enclosed by a level set, with sub-voxel accuracy.
 
 use crate::grid::halo::is_constant;
 use crate::grid::{Grid, halo, leaf};
 use rayon::prelude::*;
 
-/// Voxels around a leaf that the second differences of its voxels and of their neighbours read.
+/// Voxels around a leaf that are needed for the second differences of its voxels and of their neighbours.
 pub const HALO: usize = 2;
 const STRIDES: [usize; 3] = halo::strides(HALO);
 /// A z-row of a leaf.
@@ -12,9 +12,10 @@ type Row = [f32; leaf::DIM];
 
 /// Fraction of every voxel where the distance `phi` (m, at cell centres) is negative; `h` is the voxel size, metres.
 ///
-/// H(φ̄/h) with H(t) = ½ − t between 0 and 1, where φ̄ = φ + h²∇²φ/24 is the mean of φ over the voxel. Summed over voxels it
-/// is exact for planes, because H is the fraction of a voxel that a plane across an axis leaves. A sphere of radius R
-/// would gain h²/(4R²) of its volume from φ alone, as H spreads it over a shell one voxel thick: ∇²φ = 2/R takes that back.
+/// H(φ̄/h) with H(t) = ½ − t between 0 and 1, where φ̄ = φ + h²∇²φ/24 is the mean of φ over the voxel. Summed over
+/// voxels it is exact for planes, because H is the fraction of a voxel below a plane across an axis. With φ alone a
+/// sphere of radius R would be too large by h²/(4R²) of its volume, because H spreads the surface over a shell one
+/// voxel thick; the term ∇²φ = 2/R corrects this.
 pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
     let whole = |p: f32| f32::from(p < 0.0);
     let mut inside = Grid::new(phi.topology.clone(), whole(phi.background));
@@ -44,8 +45,8 @@ pub fn fraction_inside(block: &[f32], at: usize, h: f32) -> f32 {
     fraction(block[at], STRIDES.map(along), h)
 }
 
-/// The same of a row of voxels, given the five rows along each axis of which it is the middle one. Without branches, so that
-/// the row's voxels are computed at once.
+/// The same for a row of voxels, from the five rows along each axis of which it is the middle one. There are no
+/// branches, so the loop over the row is vectorised.
 #[inline(never)]
 fn fractions_in_row(axes: [[&Row; 5]; 3], h: f32) -> Row {
     let mut fractions = [0.0; leaf::DIM];
@@ -62,8 +63,8 @@ fn fraction(phi: f32, axes: [[f32; 5]; 3], h: f32) -> f32 {
     (0.5 - (phi + (x + y + z) / 24.0) / h).clamp(0.0, 1.0)
 }
 
-/// Second difference in the middle of five values, no greater than at those on either side of it, and 0 where they disagree
-/// about the sign: a kink between two surfaces is no curvature of either.
+/// Second difference in the middle of five values, limited to those on either side of it, and 0 where these differ in
+/// sign: a kink between two surfaces is the curvature of neither.
 #[inline(always)]
 fn bend([a, b, c, d, e]: [f32; 5]) -> f32 {
     let (below, own, above) = (a + c - 2.0 * b, b + d - 2.0 * c, c + e - 2.0 * d);

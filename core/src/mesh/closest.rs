@@ -1,4 +1,4 @@
-//! The closest point of a triangle, and the normal that tells inside from outside there.
+//! The closest point of a triangle, and the normal there that decides between inside and outside.
 
 use super::TriMesh;
 use glam::DVec3;

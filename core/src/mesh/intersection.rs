@@ -1,11 +1,11 @@
-//! Finding triangles of a mesh that cross.
+//! Finds triangles of a mesh that cross each other.
 
 use super::TriMesh;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// How far, relative to the size of the triangles, an edge must reach through before it counts as crossing:
-/// parts that merely touch do not.
+/// How far, relative to the size of the triangles, an edge must pass through before it counts as crossing, so that
+/// parts that only touch do not count.
 const DEPTH: f64 = 1e-6;
 
 /// Triangles in a leaf of the tree.

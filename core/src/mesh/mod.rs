@@ -1,4 +1,4 @@
-//! Triangle meshes as solids come in, and what must hold before one has an inside.
+//! Triangle meshes of solids, and the checks that a mesh must pass to have an inside.
 
 mod closest;
 mod intersection;
@@ -54,7 +54,7 @@ pub enum MeshError {
     NotFinite {
         /// Number of the point.
         point: usize,
-        /// Where it claims to be.
+        /// Its position.
         position: Vec3,
     },
     /// Holes, or edges of more than two triangles.
@@ -88,7 +88,7 @@ pub enum MeshError {
     /// Inside out.
     #[error("the mesh is inside out near {near}: reverse its triangles")]
     Inverted {
-        /// Somewhere on the inverted part, metres.
+        /// A point on the inverted part, metres.
         near: Vec3,
     },
     /// Two triangles cross.
@@ -104,7 +104,7 @@ pub enum MeshError {
     /// No volume.
     #[error("the mesh encloses no volume")]
     Flat,
-    /// A voxel size that cannot be.
+    /// The voxel size is not a positive, finite number.
     #[error("a voxel size of {} m cannot be used", written(*.0))]
     VoxelSize(f64),
     /// Too many voxels.
@@ -120,7 +120,7 @@ pub enum MeshError {
         /// Estimated memory of the band.
         memory_gb: f64,
     },
-    /// Someone asked for an end before it was made.
+    /// The user cancelled.
     #[error("it was asked to stop")]
     Interrupted,
 }

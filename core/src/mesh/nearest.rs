@@ -1,4 +1,4 @@
-//! The triangle of a mesh nearest to a point: where what stands on a surface is looked up from anywhere.
+//! Finds the triangle of a mesh nearest to a point, to look up attributes of the surface from anywhere.
 
 use super::{TriMesh, closest_point};
 use glam::DVec3;

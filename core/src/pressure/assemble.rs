@@ -1,4 +1,5 @@
-//! From the system's data to the engine's finest level: only leaves that hold unknown cells, colours apart.
+//! Builds the engine's finest level from a system: only leaves that hold unknown cells, red and black cells stored
+//! apart.
 
 use super::system::{AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID};
 use crate::grid::leaf;
@@ -132,7 +133,7 @@ fn touch(contacts: &mut Vec<Contact>, n: usize, label: i32, weight: f32) {
     }
 }
 
-/// What the super-cells hold besides cells: compliance, and faces to known zeros and to each other.
+/// The super-cells' own data: compliance, and their faces to known zeros and to each other.
 fn supers(system: &PressureSystem) -> Supers {
     let count = system.super_cells.len();
     let mut out = Supers {
@@ -227,7 +228,7 @@ pub(super) fn extents(system: &PressureSystem) -> Vec<Extent> {
     out
 }
 
-/// Unknowns that only attached masses couple to anything get the diagonal of C M̃⁻¹ Cᵀ to be scaled by.
+/// Scale for unknowns that only attached masses couple to anything: the diagonal of C M̃⁻¹ Cᵀ.
 pub(super) fn set_lone_diagonals(level: &mut Level, attached: &[AttachedMass], active: &ActiveLeaves) {
     for mass in attached {
         for (slot, value) in diagonal(mass, |c| &c.cells) {

@@ -1,4 +1,4 @@
-//! The engine on the device that the user wants.
+//! Runs the pressure engine on the device that the user chose.
 
 use super::engine::{Iterate, MultigridSolver};
 use super::solver::{Error, Info, Params, PressureSolver, Progress};
@@ -8,7 +8,7 @@ use meniscus_kernels::conjugate_gradients::{self, ConjugateGradients, LowRank, O
 use meniscus_kernels::cuda::{self, Cuda, DeviceConjugateGradients, Failure};
 use meniscus_kernels::multigrid::Multigrid;
 
-/// A solver on a device. A CUDA device is looked for when the first system comes.
+/// A solver on a device. A CUDA device is opened when the first system comes.
 pub fn solver(device: Device) -> Box<dyn PressureSolver> {
     match device {
         Device::Auto => Box::new(DeviceSolver::<Cuda>::new(Cuda::open, false)),
@@ -24,8 +24,8 @@ pub struct DeviceSolver<D: cuda::Device> {
 }
 
 impl<D: cuda::Device + 'static> DeviceSolver<D> {
-    /// A solver that opens its device when the first system comes. Where the device is not `required`, the
-    /// processor takes over from the first failure on.
+    /// A solver that opens its device when the first system comes. If the device is not `required`, the processor takes
+    /// over after the first failure and stays in use.
     pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
         let open = move || open().map(DeviceConjugateGradients::new);
         Self { engine: MultigridSolver::default(), place: Place::new(open, required, "pressure is solved") }

@@ -1,4 +1,4 @@
-//! The engine: sets the hierarchy up, iterates, says truthfully what came out.
+//! The pressure engine: sets up the multigrid hierarchy, iterates, and reports the true residual.
 
 use super::assemble::{self, ActiveLeaves};
 use super::null_space::NullSpace;
@@ -13,7 +13,7 @@ use meniscus_kernels::multigrid::{Cycle, GRAIN, Multigrid};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// What iterates once the hierarchy stands.
+/// A device that iterates once the hierarchy is set up.
 pub(super) trait Iterate {
     /// "cpu", "cuda": where the last solve ran.
     fn device(&self) -> &'static str;
@@ -79,7 +79,7 @@ impl PressureSolver for MultigridSolver {
 }
 
 impl MultigridSolver {
-    /// Sets the hierarchy up, lets `device` iterate, says what came out.
+    /// Sets up the hierarchy, lets `device` iterate, and reports the result.
     pub(super) fn solve_on(
         &mut self,
         device: &mut dyn Iterate,

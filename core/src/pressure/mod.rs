@@ -1,4 +1,4 @@
-//! The one pressure engine: a coupling describes a [`PressureSystem`], a [`PressureSolver`] solves it.
+//! The pressure engine: a coupling describes a [`PressureSystem`], a [`PressureSolver`] solves it.
 
 mod assemble;
 mod device;

@@ -1,5 +1,5 @@
-//! The null space of a pressure system: one constant per set of unknowns that nothing ties to a known
-//! pressure. A closed tank full of liquid, a pocket behind a lid, the liquid and the bubbles of a bottle.
+//! The null space of a pressure system: one constant per set of unknowns without a connection to a known pressure.
+//! Examples are a closed tank full of liquid, a pocket behind a lid, the liquid and the bubbles of a bottle.
 //!
 //! Sets of unknowns joined by open faces are found by union-find; a set that touches no [`FIXED`] cell and
 //! holds no compliance is singular, unless an attached mass resists its constant: the null space is then the
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 /// Marks unknowns that belong to no singular set.
 const REGULAR: u32 = u32::MAX;
-/// An attachment's pull on a constant below this share of its entries' sum is their rounding.
+/// Entries smaller than this share of their absolute sum count as rounding error of an attached mass.
 const ROUNDING: f64 = 1e-6;
 
 /// The null space of one system.
@@ -91,7 +91,7 @@ impl NullSpace {
         sets + memory::of(&self.local) + memory::of_nested(&self.tied) + memory::of(&self.free)
     }
 
-    /// True when every constant is resisted.
+    /// True when no constant is left in the null space.
     pub fn is_empty(&self) -> bool {
         self.free.is_empty()
     }
@@ -197,7 +197,7 @@ impl NullSpace {
         }
     }
 
-    /// Takes out of the null space what attached masses resist.
+    /// Removes from the null space the constants that attached masses resist.
     fn tie(&mut self, system: &PressureSystem, active: &ActiveLeaves) {
         let pulls: Vec<Vec<Vec<(u32, f64)>>> = system
             .attached
@@ -233,7 +233,7 @@ impl NullSpace {
         }
     }
 
-    /// cᵀ Z: how a column moves the volume of each singular set; rounding left out.
+    /// cᵀ Z: how much a column changes the volume of each singular set; rounding errors are set to 0.
     fn pull(&self, active: &ActiveLeaves, column: &super::system::Column) -> Vec<(u32, f64)> {
         let cells = column.cells.iter().map(|&(s, w)| (self.set_of(active, s as usize), w));
         let supers = column.supers.iter().map(|&(b, w)| (self.super_sets[b as usize], w));
@@ -276,7 +276,8 @@ fn label_leaf(system: &PressureSystem, l: usize, local: &mut [u16]) -> usize {
                 && faces[axis][n] > 0.0
                 && labels[n] == CELL
                 && labels[n - stride] == CELL;
-            // Side by side with a pair that is joined already, along z on both sides: nothing new.
+            // If the pair before this one along z is joined, and both cells are connected to that pair, joining adds
+            // nothing.
             let known = axis != 2
                 && joined[2]
                 && before[axis]

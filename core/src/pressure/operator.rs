@@ -1,10 +1,10 @@
-//! The system's operator, straight from its definition: the yardstick for every engine's kernels.
+//! The system's operator, written directly from its definition. Tests compare every engine's kernels with it.
 
 use super::system::{CELL, FIXED, PressureSystem, SOLID, Unknowns};
 use crate::grid::leaf;
 use rayon::prelude::*;
 
-/// What a face of the system joins.
+/// One end of a face of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     /// An unknown cell, by its position.
@@ -16,7 +16,7 @@ enum End {
 }
 
 impl PressureSystem {
-    /// The unknown (or known zero) a cell stands for; `None` when it takes no part.
+    /// The unknown (or known zero) that a cell stands for; `None` when it takes no part.
     fn end(&self, slot: usize) -> Option<End> {
         match self.label[slot] {
             CELL => Some(End::Cell(slot)),

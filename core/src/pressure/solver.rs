@@ -1,9 +1,9 @@
-//! What every pressure solver offers, on whatever device it runs.
+//! The interface that every pressure solver offers, on any device.
 
 use super::system::{PressureSystem, SystemError, Unknowns};
 use std::ops::ControlFlow;
 
-/// How far to solve.
+/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Params {
     /// Relative residual to reach: ‖b − A x‖₂ ≤ tolerance ‖b‖₂, b made compatible with the null space.
@@ -18,7 +18,7 @@ impl Default for Params {
     }
 }
 
-/// What a solve did.
+/// The result of a solve in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// Unknowns that take part: cells with an open face, and super-cells.
@@ -31,7 +31,7 @@ pub struct Info {
     pub converged: bool,
     /// Dimension of the null space that was projected out.
     pub null_space: usize,
-    /// Share ‖b − Π b‖₂ / ‖b‖₂ of the right side that no pressure can answer and that was projected out.
+    /// Share ‖b − Π b‖₂ / ‖b‖₂ of the right side that lies in the null space and was projected out.
     pub incompatible: f64,
     /// Memory the solver itself held while it iterated, all levels included, from what its vectors have allocated.
     pub bytes: usize,
@@ -72,7 +72,8 @@ pub enum Error {
     Device(String),
 }
 
-/// Solves pressure systems. An instance holds only caches: dropping it between two solves changes no bit.
+/// Solves pressure systems. An instance holds only caches: dropping it between two solves does not change a bit of the
+/// result.
 pub trait PressureSolver: Send {
     /// Solves `A x = rhs`, starting from the given `x`. The result has no component in the null space.
     fn solve(
@@ -84,7 +85,7 @@ pub trait PressureSolver: Send {
         progress: Progress,
     ) -> Result<Info, Error>;
 
-    /// A sentence to tell once: why solves do not run on the device they might have run on.
+    /// A message to show once: why solves do not run on the device that was asked for.
     fn notice(&mut self) -> Option<String> {
         None
     }

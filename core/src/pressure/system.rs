@@ -14,7 +14,7 @@ pub const SOLID: i32 = -3;
 /// One unknown that borders many cells: a bubble with one pressure λ.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuperCell {
-    /// Volume it gives up per pascal, per second: V/(γ p dt) in m³/(s·Pa) for a gas; 0 keeps its volume exactly.
+    /// Volume it gives up per pascal and second: V/(γ p dt) in m³/(s·Pa) for a gas; 0 keeps its volume exactly.
     pub compliance: f64,
 }
 
@@ -37,7 +37,8 @@ pub struct AttachedMass {
     pub inverse_mass: Vec<f64>,
 }
 
-/// What joins a cell to a pressure that no face leads to: the air behind a wall from which liquid has parted.
+/// A connection between a cell and a pressure without a shared face: the air behind a wall from which liquid has
+/// parted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// Position `leaf * 512 + offset` of a [`CELL`].
@@ -72,7 +73,7 @@ pub struct PressureSystem {
     pub super_cells: Vec<SuperCell>,
     /// Bodies moved by the pressure.
     pub attached: Vec<AttachedMass>,
-    /// What joins cells to air that no face leads to.
+    /// Connections between cells and air that share no face.
     pub links: Vec<Link>,
 }
 
@@ -270,7 +271,7 @@ impl PressureSystem {
     }
 }
 
-/// The first slot with a bad value. Leaves are searched without an early end, so that many values are compared at once.
+/// The first slot with a bad value. Each leaf is searched without an early exit, so that the loop is vectorised.
 fn first<T: Sync>(values: &[T], bad: impl Fn(&T) -> bool + Sync) -> Option<usize> {
     values.par_chunks(leaf::SIZE).enumerate().find_map_first(|(l, leaf)| {
         let any = leaf.iter().fold(false, |any, value| any | bad(value));

@@ -1,4 +1,4 @@
-//! One solid, and all of them together, seen from a point.
+//! A single solid, and the union of all solids, sampled at points.
 
 use super::DomainLimits;
 use crate::grid::sampling::Sampler;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// How a solid moves during the substep.
 #[derive(Clone, Debug)]
 pub enum Motion {
-    /// It does not.
+    /// It is at rest.
     Static,
     /// As a rigid body.
     Rigid {
@@ -26,7 +26,7 @@ pub enum Motion {
 }
 
 impl Motion {
-    /// Whether nothing moves.
+    /// Whether it is at rest.
     pub fn is_still(&self) -> bool {
         match self {
             Motion::Static => true,
@@ -35,7 +35,7 @@ impl Motion {
         }
     }
 
-    /// Whether both move everything alike (grids are compared by identity).
+    /// Whether both give the same motion everywhere (grids are compared by identity).
     fn same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Motion::PerVoxel(a), Motion::PerVoxel(b)) => Arc::ptr_eq(a, b),
@@ -47,9 +47,9 @@ impl Motion {
     }
 }
 
-/// A solid that fluids collide with: a signed distance on a lattice of its own, placed in the world. A
-/// rigidly moving collider changes only its transform, which must keep lengths (a scaled solid has other
-/// distances: build them anew).
+/// A solid that fluids collide with: a signed distance on a lattice of its own, placed in the world. When a collider
+/// moves rigidly, only its transform changes. The transform must preserve lengths: a scaled solid has other distances,
+/// and they must be computed anew.
 #[derive(Clone, Debug)]
 pub struct Collider {
     sdf: Arc<SignedDistance>,
@@ -136,7 +136,7 @@ pub struct Solids<'a> {
 }
 
 impl<'a> Solids<'a> {
-    /// A look-up with a memory; keep one per task.
+    /// Samples the solids and remembers the last leaf; keep one per task.
     pub fn probe(&self) -> SolidProbe<'a> {
         let samplers = self.colliders.iter().map(|c| c.sdf.sampler()).collect();
         SolidProbe { solids: *self, samplers }

@@ -1,4 +1,4 @@
-//! The box a simulation happens in.
+//! The box that contains a simulation, and what its sides do.
 
 use glam::DVec3;
 
@@ -7,9 +7,9 @@ use glam::DVec3;
 pub enum Side {
     /// A solid wall.
     Closed,
-    /// Nothing: air beyond is unbounded and liquid passes.
+    /// Open: the air beyond is unbounded, and liquid passes.
     Open,
-    /// Liquid beyond is removed; air beyond is unbounded.
+    /// Kill: liquid beyond is removed; the air beyond is unbounded.
     Kill,
 }
 

@@ -1,10 +1,10 @@
-//! The solids' fields on the leaves a liquid and its air need, remembered while nothing moves.
+//! Caches the solids' fields on the leaves that a liquid and its air need, for as long as nothing moves.
 
 use crate::grid::{Topology, Transform};
 use crate::solid::{Collider, DomainLimits, Rasteriser, SolidFields, Solids, cut_leaves};
 use std::sync::Arc;
 
-/// Caches of a liquid's solver: dropping them between two substeps changes no bit of the result.
+/// Caches of a liquid's solver: dropping them between two substeps does not change a bit of the result.
 #[derive(Clone, Debug, Default)]
 pub struct SolidMemory {
     rasteriser: Rasteriser,

@@ -1,4 +1,4 @@
-//! Solids as fluids meet them: colliders, the limits of the domain, and their fields on a grid.
+//! Solids as boundary conditions of fluids: colliders, the limits of the domain, and their fields on a grid.
 
 mod collider;
 mod domain;

@@ -1,4 +1,4 @@
-//! Which leaves of a fluid's lattice solids touch, without looking at voxels.
+//! Finds the leaves of a fluid's lattice that solids touch, without visiting voxels.
 
 use super::{Collider, DomainLimits, Side, Solids};
 use crate::grid::{Coord, Topology, Transform, leaf};
@@ -8,18 +8,18 @@ use rayon::prelude::*;
 
 /// Width of the band in which solid fields are distances, voxels of the fluid.
 pub(super) const BAND: f64 = 3.0;
-/// Nodes nearer than this to a solid's surface lie on it, voxels: rounding must not open a wall that stands
-/// in a plane of nodes.
+/// Nodes closer to a solid's surface than this, voxels, count as on it, so that rounding does not open a wall that
+/// stands in a plane of nodes.
 const ON_SURFACE: f64 = 1e-4;
 
-/// What solids leave of a leaf.
+/// How solids fill a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occupancy {
     /// No solid in it.
     Open,
     /// Nothing but solid.
     Solid,
-    /// To be looked at voxel by voxel.
+    /// Solids may cut it: every voxel must be checked.
     Cut,
 }
 
@@ -144,7 +144,7 @@ impl Nearby<'_> {
     }
 }
 
-/// What solids leave of the leaf at `origin` of a fluid's lattice. `Cut` is the cautious answer.
+/// How solids fill the leaf at `origin` of a fluid's lattice. When in doubt, the answer is `Cut`.
 pub fn occupancy(
     colliders: &[Collider],
     domain: &DomainLimits,
@@ -154,10 +154,10 @@ pub fn occupancy(
     Placed::new(Solids { colliders, domain }, transform).nearby(origin).occupancy()
 }
 
-/// The leaves of a fluid's lattice that the colliders' surfaces run through, inside the domain's box: where
-/// air regions may be separated by a wall although no liquid is near. Grows with the surface.
+/// The leaves of a fluid's lattice that the colliders' surfaces run through, inside the domain's box. A wall may
+/// separate regions of air there although no liquid is near. Their number grows with the surface.
 pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Transform) -> Topology {
-    // Closed sides separate no air from other air: by themselves they cut nothing.
+    // Closed sides do not separate air from other air, so they cut no leaves.
     let no_sides = DomainLimits::unbounded();
     let placed = Placed::new(Solids { colliders, domain: &no_sides }, transform);
     let half = DVec3::splat(0.5 * leaf::DIM as f64);

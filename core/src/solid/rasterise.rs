@@ -1,4 +1,4 @@
-//! The fields by which a fluid feels solids: level set, open face fractions, velocity.
+//! Rasterises solids onto a fluid's lattice: level set, open face fractions, velocity.
 
 use super::occupancy::{Nearby, Occupancy, Placed};
 use super::split_cells::is_split;
@@ -155,7 +155,7 @@ impl NodeBlock {
             let phi = CORNERS.map(|step| self.phi[i + step]);
             *volume = match phi == [0.0; 8] {
                 false => 1.0 - cell_inside(phi),
-                // In a gap one voxel wide: its middle tells.
+                // In a gap one voxel wide the value in its middle decides.
                 true => f32::from(near.at((origin + IVec3::from_array(local)).as_dvec3()) > 0.0),
             };
         }
@@ -188,7 +188,7 @@ impl NodeBlock {
                 *open = match (closed, phi == [0.0; 4]) {
                     (true, _) => 0.0,
                     (false, false) => face_open(phi),
-                    // In a wall's plane, or across a gap one voxel wide: its middle tells.
+                    // In the plane of a wall, or across a gap one voxel wide, the value in its middle decides.
                     (false, true) => {
                         let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
                         f32::from(near.at(cell - 0.5 * DVec3::AXES[axis]) > 0.0)
@@ -199,8 +199,8 @@ impl NodeBlock {
     }
 }
 
-/// [`rasterise`] with a memory: leaves that no changed collider touches are copied from the last call, so
-/// that solids at rest cost nothing. The result is the same, bit for bit, with or without the memory.
+/// [`rasterise`] with a cache: leaves that no changed collider touches are copied from the last call, so that solids at
+/// rest cost nothing. The result is the same, bit for bit, with or without the cache.
 #[derive(Clone, Debug, Default)]
 pub struct Rasteriser {
     last: Option<Last>,
@@ -224,7 +224,7 @@ fn set_of(colliders: impl IntoIterator<Item = usize>) -> Touching {
 }
 
 impl Last {
-    /// The colliders that differ from the last call's; `None` when nothing of it can be used.
+    /// The colliders that differ from the last call's; `None` when its fields cannot be reused.
     fn changed(
         &self,
         colliders: &[Collider],

@@ -1,11 +1,11 @@
-//! Cells that a thin wall cuts into two sides.
+//! Finds cells that a thin wall cuts into two sides.
 
-/// Whether the outside corners of a cell (bit n set: corner n, x fastest, is outside the solid) fall apart
-/// into pieces not joined along edges of the cell.
+/// Whether the outside corners of a cell (bit n set: corner n, x fastest, is outside the solid) form several pieces
+/// that no edges of the cell join.
 ///
-/// Such a cell holds air of both sides of a wall thinner than its diagonal, so a fluid that treats it as one
-/// volume leaks through. Closing its faces seals every wall at least one voxel thick: any other cell joins
-/// its outside corners along edges, and no edge can jump a wall as thick as it is long.
+/// Such a cell holds air of both sides of a wall thinner than its diagonal, so a fluid that treats it as one volume
+/// leaks through. Closing its faces seals every wall at least one voxel thick: in any other cell, edges join the
+/// outside corners, and no edge can cross a wall that is as thick as the edge is long.
 pub fn is_split(outside: u8) -> bool {
     SPLIT[outside as usize]
 }

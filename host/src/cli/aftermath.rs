@@ -1,4 +1,4 @@
-//! What is said of a command whose process ended before its work was done.
+//! Messages about a command whose process ended before its work was done.
 
 use super::args::Command;
 use super::cook::{out_folder, resume_command};
@@ -9,7 +9,7 @@ use crate::loader::{OPENING, leave_alone};
 use crate::process::{End, How, Voice};
 use std::io::Write;
 
-/// Says it, and gives the exit code.
+/// Prints the message, and returns the exit code.
 pub(super) fn explain(end: &End, command: &Command) -> u8 {
     let stopped = |signal: &i32| [libc::SIGINT, libc::SIGTERM].contains(signal);
     if matches!(&end.how, How::Signal(signal) if stopped(signal)) {
@@ -84,8 +84,8 @@ fn being(doing: &str) -> String {
     doing.replacen("while it was ", "being ", 1)
 }
 
-/// Notes a plugin that ended the program when it was opened, although a look at it had found nothing; false where the
-/// next command will not know.
+/// Records a plugin that ended the program when it was opened, although the scan before had found no fault. False if
+/// the record cannot be saved for the next command.
 fn is_left_alone(end: &End) -> bool {
     let hung = matches!(end.how, How::Hung(_));
     let harmed = match end.how {

@@ -1,4 +1,4 @@
-//! What may be typed.
+//! The command line: commands and their options.
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -15,18 +15,18 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Cooks a graph
     Cook(CookArgs),
-    /// Finds errors and says what a cook will cost, before anything is cooked
+    /// Finds errors in a graph and estimates the time, memory and disk space of a cook
     Check(CheckArgs),
     /// Lists the node types, or one in full
     Nodes(NodesArgs),
     /// Shows what is in a .vdb or .geo file, a checkpoint, stats.jsonl or a folder of them, with warnings
     Inspect(InspectArgs),
-    /// Machine, devices, plugins and their versions
+    /// Shows machine, devices, plugins and their versions
     Doctor,
-    /// A water cooler, cooked twice: with trapped air and without
+    /// Cooks a water cooler twice: with trapped air and without
     Demo(DemoArgs),
-    /// Opens one plugin and says on standard output whether it can be used; how every command looks at plugins it
-    /// does not know yet
+    /// Opens one plugin and says on standard output whether it can be used; every command runs this on plugins that
+    /// it does not know yet
     #[command(hide = true)]
     ScanPlugin(ScanArgs),
 }
@@ -45,11 +45,11 @@ pub(super) struct GraphArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Device {
-    /// A GPU where there is one
+    /// A GPU if there is one, else the processor
     Auto,
     /// The processor
     Cpu,
-    /// A GPU, or fail
+    /// A GPU; without one the cook fails
     Cuda,
 }
 
@@ -67,13 +67,13 @@ impl From<Device> for crate::engine::Device {
 pub(super) struct CookArgs {
     #[command(flatten)]
     pub(super) graph: GraphArgs,
-    /// Frames to write, such as 1-48 or 12; the simulation begins at the graph's first frame all the same
+    /// Frames to write, such as 1-48 or 12; the simulation always begins at the graph's first frame
     #[arg(long, value_name = "A-B", value_parser = frame_range, allow_hyphen_values = true)]
     pub(super) frames: Option<(i32, i32)>,
     /// Folder for everything written [default: <graph name>.out]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Where to compute
+    /// Device that computes
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub(super) device: Device,
     /// Threads to use [default: as many as there are processors]
@@ -82,16 +82,16 @@ pub(super) struct CookArgs {
     /// Goes on from the latest checkpoint in the output folder
     #[arg(long)]
     pub(super) resume: bool,
-    /// Removes files of an earlier cook that this one will not write; only those that its cook.json lists
+    /// Removes files that an earlier cook's cook.json lists and that this cook will not write
     #[arg(long, conflicts_with = "resume")]
     pub(super) replace: bool,
     /// Frames between checkpoints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) checkpoint_every: u32,
-    /// Cooks although `check` expects it to need more memory than is free
+    /// Cooks even if `check` expects it to need more memory than is free
     #[arg(long)]
     pub(super) force: bool,
-    /// Checks after every node call that the node changed nothing it may only read (for plugin authors; slower)
+    /// Checks after every node call that the node did not change data it may only read (for plugin authors; slower)
     #[arg(long)]
     pub(super) paranoid: bool,
     /// Prints progress for Open Job Description farms on standard output
@@ -140,10 +140,10 @@ pub(super) struct DemoArgs {
     /// Threads to use [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(super) threads: Option<u32>,
-    /// Last frame to cook; two seconds by default, the bottle is empty after about five
+    /// Last frame to cook; the default is two seconds, and the bottle is empty after about five
     #[arg(long, value_name = "FRAME", default_value_t = 48)]
     pub(super) last: i32,
-    /// Removes files of an earlier cook that this one will not write; only those that its cook.json lists
+    /// Removes files that an earlier cook's cook.json lists and that this cook will not write
     #[arg(long)]
     pub(super) replace: bool,
 }

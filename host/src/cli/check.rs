@@ -1,4 +1,4 @@
-//! `meniscus check`
+//! `meniscus check`: finds errors in a graph and estimates the cost of a cook.
 
 use super::args::CheckArgs;
 use super::cook::{Loaded, folder_of, load};
@@ -11,7 +11,7 @@ use crate::text::number;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Share of the memory or the free disk beyond which a warning is due.
+/// Share of the memory or of the free disk above which a warning is given.
 const TIGHT: f64 = 0.8;
 
 pub(super) fn run(args: &CheckArgs) -> u8 {
@@ -111,11 +111,11 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     let mut advice = cost.advice.clone();
     let refused = crate::memory::free().and_then(|room| cost.too_large(room));
     if refused.is_none() && has.is_some_and(|h| memory > TIGHT * h) {
-        advice.push("the memory will not do: raise `particle_separation` and `division_size`, or choose a lower quality".into());
+        advice.push("the memory is too small: raise `particle_separation` and `division_size`, or choose a lower quality".into());
     }
     if free.is_some_and(|f| disk > TIGHT * f) {
         advice.push(
-            "the disk will not do: write fewer frames or grids, or choose another folder with --out".into(),
+            "the disk is too small: write fewer frames or grids, or choose another folder with --out".into(),
         );
     }
     for a in advice {
@@ -131,7 +131,7 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     text
 }
 
-/// What a source will make over the shot.
+/// The amount that a source will make over the shot.
 fn source(s: &SourceEstimate) -> String {
     let amount =
         |volume| format!("about {} particles ({})", units::count(s.particles(volume)), units::volume(volume));
@@ -142,7 +142,7 @@ fn source(s: &SourceEstimate) -> String {
             s.name, s.object
         ),
         (true, true) => {
-            format!("{over}, and to fill its region first where that is empty, {}", amount(s.fills))
+            format!("{over}, and {} to fill its region first where that is empty", amount(s.fills))
         }
         (true, false) => {
             format!("{}: keeps its region in `{}` filled, with {}", s.name, s.object, amount(s.fills))
@@ -150,16 +150,16 @@ fn source(s: &SourceEstimate) -> String {
     }
 }
 
-/// What is known of the time before anything is cooked: the fewest and the most substeps it may take.
+/// The estimated time: a range from the fewest to the most substeps.
 fn time(network: &Network, cost: &Estimate, frames: f64) -> String {
-    /// Share of the processors' time that is put to use.
+    /// Share of the processors' time that is used.
     const EFFICIENCY: f64 = 0.8;
     let processors = super::cook::processors();
     let substep = cost.substep_seconds() / (1.0 + EFFICIENCY * (f64::from(processors) - 1.0));
     let s = network.settings.substeps;
     let of = |substeps: u32| units::rough_time(frames * f64::from(substeps) * substep);
     let range = if s.min == s.max { of(s.min) } else { format!("{} to {}", of(s.min), of(s.max)) };
-    format!("time: roughly {range} on {processors} processors, and what the files take to be written")
+    format!("time: roughly {range} on {processors} processors, plus the time to write the files")
 }
 
 /// Memory of this machine, bytes.

@@ -1,4 +1,4 @@
-//! `meniscus cook`
+//! `meniscus cook`: reads a graph, cooks it, prints progress.
 
 use super::args::{CookArgs, GraphArgs};
 use super::progress::Progress;
@@ -10,7 +10,7 @@ use crate::graph::{Graph, Network, Override, Problems};
 use crate::loader::Plugins;
 use std::path::{Path, PathBuf};
 
-/// Most bytes of a graph that is read.
+/// Largest graph file that is read, bytes.
 const LARGEST_GRAPH: u64 = 1 << 30;
 
 /// A graph file read and checked.
@@ -56,7 +56,7 @@ pub(super) fn out_folder(args: &CookArgs) -> PathBuf {
     args.out.clone().unwrap_or_else(|| default_out(&args.graph.graph))
 }
 
-/// Threads to use when nobody says.
+/// Threads to use when the user does not say.
 pub(super) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &CookArgs) -> u8 {
     code
 }
 
-/// Cooks with signals that are listened to already.
+/// Cooks, with the signal handlers already set.
 pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     let loaded = match load(&args.graph) {
         Ok(loaded) => loaded,

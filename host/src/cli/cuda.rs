@@ -1,16 +1,16 @@
-//! The CUDA devices that the driver of this machine knows.
+//! Lists the CUDA devices of this machine.
 
 use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char, c_int};
 
 /// The driver's library.
 const DRIVER: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
-/// Capability that the kernels ask for.
+/// Compute capability that the kernels need.
 const CAPABILITY: (c_int, c_int) = (8, 0);
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
 const CAPABILITY_ATTRIBUTES: [c_int; 2] = [75, 76];
 
-/// What a solve with `--device cuda` or `auto` will find, in words.
+/// What a solve with `--device cuda` or `auto` will use, in words.
 pub(super) fn found() -> String {
     match devices() {
         Ok(names) => format!("cuda: {}", names.join(", ")),

@@ -8,7 +8,7 @@ use crate::output::{Row, side_by_side};
 use std::path::{Path, PathBuf};
 
 const GRAPH: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
-/// Moments of the shot on the sheet that compares both.
+/// Number of moments on the sheet that compares both shots.
 const MOMENTS: usize = 8;
 
 pub(super) fn run(args: &DemoArgs) -> u8 {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
     }
 }
 
-/// Writes the sheet with both shots, the same moments below one another.
+/// Writes the sheet with both shots, the same moments one below the other.
 fn compare(graph: &GraphArgs, glugs: &Path, pours: &Path, sheet: &Path) -> Result<(), String> {
     let network = load(graph)?.network;
     let preview = network.nodes.iter().find(|n| n.node_type.id == "meniscus.preview");
@@ -87,9 +87,9 @@ fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path) -> String {
     let sheet = sheet.display();
     format!(
         "\nWhat to look at\n\
-         \x20 {sheet}  both on one sheet, the same moments below one another\n\
-         \x20 {a}/preview/  one picture a frame and a contact sheet: the water leaves in gulps, each\n\
-         \x20                 paid for by a bubble that climbs through the neck\n\
+         \x20 {sheet}  both on one sheet, the same moments one below the other\n\
+         \x20 {a}/preview/  one picture a frame and a contact sheet: the water leaves in gulps; after\n\
+         \x20                 each gulp a bubble rises through the neck\n\
          \x20 {b}/preview/  the same without trapped air: it pours straight through\n\
          \x20 {a}/cache/    surface and vel as VDB, for Houdini, Blender or vdb_print\n\
          \x20 {a}/points/   the particles as .geo\n\

@@ -1,4 +1,4 @@
-//! `meniscus doctor`
+//! `meniscus doctor`: shows machine, devices, plugins and their versions.
 
 use super::check::machine_memory;
 use super::{DONE, FAILED, cuda, say, units};

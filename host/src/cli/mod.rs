@@ -55,10 +55,10 @@ pub fn run() -> ExitCode {
             args::Command::Demo(a) => demo::run(a),
             args::Command::ScanPlugin(a) => crate::loader::scan_here(&a.file),
         };
-        // Here, for the process that said it is the one that knows.
+        // Printed here, in the process that knows about the failure.
         if code == DONE && LOST.load(Ordering::Relaxed) { FAILED } else { code }
     };
-    // A scan is somebody's child already, and may end as it likes.
+    // A scan already runs in a child process, so it may crash.
     let code = match &command {
         args::Command::ScanPlugin(_) => work(),
         _ => crate::process::watched(tell_beside, |end| aftermath::explain(end, &command), work),
@@ -66,16 +66,16 @@ pub fn run() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Something was said that standard output did not take.
+/// Standard output did not take some text.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints to standard output and gives the code; a closed pipe is no failure. What is lost fails the command, whatever
-/// else it does.
+/// Prints to standard output and returns the exit code. A closed pipe is no failure; any other lost output makes the
+/// command fail.
 fn say(text: &str) -> u8 {
     printed(Voice::Out.write_all(crate::text::tame(text).as_bytes()))
 }
 
-/// The code of what was written to standard output.
+/// The exit code after writing to standard output.
 fn printed(written: std::io::Result<()>) -> u8 {
     match written.and_then(|()| Voice::Out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -94,13 +94,13 @@ fn tell(line: &str) {
     let _ = Voice::Err.write_all(format!("{}\n", crate::text::tame(line)).as_bytes());
 }
 
-/// Prints a line beside another process that may be drawing a progress line.
+/// Prints a line while another process may be drawing a progress line.
 fn tell_beside(line: &str) {
     let clear = if screen::Screen::is_there() { "\r\x1b[K" } else { "" };
     let _ = Voice::Err.write_all(format!("{clear}{}\n", crate::text::tame(line)).as_bytes());
 }
 
-/// Prints an error, a sentence a line, and gives its code.
+/// Prints an error, one sentence per line, and returns its exit code.
 fn fail(code: u8, error: &dyn std::fmt::Display) -> u8 {
     error.to_string().lines().for_each(|line| tell(&format!("error: {line}")));
     code

@@ -1,4 +1,4 @@
-//! The live progress line; plain lines where nobody watches a terminal.
+//! The live progress line on a terminal; plain lines elsewhere.
 
 use super::screen::Screen;
 use super::{tell, units};
@@ -13,7 +13,7 @@ use std::time::Instant;
 const PARTS: u64 = 100;
 /// How often the bar is drawn, 1/s.
 const DRAWN: u8 = 20;
-/// Sentences of one node that are shown of a substep, and of a cook.
+/// Messages of one node that are shown per substep, and per cook.
 const SENTENCES_A_SUBSTEP: u32 = 20;
 const SENTENCES: u32 = 500;
 
@@ -33,13 +33,13 @@ struct Seen {
     fraction: f64,
     first_volume: Option<f64>,
     line: String,
-    /// What was said last of frames that are not on disk yet.
+    /// The last statistics of frames that are not on disk yet.
     lines: BTreeMap<i32, String>,
-    /// How much nodes had to say.
+    /// The numbers of messages by node.
     said: BTreeMap<String, Said>,
 }
 
-/// Sentences of one node.
+/// The messages of one node.
 #[derive(Default)]
 struct Said {
     this_substep: u32,
@@ -48,7 +48,7 @@ struct Said {
 }
 
 impl Said {
-    /// Counts a sentence; whether it is shown.
+    /// Counts a message; returns whether it is shown.
     fn one_more(&mut self) -> bool {
         let shown = self.this_substep < SENTENCES_A_SUBSTEP && self.all < SENTENCES;
         if shown {
@@ -74,15 +74,15 @@ impl Progress {
         Self { bar, quiet, openjd, seen: Mutex::default() }
     }
 
-    /// Takes the line away, so that what follows is not written over, and says how much was left out.
+    /// Removes the progress line before other text is printed, and tells how many messages were not shown.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
         let left_out = |(node, said): (&String, &Said)| match said.left_out {
             0 => None,
-            1 => Some(format!("warning: {node}: one more sentence of it is left out")),
-            n => Some(format!("warning: {node}: {n} more sentences of it are left out")),
+            1 => Some(format!("warning: {node}: one more message of this node is not shown")),
+            n => Some(format!("warning: {node}: {n} more messages of this node are not shown")),
         };
         self.with(|s| s.said.iter().filter_map(left_out).for_each(|line| tell(&line)));
     }
@@ -190,7 +190,7 @@ fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
     parts.join(" · ")
 }
 
-/// Change of the liquids' volume since they began, relative to what should be there where a node says so.
+/// Change of the liquids' volume since the start, relative to the rest volume if a node reports one.
 fn drift(stats: &SubstepStats, seen: &mut Seen) -> Option<f64> {
     let sum = |key: &str| {
         let numbers = stats.objects.values().filter_map(|o| match o.measures.get(key) {

@@ -6,15 +6,15 @@ use std::fmt::Write as _;
 use std::io::{Result, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Letters in a line where the terminal does not say.
+/// Letters in a line if the terminal does not say.
 const WIDTH: u16 = 80;
 
-/// Standard error, written to when a drawing is complete.
+/// Standard error; written when a drawing is complete.
 #[derive(Debug, Default)]
 pub(super) struct Screen(Mutex<String>);
 
 impl Screen {
-    /// A person looks on, at a terminal that can move its cursor.
+    /// True on a terminal that can move its cursor.
     pub(super) fn is_there() -> bool {
         Voice::Err.is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
     }

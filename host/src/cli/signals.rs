@@ -1,15 +1,15 @@
-//! Ctrl-C and SIGTERM.
+//! Handles Ctrl-C and SIGTERM.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 
-/// Signals that come as close together as this are one: what is sent to a group comes from the parent process too.
+/// Signals within this time count as one: a signal to a process group also arrives through the parent process.
 #[cfg(unix)]
 const ONE: Duration = Duration::from_millis(100);
 
-/// What a signal asks for.
+/// The request that a signal makes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
     /// Finish the substep, write a checkpoint, end.
@@ -18,12 +18,12 @@ pub(super) struct Signals {
     pub(super) cancel: Arc<AtomicBool>,
 }
 
-/// From now on a write beyond the largest file that is allowed (`ulimit -f`) fails as one to a full disk does, instead
-/// of ending the process.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail like writes to a full disk, instead of ending the
+/// process.
 pub(super) fn survive_file_limits() {
     #[cfg(unix)]
     {
-        // Where no handler can be set, a limit ends the process as before.
+        // If no handler can be set, the limit ends the process as before.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     }
 }

@@ -1,7 +1,7 @@
-//! What the host owns: grids, geometry, tables, and the objects that carry them.
+//! The host's data: grids, geometry, tables, and the objects that hold them.
 //!
-//! Every array stands behind an [`std::sync::Arc`], so cloning an object is cheap and a stage copies only what
-//! it writes. Dropping such a clone is how a rejected substep is undone.
+//! Every array is behind an [`std::sync::Arc`], so cloning an object is cheap and a stage copies only what it writes. A
+//! rejected substep is undone by dropping such a clone.
 
 mod array;
 mod geometry;

@@ -1,4 +1,4 @@
-//! Objects: what is simulated, as named ports of data.
+//! Objects: the simulated things, each a set of named ports with data.
 
 use super::{Geometry, Grid, Table};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub struct Object {
     pub kind: String,
     /// Its data by port name.
     pub ports: BTreeMap<String, Port>,
-    /// Time, s, by which its velocities are ahead of its positions: half a substep, once it has taken one.
+    /// Time by which its velocities are ahead of its positions, s: half a substep, once it has taken one.
     pub lead: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Stamps: equal stamp, same bytes, nothing to send again.
+//! Stamps: two arrays with the same stamp hold the same bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

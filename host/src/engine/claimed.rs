@@ -1,28 +1,29 @@
-//! What of a source's region is left to it: not what lies in solids, beyond sides of the box, or in another source.
+//! Computes which part of a source's region makes liquid: not the part in solids, outside the box, or in another
+//! source.
 
 use crate::data::Geometry;
 use glam::{DVec2, DVec3, Vec3};
 
-/// Lines across the widest side of a region along which it is measured.
+/// Lines across the widest side of a region that sample it.
 const LINES: usize = 64;
 
 /// Shares of a region, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Left {
-    /// Of its volume, where it makes liquid.
+    /// Share of its volume in which it makes liquid.
     pub(super) volume: f64,
-    /// Of its front, through which it drives liquid.
+    /// Share of its front through which it drives liquid.
     pub(super) front: f64,
 }
 
-/// What takes places away from a region.
+/// The things that reduce a region.
 #[derive(Default)]
 pub(super) struct Claims<'a> {
-    /// Regions of sources that came before: a place that is in several is one place.
+    /// Regions of sources that come before: a place in several regions counts once.
     pub(super) sources: Vec<&'a Geometry>,
-    /// What liquid cannot be in.
+    /// Solids, which liquid cannot enter.
     pub(super) solids: Vec<&'a Geometry>,
-    /// The box, m: beyond it liquid cannot be. Infinite at its open sides.
+    /// The box, m; liquid cannot be outside it. Infinite at its open sides.
     pub(super) limits: Option<(DVec3, DVec3)>,
 }
 
@@ -47,7 +48,7 @@ impl Lines {
         let size = ends.1 - ends.0;
         let step = size.max_element() / LINES as f64;
         let count = [size.x, size.y].map(|s| (s / step).ceil().clamp(1.0, LINES as f64) as usize);
-        // The lines stand in the middle of what they stand for.
+        // The lines run through the middle of the columns that they stand for.
         let spare = DVec2::new(count[0] as f64, count[1] as f64) * step - size;
         (step > 0.0 && step.is_finite()).then_some(Self {
             axes: [u, v, w],
@@ -57,7 +58,7 @@ impl Lines {
         })
     }
 
-    /// Where on each line meshes are, from where to where.
+    /// The intervals of each line that lie inside the meshes.
     fn inside(&self, meshes: &[&Geometry]) -> Vec<Vec<(f64, f64)>> {
         let mut crossings: Vec<Vec<(f64, i32)>> = vec![Vec::new(); self.count[0] * self.count[1]];
         for triangle in meshes.iter().flat_map(|g| corners(g)) {
@@ -77,7 +78,7 @@ impl Lines {
         let range = |low: f64, high: f64, count: usize| {
             (low.ceil().max(0.0) as usize)..((high.floor() + 1.0).clamp(0.0, count as f64) as usize)
         };
-        // Of an edge that two triangles share, a line that meets it crosses one of them.
+        // At an edge that two triangles share, a line crosses only one of them.
         let is_left = |from: DVec2, to: DVec2, at: DVec2| {
             let (flips, from, to) =
                 if (from.x, from.y) > (to.x, to.y) { (true, to, from) } else { (false, from, to) };
@@ -118,7 +119,7 @@ impl Lines {
     }
 }
 
-/// From where to where a line is inside, of where it goes in and out.
+/// The intervals inside, from the points where a line enters and leaves.
 fn spans(mut crossings: Vec<(f64, i32)>) -> Vec<(f64, f64)> {
     crossings.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut depth, mut from, mut spans) = (0, 0.0, Vec::new());
@@ -134,7 +135,7 @@ fn spans(mut crossings: Vec<(f64, i32)>) -> Vec<(f64, f64)> {
     spans
 }
 
-/// What of some spans, which do not overlap, others leave.
+/// The part of some disjoint intervals that others leave free.
 fn without(spans: &[(f64, f64)], taken: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut left = spans.to_vec();
     for &(from, to) in taken {
@@ -144,7 +145,7 @@ fn without(spans: &[(f64, f64)], taken: &[(f64, f64)]) -> Vec<(f64, f64)> {
     left
 }
 
-/// What is left of a region that drives along a direction, or does not where that is 0.
+/// The free part of a region that drives liquid along a direction; a direction of 0 means that it does not drive.
 pub(super) fn left(region: &[&Geometry], along: DVec3, claims: &Claims) -> Left {
     let whole = Left { volume: 1.0, front: 1.0 };
     let Some(lines) = Lines::over(region, along) else { return whole };
@@ -160,7 +161,8 @@ pub(super) fn left(region: &[&Geometry], along: DVec3, claims: &Claims) -> Left 
         let sum = |spans: &[(f64, f64)]| spans.iter().map(|(a, b)| b - a).sum::<f64>();
         let unclaimed = without(&free, &sources[n]);
         (length, left) = (length + sum(own), left + sum(&unclaimed));
-        // What goes through another source's region is that one's, and what lies in a solid never comes out.
+        // Liquid that passes through another source's region belongs to that source, and liquid made inside a solid
+        // never comes out.
         let near = 1e-6 * lines.step;
         let comes_out = free.iter().any(|s| s.1 > front - near) && sum(&unclaimed) > sum(&free) - near;
         (fronts, open) = (fronts + 1, open + usize::from(comes_out));

@@ -1,9 +1,9 @@
-//! How long the next substep is.
+//! Decides the length of the next substep.
 
 use super::state::Clock;
 use crate::graph::Substeps;
 
-/// What limits a substep.
+/// The limits of a substep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Length of a frame, s.
@@ -17,14 +17,15 @@ pub(super) struct Limits {
 pub(super) struct Pace {
     /// Its length, s.
     pub(super) dt: f64,
-    /// Length promised for the one after, s: forces act until its middle.
+    /// Length promised for the one after, s: forces act until the middle of that one.
     pub(super) dt_next: f64,
     /// It ends the frame.
     pub(super) last: bool,
 }
 
-/// How many times longer a promised substep may be than nodes wish for when it comes, before it is cut. Of what falls from
-/// rest, the first promise is (1 + √5)/2 times too long then, by what a liquid wishes for, and still crosses no more than it may.
+/// How many times longer a promised substep may be than the nodes' wish when its turn comes; beyond that it is cut. For
+/// liquid that falls from rest, the first promise is (1 + √5)/2 times longer than the wish, and the liquid still
+/// crosses no more voxels than it may.
 const SLACK: f64 = 1.65;
 
 /// How many times longer a substep may be than the one before it.
@@ -34,13 +35,13 @@ const GROWTH: f64 = 2.0;
 fn parts(left: f64, wish: f64, limits: &Limits, done: u32) -> u32 {
     let (least, most) = (limits.substeps.min.saturating_sub(done), limits.substeps.max.saturating_sub(done));
     let wanted = (left / wish * (1.0 - 1e-9)).ceil().max(1.0);
-    // A wish of 0 or NaN saturates the cast; the upper limit stands.
+    // A wish of 0 or NaN saturates the cast, so the upper limit applies.
     (wanted as u32).clamp(least.max(1), most.max(least).max(1))
 }
 
 /// The next substep, when nodes wish for substeps of at most `wish` seconds.
 ///
-/// It has the length that was promised, unless that has become far too long; the one after it is promised now.
+/// It has the promised length, unless that has become far too long. The length of the one after it is promised now.
 pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
     let left = limits.frame - clock.elapsed;
     let wished = left / f64::from(parts(left, wish, limits, clock.substep));
@@ -58,8 +59,8 @@ pub(super) fn cut(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
 
 /// A substep of `dt` seconds, and what is promised after it.
 ///
-/// Velocities belong to the middle of the substep that was promised. Where this one is shorter, the next one ends no
-/// sooner than that would have: forces then have at least half a substep to act.
+/// Velocities belong to the middle of the promised substep. If this one is shorter, the next one ends no earlier than
+/// the promised one would have; forces then have at least half a substep to act.
 fn ahead(clock: &Clock, dt: f64, wish: f64, limits: &Limits) -> Pace {
     let left = limits.frame - clock.elapsed;
     let last = dt >= left * (1.0 - 1e-9);

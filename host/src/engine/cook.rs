@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How a shot is to be cooked.
+/// The options of a cook.
 pub struct CookOptions<'a> {
     /// Folder of everything written.
     pub out: &'a Path,
@@ -35,21 +35,21 @@ pub struct CookOptions<'a> {
     pub checkpoint_every: u32,
     /// Thread budget.
     pub threads: u32,
-    /// Where solves should run.
+    /// The device for solves.
     pub device: Device,
-    /// Memory that may be used, bytes; a shot that is expected to need more is not begun.
+    /// Memory that may be used, bytes; a shot that is expected to need more is refused.
     pub room: Option<f64>,
-    /// Looks, at every call of a node, whether it changed what it may only read.
+    /// Checks at every call of a node that it did not change read-only data.
     pub paranoid: bool,
     /// Finish the substep, write a checkpoint and end.
     pub stop: &'a AtomicBool,
     /// End at once; the substep under way is lost.
     pub cancel: &'a AtomicBool,
-    /// What `cook.json` says.
+    /// The contents of `cook.json`.
     pub record: &'a Record,
 }
 
-/// Whoever looks on, from the cooking thread.
+/// The observer of a cook, called from the cooking thread.
 pub trait Onlooker: super::Watcher {
     /// The shot is about to begin, or to go on, at this frame.
     fn begins(&self, frame: i32, last: i32);
@@ -64,7 +64,7 @@ pub trait Onlooker: super::Watcher {
 pub enum Ended {
     /// Every frame is written.
     Done,
-    /// Someone stopped it; this checkpoint holds what was done.
+    /// It was stopped; this checkpoint holds what was done.
     Interrupted(PathBuf),
 }
 
@@ -139,13 +139,13 @@ pub fn cook(
     let worth = Worth::default();
     let mut cook = Cook { simulation, frames, worth, keeper, origin, options, onlooker, first, last };
     let ended = cook.run();
-    // A frame that cannot be written went wrong before anything else did.
+    // A frame that could not be written is the first error, so it is reported.
     cook.wait_for_frame()?;
     drop(lock);
     ended
 }
 
-/// Refuses a shot that is expected to need more memory than there is, before hours are spent on its way there.
+/// Refuses a shot that is expected to need more memory than there is, before hours are spent on it.
 fn fits(
     simulation: &mut Simulation,
     plugins: &Plugins,
@@ -155,7 +155,7 @@ fn fits(
     let network = simulation.network;
     let cost = estimate(network, &simulation.plan, &mut simulation.evaluator)?;
     let Some(sentence) = cost.too_large(room) else { return Ok(()) };
-    // What a node has to say about a size that cannot be meant says more than what it would cost.
+    // A node's own message about an impossible size says more than the estimate.
     if let Err(problems) = rehearse(network, plugins, options.folder, options.threads) {
         return Err(CookError::Failed(problems.0.first().map_or(String::new(), Problem::to_string)));
     }
@@ -167,12 +167,12 @@ const CHECKPOINTS: &str = "checkpoints";
 /// Files that are named where some are left of an earlier cook.
 const NAMED: usize = 3;
 
-/// What is lost if the frame that is being written is broken off: how long it took to cook.
+/// The work that is lost if the frame that is being written is broken off: the time it took to cook.
 #[derive(Default)]
 struct Worth {
-    /// From the last checkpoint on disk to the one that is being written.
+    /// From the last checkpoint on disk to the one being written.
     pending: Duration,
-    /// Since that.
+    /// Since then.
     since: Duration,
 }
 
@@ -181,7 +181,7 @@ struct Cook<'a> {
     frames: Frames<'a>,
     worth: Worth,
     keeper: Keeper,
-    /// What the state is made from, as far as was known at the start.
+    /// What the state is made from, as known at the start.
     origin: Origin,
     options: &'a CookOptions<'a>,
     onlooker: &'a dyn Onlooker,
@@ -195,8 +195,8 @@ impl Cook<'_> {
         let before = self.written_before(resumed);
         let listed = self.frames.outputs()?.listed((self.first, self.last));
         let leftovers = if resumed { Vec::new() } else { self.leftovers(&before, &listed)? };
-        // The objects first, and what forces and solvers say to them: what an earlier cook left stays until this one has
-        // something to put in its place.
+        // Objects, forces and solvers are initialised first, so that the files of an earlier cook are kept until this
+        // one has something to replace them.
         if !resumed && self.step(|s| s.initialise().map(Some))?.is_none() {
             return self.interrupted();
         }
@@ -251,7 +251,7 @@ impl Cook<'_> {
         Ok(Ended::Done)
     }
 
-    /// What the `cook.json` of an earlier cook lists. One that goes on should find it whole.
+    /// The list in the `cook.json` of an earlier cook. A cook that resumes should find all of it.
     fn written_before(&self, resumed: bool) -> Vec<Listed> {
         let why = match listed::read(self.options.out) {
             Ok(listed) => return listed,
@@ -268,8 +268,8 @@ impl Cook<'_> {
         Vec::new()
     }
 
-    /// Files of an earlier cook that are to be removed, if anyone said so. Frames of two cooks in one folder look like
-    /// one shot.
+    /// Removes files of an earlier cook, if the user asked for it; otherwise refuses. Frames of two cooks in one folder
+    /// look like one shot.
     fn leftovers(&self, before: &[Listed], now: &[Listed]) -> Result<Vec<PathBuf>, CookError> {
         let found = listed::leftovers(self.options.out, before, now);
         let removed: &[PathBuf] = if self.options.replace { &[] } else { &found.listed };
@@ -293,7 +293,7 @@ impl Cook<'_> {
         )))
     }
 
-    /// Says which files of frames that are not cooked again have gone meanwhile.
+    /// Warns about files of earlier frames that are missing and will not be cooked again.
     fn tell_of_missing(&self, missing: &[PathBuf]) {
         let names: Vec<String> = missing.iter().take(NAMED).map(|p| p.display().to_string()).collect();
         if !names.is_empty() {
@@ -322,7 +322,7 @@ impl Cook<'_> {
         }
     }
 
-    /// Hands a frame to those who write it, once the one before is on disk.
+    /// Passes a frame to the writing thread, once the frame before is on disk.
     fn frame_done(&mut self) -> Result<(), CookError> {
         self.wait_for_frame()?;
         if self.frames.is_broken() {
@@ -346,7 +346,7 @@ impl Cook<'_> {
         self.frame_written(|frames| frames.wait(worth))
     }
 
-    /// Tells the onlooker of a frame that has come to be on disk.
+    /// Tells the observer that a frame is on disk.
     fn frame_written(
         &mut self,
         look: impl FnOnce(&mut Frames) -> Result<Option<Written>, CookError>,
@@ -374,7 +374,7 @@ impl Cook<'_> {
         if self.simulation.state().holders.is_empty() {
             return Err(nothing());
         }
-        // A checkpoint counts on the files of the frames before it.
+        // A checkpoint relies on the files of the frames before it.
         self.wait_for_frame()?;
         if self.frames.is_broken() {
             let latest = checkpoint::latest(&self.options.out.join(CHECKPOINTS));
@@ -412,7 +412,7 @@ impl Cook<'_> {
         Ok(true)
     }
 
-    /// The frames before are not cooked again for an output that was not there then.
+    /// Frames before the resume point are not cooked again for an output that was added later.
     fn tell_of_new_outputs(&self, saved: &Checkpoint) {
         let wrote = |name: &str| saved.origin.nodes.get(name).is_some_and(|n| !n.bypass);
         for (name, _) in self.origin.nodes.iter().filter(|(name, n)| n.output && !n.bypass && !wrote(name)) {

@@ -1,4 +1,4 @@
-//! What a shot will cost, before anything is cooked.
+//! Estimates the cost of a shot before anything is cooked.
 
 use super::plan::Plan;
 use super::poured::{SourceEstimate, poured};
@@ -9,18 +9,18 @@ use crate::node::{NodeKind, Value};
 use crate::text;
 use glam::{DVec3, Vec3};
 
-/// Bytes a particle takes while a substep runs: what it carries, before and after the substep, and on its way into
-/// a file. Fitted to the memory of the water cooler in two resolutions, as the two numbers below.
+/// Bytes per particle while a substep runs: its attributes before and after the substep, and while a file is written.
+/// Fitted, as the two numbers below, to the memory of the water cooler at two resolutions.
 const PARTICLE_BYTES: f64 = 360.0;
 /// Bytes a voxel takes while a substep runs: face and centre fields, solver vectors in f64, multigrid levels.
 const VOXEL_BYTES: f64 = 380.0;
 /// Bytes the program takes before there is anything to simulate.
 const PROGRAM_BYTES: f64 = 60e6;
-/// Seconds of one core that a particle takes in a substep; measured on the water cooler, as the next.
+/// Seconds of one core per particle and substep; measured on the water cooler, as the next.
 const PARTICLE_SECONDS: f64 = 0.8e-6;
 /// Seconds of one core that a voxel of a liquid takes in a substep.
 const VOXEL_SECONDS: f64 = 1.2e-6;
-/// Voxels of an 8³ leaf that a surface voxel keeps alive on average: leaves are whole.
+/// Voxels of 8³ leaves that are active per voxel of the surface, on average, because leaves are whole.
 const LEAF_FILL: f64 = 12.0;
 /// Bytes of a level set in a file per voxel of its narrow band, compressed.
 const FILE_BYTES: f64 = 3.0;
@@ -28,14 +28,14 @@ const FILE_BYTES: f64 = 3.0;
 const BAND: f64 = 6.0;
 /// Bytes of a particle in a .geo text file.
 const GEO_BYTES: f64 = 110.0;
-/// Thinnest wall that liquid does not pass, voxels: one on either side of its middle.
+/// Thinnest wall that keeps liquid in, voxels: one on either side of its middle.
 const TIGHT_WALL: f64 = 2.0;
-/// Share of a wall's thickness that the flat triangles of a round mesh may take away.
+/// Share of a wall's thickness that the flat triangles of a round mesh may remove.
 const FLATTENED: f64 = 0.05;
 /// Rounding of an f32 position, relative to its size.
 const F32_ROUNDING: f64 = 1.0 / 16_777_216.0;
 
-/// What one object will cost.
+/// The cost of one object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectEstimate {
     /// Name of the object.
@@ -52,7 +52,7 @@ pub struct ObjectEstimate {
     pub disk: f64,
 }
 
-/// What a shot will cost, and what to think about first.
+/// The cost of a shot, and advice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// By object.
@@ -64,7 +64,7 @@ pub struct Estimate {
 }
 
 impl ObjectEstimate {
-    /// Adds what a source will have given it at the end of the shot.
+    /// Adds the liquid that a source will have made at the end of the shot.
     fn pours(&mut self, source: &SourceEstimate) {
         let volume = source.fills + source.drives;
         self.particles += source.particles(volume);
@@ -80,7 +80,7 @@ impl Estimate {
         PROGRAM_BYTES + self.objects.iter().map(|o| o.memory).sum::<f64>()
     }
 
-    /// Why a cook with `room` bytes of memory to spare refuses the shot, if it does; one sentence.
+    /// Why a cook with `room` bytes of free memory refuses the shot, if it does; one sentence.
     pub fn too_large(&self, room: f64) -> Option<String> {
         let needed = self.memory();
         let gigabytes = |bytes: f64| format!("{} GB", text::number(text::rounded(bytes * 1e-9)));
@@ -97,7 +97,7 @@ impl Estimate {
         })
     }
 
-    /// Seconds of one core for a substep; what only stands and is collided with takes next to none.
+    /// Seconds of one core for a substep; solids at rest cost almost nothing.
     pub fn substep_seconds(&self) -> f64 {
         let simulated = self.objects.iter().filter(|o| o.particles > 0.0);
         simulated.map(|o| o.particles * PARTICLE_SECONDS + o.voxels * VOXEL_SECONDS).sum()
@@ -183,7 +183,7 @@ fn number(node: &Bound, name: &str) -> Option<f64> {
     }
 }
 
-/// Adds what a piece of starting geometry will cost, by the parameters that say how fine it is.
+/// Adds the cost of a piece of starting geometry, from the parameters that set its resolution.
 fn measure(node: &Bound, g: &Geometry, object: &mut ObjectEstimate) {
     let p = |i: u32| g.positions().get(i as usize).map_or(DVec3::ZERO, |p| Vec3::from(*p).as_dvec3());
     let (mut volume, mut area) = (0.0, 0.0);

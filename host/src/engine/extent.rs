@@ -1,4 +1,4 @@
-//! Where a shot takes place, known before anything is simulated.
+//! Computes the space that a shot takes up, before anything is simulated.
 
 use super::scene::upstream;
 use crate::geometry::Evaluator;
@@ -10,11 +10,12 @@ use glam::{DVec3, Vec3};
 /// Moments of the shot at which geometry that moves by itself is looked at.
 const LOOKS: i32 = 5;
 
-/// Bounds of the geometry that each object upstream of a node is made of, over the whole shot. They depend on
-/// the graph alone, so a resumed cook finds the same. Geometry that cannot be made is left to whoever needs it.
+/// Bounds of the geometry that each object upstream of a node is made of, over the whole shot. They depend on the graph
+/// alone, so a resumed cook finds the same ones. Geometry that cannot be made is skipped here; the node that needs it
+/// reports the error.
 ///
-/// Liquid leaves what it starts as; in a tank (a solver's volume limits with four closed sides) it may go
-/// everywhere, so there the tank counts as well.
+/// Liquid leaves its starting place. In a tank (a solver's volume limits with four closed sides) it may go everywhere,
+/// so the tank counts as well.
 pub(super) fn extents(network: &Network, evaluator: &mut Evaluator, node: usize) -> Vec<(String, Bounds)> {
     let mut found = Vec::new();
     for object in upstream(network, node) {

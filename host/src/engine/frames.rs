@@ -1,4 +1,4 @@
-//! Writing frames beside the next one's cook: pictures and caches, then the checkpoint.
+//! Writes frames while the next one is cooked: pictures and caches, then the checkpoint.
 
 use super::checkpoint::{Checkpoint, Keeper};
 use super::cook::CookError;
@@ -11,20 +11,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Bytes of the writing thread's stack: as many as a program's own has.
+/// Stack size of the writing thread, bytes: that of a program's main thread.
 const STACK: usize = 8 << 20;
-/// How often who waits for a frame looks whether it is still wanted.
+/// Time between two checks whether a frame is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a frame is waited for at least once the cook is to stop.
+/// Shortest time that a frame is waited for once the cook is to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A frame that is done, as it is to be left on disk.
+/// A finished frame, ready to be written.
 pub(super) struct Finished {
     /// Number of the frame.
     pub(super) frame: i32,
-    /// What its output nodes write; `None` for a frame nobody asked for.
+    /// The data for its output nodes; `None` for a frame outside the range to write.
     pub(super) view: Option<View>,
-    /// Where a later cook may go on from.
+    /// The state from which a later cook may go on.
     pub(super) checkpoint: Option<Checkpoint>,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Written {
     pub(super) files: Vec<PathBuf>,
 }
 
-/// Writes frames on a thread of its own, one at a time, while the next one is simulated. A frame's checkpoint comes
-/// after its files: whoever goes on from there finds them. What waits to be written shares its arrays with the
+/// Writes frames on a thread of its own, one at a time, while the next one is simulated. A frame's checkpoint is
+/// written after its files, so that a cook that goes on from it finds them. The waiting data shares its arrays with the
 /// simulation until that changes them, so it costs at most one state.
 ///
-/// Who waits for a frame does not wait for ever: once the cook is to be cancelled, or to stop and what it would lose is worth
-/// no more waiting, the frame is broken off. It is cooked again then, from the checkpoint before it.
+/// Waiting for a frame has an end: once the cook is cancelled, or is to stop and the frame's work is worth less than
+/// the wait, the frame is broken off. It is cooked again from the checkpoint before it.
 pub(super) struct Frames<'a> {
     keeper: Keeper,
     asked: Asked<'a>,
@@ -60,11 +60,11 @@ struct Pending {
     done: Receiver<()>,
 }
 
-/// Who may want the cook to end, and how the frames are told.
+/// Why the cook should end, as the frames are told.
 pub(super) struct Asked<'a> {
     /// Keep what is done and end.
     pub(super) stop: &'a AtomicBool,
-    /// End at once.
+    /// The conditions that a writer checks.
     pub(super) cancel: &'a AtomicBool,
     /// What those who write a frame look at.
     pub(super) halt: Arc<AtomicBool>,
@@ -75,7 +75,7 @@ impl<'a> Frames<'a> {
         Self { keeper, asked, broken: false, outputs: Some(outputs), pending: None }
     }
 
-    /// Whether a frame was broken off, so that no later state can be gone on from.
+    /// Whether a frame was broken off, after which no later state can be resumed from.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -85,8 +85,8 @@ impl<'a> Frames<'a> {
         self.outputs.as_mut().ok_or_else(lost)
     }
 
-    /// Begins to write a frame; the one before must be told of ([`Frames::wait`]). The first checkpoint of a folder is
-    /// written before anything else happens: a plugin that crashes meanwhile would leave none to go back to.
+    /// Begins to write a frame; the one before must be reported first ([`Frames::wait`]). The first checkpoint of a
+    /// folder is written before anything else happens: otherwise a plugin that crashes would leave none to resume from.
     pub(super) fn begin(&mut self, finished: Finished) -> Result<Option<Written>, CookError> {
         let keeper = self.keeper.clone();
         let first = keeper.is_empty();
@@ -100,7 +100,7 @@ impl<'a> Frames<'a> {
             let written = write(&mut outputs, &keeper, finished, &halt);
             (outputs, written)
         };
-        // A machine that has no thread left cannot solve either.
+        // A machine without a free thread cannot solve either.
         let thread = std::thread::Builder::new().name("frame".into()).stack_size(STACK).spawn(job);
         let cannot = |e| CookError::Failed(format!("cannot begin a thread that writes the frame: {e}"));
         self.pending = Some(Pending { frame, thread: thread.map_err(cannot)?, done });
@@ -115,11 +115,11 @@ impl<'a> Frames<'a> {
         Ok(None)
     }
 
-    /// Waits until nothing is being written; tells of the frame that was. Once the cook is to stop, it waits for as long as
-    /// what is lost with the frame took to cook, `worth`.
+    /// Waits until nothing is being written, and reports the frame that was. Once the cook is to stop, it waits at most
+    /// as long as the work lost with the frame took to cook, `worth`.
     pub(super) fn wait(&mut self, worth: Duration) -> Result<Option<Written>, CookError> {
         let Some(Pending { frame, thread, done }) = self.pending.take() else { return Ok(None) };
-        // A cook that is broken off meanwhile did not wait for a node.
+        // A cook that is cancelled meanwhile was not waiting for a node.
         let waiting = waits_for_frame(frame);
         let mut stopping = None;
         while done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
@@ -137,7 +137,7 @@ impl<'a> Frames<'a> {
         Ok(written)
     }
 
-    /// Writes what comes after the last frame; false if that was broken off.
+    /// Writes the files that come after the last frame; false if that was broken off.
     pub(super) fn finish(&mut self) -> Result<bool, CookError> {
         let mut outputs = self.outputs.take().ok_or_else(lost)?;
         let Asked { stop, cancel, halt } = &self.asked;
@@ -177,7 +177,7 @@ fn write(
 ) -> Result<Option<Written>, CookError> {
     let Finished { frame, view, checkpoint } = finished;
     let files = match view.map_or(Ok(Vec::new()), |view| outputs.write(&view)) {
-        // Whatever went wrong: the frame will be cooked again.
+        // After any error the frame will be cooked again.
         Err(_) if halt.load(Ordering::Relaxed) => return Ok(None),
         files => files?,
     };

@@ -1,5 +1,5 @@
-//! The files a cook may write, as `cook.json` lists them: what a later cook may remove, and what it must not leave
-//! beside its own frames.
+//! The files that a cook may write, as listed in `cook.json`. A later cook may remove these, and must not mix them with
+//! its own frames.
 
 use crate::output::{FRAME, file_name, frame_of};
 use serde_json::{Value as Json, json};
@@ -28,7 +28,7 @@ impl Listed {
         }
     }
 
-    /// `None` for what does not lie in a folder of a node: `cook.json` may be anybody's.
+    /// `None` for a file outside a node's folder: `cook.json` may come from anybody.
     fn from_json(json: &Json) -> Option<Self> {
         let file = json["file"].as_str()?;
         let path = Path::new(file);
@@ -56,7 +56,7 @@ impl Listed {
     }
 }
 
-/// What `cook.json` of a folder lists; the error says, after the file's name, why that cannot be told.
+/// The list in the `cook.json` of a folder; the error says, after the file's name, why it cannot be read.
 pub(super) fn read(out: &Path) -> Result<Vec<Listed>, String> {
     let bytes = match crate::files::read_file(&out.join("cook.json"), LARGEST) {
         Ok(bytes) => bytes,
@@ -70,8 +70,8 @@ pub(super) fn read(out: &Path) -> Result<Vec<Listed>, String> {
     Ok(listed.collect::<Result<_, _>>()?)
 }
 
-/// The files of some frames that are not there though one of an earlier frame is, those of the first frames first. A
-/// file's first frame is not known: what it holds may not have been there before, or its node.
+/// Files of some frames that are missing although the file of an earlier frame is there; those of the first frames come
+/// first. A file's first frame is not known, because its data or its node may have begun later.
 pub(super) fn missing(out: &Path, listed: &[Listed], (first, last): (i32, i32)) -> Vec<PathBuf> {
     let of = |l: &Listed| {
         let (folder, pattern) = l.split();
@@ -87,7 +87,7 @@ pub(super) fn missing(out: &Path, listed: &[Listed], (first, last): (i32, i32)) 
     missing.into_iter().map(|(_, file)| file).collect()
 }
 
-/// The lists of two cooks of one shot as one.
+/// The lists of two cooks of one shot, merged.
 pub(super) fn united(before: Vec<Listed>, now: &[Listed]) -> Vec<Listed> {
     let mut all = now.to_vec();
     for old in before {

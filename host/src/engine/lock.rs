@@ -1,4 +1,4 @@
-//! One cook a folder: a lock that the cooking process holds and that ends with it, however it ends.
+//! Locks a cook's folder, so that only one process cooks into it. The lock ends with the process, however that ends.
 
 use super::cook::CookError;
 use crate::process::Held;
@@ -10,28 +10,28 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The locked file within a cook's folder; it says who cooks.
 const NAME: &str = "cook.lock";
-/// How often, and how long apart, a file is read whose holder is just about to say who it is.
+/// How often, and at what interval, a lock file is read again whose holder has not written its name yet.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// How long a process that was killed may take to give its memory back; it holds the lock until then.
+/// How long a killed process may take to free its memory; it holds the lock until then.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// A folder that is written into by this process alone, while this lives.
+/// A folder that only this process writes to, while this value lives.
 #[derive(Debug)]
 pub(super) struct Lock {
     path: PathBuf,
-    /// Open as long as the lock is held: the system lets go of it when the process ends. `None` on a file system without
-    /// locks.
+    /// Open as long as the lock is held; the system releases the lock when the process ends. `None` on a file system
+    /// without locks.
     file: Option<File>,
-    /// No plugin may close it.
+    /// Plugins may not close it.
     held: Option<Held>,
     /// The folder, if it was made for the lock.
     made: Option<PathBuf>,
 }
 
 impl Lock {
-    /// Locks a folder, which is made if need be; the error says who holds it.
+    /// Locks a folder, and makes it if it does not exist; the error names the holder of the lock.
     pub(super) fn take(folder: &Path) -> Result<Self, CookError> {
         let cannot = |e: std::io::Error| {
             let shown = folder.display();
@@ -40,7 +40,7 @@ impl Lock {
         let path = folder.join(NAME);
         let asked = Instant::now();
         loop {
-            // Each time: whoever held the lock may have taken the folder along.
+            // On every try: the last holder may have removed the folder.
             let made = (!folder.exists()).then(|| folder.to_path_buf());
             std::fs::create_dir_all(folder).map_err(cannot)?;
             let mut open = OpenOptions::new();
@@ -55,13 +55,13 @@ impl Lock {
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => return Err(taken(folder, &path)),
-                // A file system without locks: the folder is as safe as it was before there were any.
+                // On a file system without locks there is no protection.
                 Err(TryLockError::Error(_)) => return Ok(Self { path, file: None, held: None, made }),
                 Ok(()) => {}
             }
-            // Whoever held it before removes the file at the end; a lock on a removed file keeps nobody out.
+            // The last holder removes the file at its end; a lock on a removed file protects nothing.
             if is_at(&file, &path) {
-                // Who it is only matters to those who come later; the lock holds without.
+                // The name is only for messages; the lock holds without it.
                 let _ = file.set_len(0).and_then(|()| file.write_all(own().to_string().as_bytes()));
                 let held = Some(Held::of(&file));
                 return Ok(Self { path, file: Some(file), held, made });
@@ -71,7 +71,7 @@ impl Lock {
 }
 
 impl Lock {
-    /// What to know where the folder's file system has no locks.
+    /// The message for a folder whose file system has no locks.
     pub(super) fn warning(&self) -> Option<String> {
         let shown = self.path.parent().unwrap_or(&self.path).display();
         self.file.is_none().then(|| {
@@ -83,11 +83,11 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if self.file.is_none() {
-            // Whose file it is nobody knows.
+            // The owner of the file is unknown.
             return;
         }
         self.held = None;
-        // Still locked: nobody else can have it open and locked. What cannot be removed is locked anew next time.
+        // Still locked, so no other process can hold it. If it cannot be removed, it is locked again next time.
         let _ = std::fs::remove_file(&self.path);
         if let Some(folder) = &self.made {
             // Only if nothing was written.
@@ -109,7 +109,7 @@ fn is_at(_file: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// This process, as the lock tells it.
+/// A description of this process for the lock file.
 fn own() -> Json {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let host = host.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
@@ -144,7 +144,7 @@ fn taken(folder: &Path, lock: &Path) -> CookError {
 /// Seconds since 1970 as `2026-11-22 23:37:05 UTC`.
 fn moment(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March, so that the day that leap years have is the last: 146 097 days are 400 years.
+    // Years are counted from March, so that the leap day is the last day: 146 097 days are 400 years.
     let day = days + 719_468;
     let (era, of_era) = (day / 146_097, day % 146_097);
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

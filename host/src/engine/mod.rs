@@ -1,4 +1,4 @@
-//! The DOP engine: a network becomes a plan of calls, substeps run it, frames are made of substeps.
+//! The simulation engine: turns a network into a plan of calls, runs substeps by the plan, and frames by substeps.
 
 mod call;
 mod checkpoint;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The output nodes at work.
+/// The running output nodes.
 #[derive(Default)]
 pub(super) struct Outputs {
     nodes: Vec<Node>,
@@ -29,7 +29,7 @@ struct Node {
     files: Vec<String>,
 }
 
-/// What the output nodes are to write of one frame. The scenes share their arrays with the simulation.
+/// The data of one frame for the output nodes. Its scenes share their arrays with the simulation.
 pub(super) struct View {
     pub(super) number: i32,
     fps: f64,
@@ -77,7 +77,7 @@ impl Outputs {
         self.nodes.iter().flat_map(of_node).collect()
     }
 
-    /// Makes the folders, and clears them of what writers that were killed left.
+    /// Makes the folders, and removes temporary files of killed writers from them.
     pub(super) fn make_folders(&self) -> Result<(), CookError> {
         for node in &self.nodes {
             std::fs::create_dir_all(&node.folder).map_err(|e| {
@@ -131,7 +131,7 @@ impl Outputs {
 }
 
 impl Node {
-    /// What an earlier cook wrote of this frame, and this one did not, would not fit the rest.
+    /// Removes files of this frame that an earlier cook wrote and this one did not.
     fn replace_frame(&self, number: i32, written: &[PathBuf]) -> Result<(), CookError> {
         let of_frame = self.files.iter().filter(|f| f.contains(output::FRAME));
         for path in of_frame.map(|f| self.folder.join(output::file_name(f, number))) {

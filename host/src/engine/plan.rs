@@ -1,4 +1,4 @@
-//! From a checked network to the list of calls that makes up one substep.
+//! Builds the list of calls of one substep from a checked network.
 
 use super::state::Holder;
 use crate::graph::{Bound, Network, Problem, Problems};
@@ -36,22 +36,22 @@ pub struct CouplingWires {
     pub roles: Vec<Vec<usize>>,
 }
 
-/// What is to be done.
+/// The plan of a cook.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Object nodes, in network order.
     pub objects: Vec<usize>,
     /// What is wired into each solver.
     pub solvers: BTreeMap<usize, SolverWires>,
-    /// Who takes part in each coupling.
+    /// The participants of each coupling.
     pub couplings: BTreeMap<usize, CouplingWires>,
     /// The calls of one substep, in order.
     pub calls: Vec<Call>,
-    /// Nodes asked how long a substep may be.
+    /// Nodes that may limit the length of a substep.
     pub advisers: Vec<Call>,
 }
 
-/// The contract of a plugin's node; host nodes promise nothing.
+/// The contract of a plugin's node; host nodes have none.
 pub(super) fn contract(node: &Bound) -> &Contract {
     static NOTHING: std::sync::LazyLock<Contract> = std::sync::LazyLock::new(Contract::default);
     node.node_type.contract.as_ref().unwrap_or(&NOTHING)
@@ -69,7 +69,7 @@ impl Plan {
         planner.problems.unless_any(planner.plan)
     }
 
-    /// What a port of a node names in a call: holders in item order; inputs are not among them.
+    /// The data holders that a port of a node refers to in a call, in item order, inputs excepted.
     pub fn holders(&self, node: usize, object: Option<usize>, owner: PortOwner) -> Vec<Holder> {
         match owner {
             PortOwner::Object => object.map(Holder::Object).into_iter().collect(),
@@ -92,7 +92,7 @@ impl Plan {
         self.solvers.iter().find(serves).map(|(_, w)| w.affectors.clone()).unwrap_or_default()
     }
 
-    /// The init calls about an object, once it and all others of its first frame are made: of the forces that act on it,
+    /// The init calls for an object, after all objects of its first frame are made: first of the forces that act on it,
     /// then of its solver.
     pub fn meetings(&self, network: &Network, object: usize) -> Vec<Call> {
         let solver = self.solvers.iter().find(|(_, w)| w.solved.contains(&object));
@@ -237,7 +237,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The media that a participant brings.
+    /// The media of a participant's objects.
     fn media(&self, i: usize) -> Vec<String> {
         match self.plan.couplings.get(&i) {
             Some(c) => c.roles.iter().flatten().flat_map(|&m| self.media(m)).collect(),
@@ -245,7 +245,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Solvers and couplings that nobody couples any further.
+    /// Solvers and couplings that are in no other coupling.
     fn roots(&mut self) -> Vec<usize> {
         let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
         for (&coupling, wires) in &self.plan.couplings.clone() {
@@ -282,7 +282,7 @@ impl Planner<'_> {
         self.plan.advisers = self.advisers();
     }
 
-    /// Every node that runs in a substep, with the objects it would be run for: each may wish for a length.
+    /// Every node that runs in a substep, with its objects: each may limit the substep's length.
     fn advisers(&self) -> Vec<Call> {
         let objects = self.plan.objects.iter().map(|&o| (o, Some(o)));
         let solvers = self.plan.solvers.iter().flat_map(|(&solver, wires)| {
@@ -306,8 +306,8 @@ impl Planner<'_> {
         }
     }
 
-    /// A stage of a participant. A coupling among the participants passes the stage on to its own participants
-    /// and then adds its own; asked to solve, it solves.
+    /// A stage of a participant. A coupling among the participants passes the stage on to its own participants and then
+    /// runs its own; the solve stage it runs itself.
     fn participant_stage(&mut self, member: usize, stage: Stage, entry: u32) {
         if let Some(inner) = self.plan.couplings.get(&member).cloned() {
             if stage != Stage::Solve {
@@ -318,7 +318,7 @@ impl Planner<'_> {
         let Some(wires) = self.plan.solvers.get(&member).cloned() else { return };
         for &object in &wires.solved {
             if stage == Stage::Predict {
-                // What enters is there before forces act.
+                // Sources act before other forces.
                 let is_source = |&f: &usize| contract(self.node(f)).is_source;
                 let (sources, others): (Vec<_>, Vec<_>) = wires.forces.iter().copied().partition(is_source);
                 sources.into_iter().chain(others).for_each(|f| self.call(f, stage, Some(object), 0));

@@ -1,5 +1,4 @@
-//! Checks a plan before anything runs: every read has an earlier writer, and everyone means the same thing by
-//! a port's name.
+//! Checks a plan before anything runs: every read has an earlier writer, and all nodes declare a port's name alike.
 
 use super::plan::{Call, Plan, contract};
 use super::scene::{GEOMETRY_PORT, upstream};
@@ -17,7 +16,7 @@ pub fn check(network: &Network, plan: &Plan) -> Result<(), Problems> {
     Problems(checker.found.into_iter().map(problem).chain(asked).collect()).unless_any(())
 }
 
-/// What the objects upstream of a node have now or will have; `None` where there are none.
+/// The data that the objects upstream of a node have now or will have; `None` if there are no objects.
 pub(super) fn offer(network: &Network, plan: &Plan, node: usize) -> Option<Offer> {
     Checker::through(network, plan).offer(node)
 }
@@ -50,7 +49,7 @@ impl<'a> Checker<'a> {
         checker
     }
 
-    /// What output nodes ask for and nobody writes.
+    /// Finds data that output nodes ask for and no node writes.
     fn check_outputs(&self) -> Vec<Problem> {
         let first = f64::from(self.network.settings.frames.0);
         let refused = |(i, node): (usize, &Bound)| {

@@ -1,4 +1,4 @@
-//! What sources will make, before anything is cooked.
+//! Estimates the liquid that sources will make, before anything is cooked.
 
 use super::claimed::{Claims, corners, left};
 use super::plan::Plan;
@@ -9,16 +9,16 @@ use crate::node::Value;
 use glam::DVec3;
 use std::sync::Arc;
 
-/// What one source will make of one object.
+/// The liquid that one source makes for one object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceEstimate {
     /// Name of the source.
     pub name: String,
     /// Name of the object it gives to.
     pub object: String,
-    /// What fills its region when it begins, where nothing is yet, m³.
+    /// Volume that fills its empty region when it begins, m³.
     pub fills: f64,
-    /// What it drives out over the shot: the area across its velocity, times speed, times time, m³.
+    /// Volume that it drives out over the shot, m³: the area across its velocity, times speed, times time.
     pub drives: f64,
     /// Distance between the object's particles, m.
     pub separation: f64,
@@ -31,8 +31,8 @@ impl SourceEstimate {
     }
 }
 
-/// Estimates every source of a network from its region and its parameters, frame by frame. A place that lies in the regions
-/// of several sources counts once, one in a solid or beyond the box not at all.
+/// Estimates every source of a network from its region and its parameters, frame by frame. A place in the regions of
+/// several sources counts once; a place in a solid or outside the box does not count.
 pub fn poured(
     network: &Network,
     plan: &Plan,
@@ -120,7 +120,7 @@ struct Run {
 }
 
 impl Run {
-    /// One that never runs makes nothing.
+    /// A source that never runs makes nothing.
     fn of(network: &Network, source: usize, evaluator: &mut Evaluator) -> Result<Self, Problem> {
         let node = &network.nodes[source];
         let (shot, fps) = (network.settings.frames, network.settings.fps);

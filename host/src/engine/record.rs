@@ -1,4 +1,4 @@
-//! `cook.json` and `stats.jsonl`.
+//! Writes `cook.json`, the record of a cook, and `stats.jsonl`.
 
 use super::listed::Listed;
 use super::stats::SubstepStats;
@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What was cooked and with what: enough to do it again.
+/// The graph, plugins and options of a cook: enough to repeat it.
 #[derive(Clone, Debug)]
 pub struct Record(Json);
 
@@ -83,8 +83,8 @@ impl StatsFile {
         Self::open(out)
     }
 
-    /// Keeps the lines of what was done when the clock stood at (frame, substep); later ones are cooked again.
-    /// `tell` hears of those that are not as they were written.
+    /// Keeps the lines up to the moment when the clock stood at (frame, substep); later ones are cooked again. `tell`
+    /// gets a message about lines that were changed.
     pub(super) fn resume(out: &Path, frame: i32, substep: u32, tell: impl Fn(&str)) -> std::io::Result<Self> {
         let path = out.join(STATS);
         let text = read_file(&path, u64::MAX).unwrap_or_default();
@@ -95,7 +95,7 @@ impl StatsFile {
         let done = |line: &&str| {
             let Ok(json) = serde_json::from_str::<Json>(line) else { return false };
             let (Some(f), Some(s)) = (json["frame"].as_i64(), json["substep"].as_u64()) else { return false };
-            // Substep 0 of the clock: its frame is done.
+            // Substep 0 of the clock means that its frame is done.
             f < i64::from(frame) || f == i64::from(frame) && (substep == 0 || s < u64::from(substep))
         };
         let kept: String = text.lines().filter(done).flat_map(|l| [l, "\n"]).collect();
@@ -116,7 +116,7 @@ impl StatsFile {
     }
 }
 
-/// What stands before a line's hash, the last of its fields.
+/// The text before a line's hash, which is its last field.
 const HASH: &str = ",\"hash\":\"";
 /// Digits of a line's hash.
 const DIGITS: usize = 16;
@@ -131,16 +131,16 @@ fn sealed(line: &str) -> String {
     format!("{open}{HASH}{}\"}}", hash_of(open))
 }
 
-/// Whether a line is as it was written; `None` where it does not say.
+/// Whether a line is unchanged; `None` if it has no hash.
 fn holds(line: &str) -> Option<bool> {
     let (said, rest) = line.rsplit_once(HASH)?;
     Some(rest.strip_suffix("\"}") == Some(&hash_of(said)))
 }
 
-/// What is wrong with the lines of a file, after its name. One that a process did not come to the end of, the last, is as it
-/// may be; files of a time before lines had hashes are taken as they are.
+/// The faults in the lines of a file, for a message after its name. The last line may be incomplete, if a process was
+/// killed. Files from before lines had hashes are accepted as they are.
 pub(crate) fn damage(text: &str) -> Option<String> {
-    /// Lines that are named.
+    /// Most lines that a message names.
     const NAMED: usize = 3;
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let any = text.lines().any(|line| holds(line).is_some());

@@ -1,4 +1,4 @@
-//! What a cook would refuse at its first moment, found out without cooking.
+//! A rehearsal: finds what a cook would refuse at its start, without cooking.
 
 use super::call::{Device, Level, Watcher};
 use super::simulation::{Simulation, Stop};
@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// Makes every object as at its first frame, where nodes only say whether they could (`mns.trial`), and lets forces and
-/// solvers meet it. Gives the warnings that nodes had to say.
+/// Initialises every object of the first frame in trial mode (`mns.trial`), where nodes only check, and then its forces
+/// and solvers. Returns the nodes' warnings.
 pub fn rehearse(
     network: &Network,
     plugins: &Plugins,

@@ -1,4 +1,4 @@
-//! What an output node sees.
+//! The objects that an output node sees.
 
 use super::simulation::Simulation;
 use super::state::Holder;
@@ -19,7 +19,7 @@ pub(super) fn upstream(network: &Network, node: usize) -> BTreeSet<usize> {
             NodeKind::Geometry => drop(found.insert(input)),
             NodeKind::Object if !bound.bypass => drop(found.insert(input)),
             NodeKind::Force | NodeKind::Output => {}
-            // The geometry that objects are made of is not what they are now.
+            // The geometry that objects are made of does not show where they are now, so it is left out.
             _ => found.extend(
                 upstream(network, input)
                     .into_iter()

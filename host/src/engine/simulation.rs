@@ -19,9 +19,9 @@ use std::sync::atomic::AtomicBool;
 /// Why a simulation stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// Someone asked for it.
+    /// It was cancelled.
     Cancelled,
-    /// It cannot go on; one sentence with node and stage.
+    /// An error; one sentence with node and stage.
     Failed(Problem),
 }
 
@@ -31,7 +31,7 @@ impl From<Problem> for Stop {
     }
 }
 
-/// How a call came out, short of stopping the simulation.
+/// The result of a call that does not stop the simulation.
 pub(super) enum Ran {
     Done,
     /// The stage wants a shorter substep; the suggestion, s.
@@ -44,15 +44,15 @@ pub struct Simulation<'a> {
     pub(super) plan: Plan,
     pub(super) state: State,
     pub(super) evaluator: Evaluator,
-    /// A substep is being taken: the clock's frame is the one worked towards.
+    /// A substep is being taken; the clock shows the frame that it works towards.
     pub(super) stepping: bool,
     instances: BTreeMap<usize, Instance>,
     folder: PathBuf,
     pub(super) threads: u32,
     device: Device,
-    /// Nothing is cooked: the question is whether the shot could begin.
+    /// A rehearsal: nothing is cooked.
     pub(super) trial: bool,
-    /// Every call is looked at for changes to what it may only read.
+    /// Every call is checked for changes of read-only data.
     paranoid: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
@@ -119,7 +119,7 @@ impl<'a> Simulation<'a> {
             return f64::from(clock.frame);
         }
         let done = (clock.elapsed + dt) * self.network.settings.fps;
-        // A sum of substeps that ends a frame ends it exactly.
+        // A sum of substeps that ends a frame up to rounding ends it exactly.
         let done = if (done - 1.0).abs() < 1e-9 { 1.0 } else { done };
         f64::from(clock.frame - 1) + done
     }
@@ -228,7 +228,7 @@ impl<'a> Simulation<'a> {
         ports.iter().map(kept).collect()
     }
 
-    /// The simulated data that a port names now: of objects that exist at this time.
+    /// The simulated data that a port refers to now, of objects that exist at this time.
     fn slots(&self, call: &Call, port: &PortSpec) -> Vec<Item> {
         let holders = self.plan.holders(call.node, call.object, port.owner);
         let alive = |h: &Holder| matches!(h, Holder::Node(_)) || self.state.holders.contains_key(h);
@@ -240,7 +240,7 @@ impl<'a> Simulation<'a> {
         holders.into_iter().filter(alive).map(item).collect()
     }
 
-    /// Runs a call and takes over what it wrote.
+    /// Runs a call and takes over its writes.
     pub(super) fn run(
         &mut self,
         call: &Call,
@@ -283,7 +283,7 @@ impl<'a> Simulation<'a> {
         Ok(Ran::Done)
     }
 
-    /// What a reading stage needs must be there.
+    /// Checks that data that a stage needs exists.
     fn check_required(&self, call: &Call, items: &[Vec<Item>]) -> Result<(), Problem> {
         let bound = &self.network.nodes[call.node];
         for (port, items) in contract(bound).ports.iter().zip(items) {
@@ -303,7 +303,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// The longest next substep that the nodes which run in it would take from here, s.
+    /// The longest next substep that its nodes accept from here, s.
     pub(super) fn wish(&mut self) -> Result<f64, Stop> {
         let mut wish = self.state.clock.wish.unwrap_or(f64::INFINITY);
         for call in self.plan.advisers.clone() {
@@ -329,8 +329,8 @@ impl<'a> Simulation<'a> {
         Ok(wish)
     }
 
-    /// Makes the objects that begin at the clock's frame, and lets go of those that ended. Forces and solvers meet the
-    /// new ones when all of them are there.
+    /// Makes the objects that begin at the clock's frame, and removes those that ended. Forces and solvers are
+    /// initialised for the new ones when all of them exist.
     pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
         let frame = self.state.clock.frame;
         let shot = self.network.settings.frames;

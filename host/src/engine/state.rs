@@ -1,12 +1,12 @@
-//! Everything that is simulated at one moment.
+//! The whole simulated state at one moment.
 
 use crate::data::{Data, Lifetime, Object};
 use std::collections::BTreeMap;
 
-/// Where the cook stands.
+/// The time that the cook has reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// Frame whose end is being worked towards; when nothing is elapsed, the frame that is done.
+    /// Frame that is being worked towards; if nothing is elapsed, the frame that is done.
     pub frame: i32,
     /// Substeps done of it.
     pub substep: u32,

@@ -1,4 +1,4 @@
-//! What a substep did: one line of `stats.jsonl`. SI units; keys that do not apply are left out.
+//! Statistics of a substep: one line of `stats.jsonl`. SI units; keys that do not apply are omitted.
 
 use super::call::{Solve, Timing};
 use super::state::{Holder, Slot, State};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct ObjectStats {
     /// Type of its node.
     pub kind: String,
-    /// What nodes measured of it: `volume` (m³), `mass` (kg), `particles`, `momentum` (kg m/s),
+    /// Measures that nodes report for it: `volume` (m³), `mass` (kg), `particles`, `momentum` (kg m/s),
     /// `kinetic_energy`, `potential_energy` (J) …
     #[serde(flatten)]
     pub measures: BTreeMap<String, Measure>,
@@ -34,7 +34,7 @@ pub enum Measure {
 /// One bubble.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct BubbleStats {
-    /// Its lasting number.
+    /// Its id, which stays the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// m³
@@ -103,10 +103,10 @@ fn as_map<S: Serializer>(pairs: &[(String, f64)], serializer: S) -> Result<S::Ok
     map.end()
 }
 
-/// What comes together while a substep runs.
+/// Statistics collected while a substep runs.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
-    /// Who wrote what, for merging.
+    /// The writers of each port, for merging.
     pub(super) writers: BTreeMap<Slot, usize>,
     /// Longest next substep asked for, s.
     pub(super) wish: Option<f64>,
@@ -117,7 +117,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// A stage took its time.
+    /// Adds the time of a stage.
     pub(super) fn took(&mut self, node: &str, stage: Stage, seconds: f64) {
         let name = format!("{node}.{}", stage.name());
         match self.stages.iter_mut().find(|s| s.0 == name) {
@@ -126,7 +126,7 @@ impl Gathering {
         }
     }
 
-    /// What a call had to say.
+    /// Takes the messages and measures of a call.
     pub(super) fn noted(
         &mut self,
         object: Option<&str>,

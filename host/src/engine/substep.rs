@@ -1,4 +1,4 @@
-//! One substep, one frame.
+//! Runs one substep, and one frame.
 
 use super::call::Timing;
 use super::clock::{Limits, Pace, cut, pace, shorter};
@@ -88,8 +88,8 @@ impl Simulation<'_> {
         (start + 1..=end).contains(&self.state.clock.frame)
     }
 
-    /// Takes a substep. Objects that have not moved yet first get their velocities half of it ahead: a substep of no
-    /// length, in which forces and the solve act until the middle of this one.
+    /// Takes a substep. Objects that have not moved yet first get their velocities half a substep ahead: in a substep
+    /// of length 0, forces and the solve act until the middle of this one.
     fn attempt(&mut self, next: &Pace) -> Result<Attempt, Stop> {
         let begun = self.begun();
         if !begun.is_empty() {
@@ -102,7 +102,7 @@ impl Simulation<'_> {
         self.take(next, |_| true)
     }
 
-    /// Objects that are about to take their first substep, unless what solves them also solves others that took theirs.
+    /// Objects before their first substep, unless their solver also solves objects that have taken theirs.
     fn begun(&self) -> BTreeSet<usize> {
         let lead = |o: usize| self.state.holders.get(&Holder::Object(o)).map(|object| object.lead);
         let alone = |o: usize| {
@@ -141,10 +141,10 @@ impl Simulation<'_> {
         Ok(Attempt::Done(gathering))
     }
 
-    /// Time, s, over which forces and pressures act in a substep: from the moment that the velocities of a call's objects
-    /// belong to, to the middle of the next substep. Positions and velocities leap over each other like frogs: an
-    /// object's velocities belong to the middle of the substep in which they will move it (where it has just begun, to
-    /// its first moment), so that steps which follow the speed do no work.
+    /// Time, s, over which forces and pressures act in a substep: from the time that the velocities of a call's objects
+    /// belong to, to the middle of the next substep. This is a leapfrog scheme: an object's velocities belong to the
+    /// middle of the substep in which they will move it (for a new object, to its first moment). So a step length that
+    /// follows the speed adds no energy.
     fn kick(&self, call: &Call, next: &Pace) -> f64 {
         let objects = call.object.map_or_else(|| self.plan.solved_by(call.node), |o| vec![o]);
         let leads = objects.iter().filter_map(|&o| Some(self.state.holders.get(&Holder::Object(o))?.lead));

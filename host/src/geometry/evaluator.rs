@@ -12,23 +12,23 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Part of a frame used to measure motion where there is no substep (at the first frame).
+/// Part of a frame over which motion is measured where there is no substep (at the first frame).
 const INSTANT: f64 = 1.0 / 1024.0;
 
-/// What a node gave last, and what it was made from.
+/// The last result of a node, and the moment it was made for.
 #[derive(Debug, Default)]
 struct Memory {
     made_from: Option<(Params, Vec<Arc<Geometry>>)>,
     geometry: Option<Arc<Geometry>>,
     rest_from: Option<(Affine, Arc<Geometry>)>,
     rest: Option<Arc<Geometry>>,
-    /// A moment, those before and after it, and it with its motion from and to them.
+    /// Its shapes now, before and after, and the shape now with its motion.
     moved: Option<[Arc<Geometry>; 4]>,
-    /// Its shape at the frames looked at last, the newest one first.
+    /// Its shapes at the last frames, the newest first.
     shapes: [Option<(f64, Shape)>; 3],
 }
 
-/// Evaluates the geometry nodes of a network. It keeps what did not change, so stamps stay equal.
+/// Evaluates the geometry nodes of a network. It keeps what did not change, so that stamps stay equal.
 #[derive(Debug)]
 pub struct Evaluator {
     folder: PathBuf,
@@ -61,9 +61,9 @@ impl Evaluator {
         })
     }
 
-    /// The geometry of a node at a frame number (fractions lie between frames), moving as it did during the
-    /// `dt` seconds before, and will during the `ahead` seconds that follow (0, or where a sequence of files ends there: as
-    /// before); with `dt` = 0 (at the first frame) as it is about to move.
+    /// The geometry of a node at a frame number (fractions lie between frames). Its velocity is that of the `dt`
+    /// seconds before; its next velocity is that of the `ahead` seconds after. With `ahead` 0, or where a sequence of
+    /// files ends, the next velocity is that of before; with `dt` 0 (at the first frame) the velocity is that of after.
     pub fn evaluate(
         &mut self,
         network: &Network,
@@ -129,7 +129,7 @@ impl Evaluator {
         known.ok_or_else(|| Problem::node(&network.nodes[node].name, "gave no geometry"))
     }
 
-    /// What stands still is the same at all frames.
+    /// A geometry at rest is the same at all frames.
     fn moment(&self, at: usize, frame: f64) -> f64 {
         if self.moves[at] { frame } else { 0.0 }
     }

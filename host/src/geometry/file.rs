@@ -20,7 +20,7 @@ pub(super) fn node_type() -> NodeType {
         (0, Some(0)),
         "A mesh from a file, or a sequence of meshes with $F (frame number) or $F4 (four digits) in its name.",
     )
-    .with(vec![ParamSpec::file("file", "Geometry File", "An .obj or .ply file, in metres, relative to the graph file. What else the vertices of a .ply carry become point attributes: colours as Cd, normals as N, texture coordinates as uv, others by their names.")])
+    .with(vec![ParamSpec::file("file", "Geometry File", "An .obj or .ply file, in metres, relative to the graph file. Further values at the vertices of a .ply become point attributes: colours as Cd, normals as N, texture coordinates as uv, others by their names.")])
 }
 
 /// The path for a frame: `$F` becomes the frame number, `$F4` the number with at least four digits.

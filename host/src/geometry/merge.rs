@@ -10,7 +10,7 @@ pub(super) fn node_type() -> NodeType {
         "Merge",
         NodeKind::Geometry,
         (1, None),
-        "Puts several geometries into one.",
+        "Joins several geometries into one.",
     )
 }
 

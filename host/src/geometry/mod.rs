@@ -42,5 +42,5 @@ pub fn types() -> Vec<NodeType> {
     types
 }
 
-/// Positions beyond this many metres are taken for mistakes: an f32 has no millimetres left there.
+/// Positions farther than this from the origin, m, are refused as mistakes: an f32 cannot represent millimetres there.
 pub(crate) const FAR: f32 = 1.0e7;

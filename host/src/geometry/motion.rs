@@ -1,4 +1,4 @@
-//! How geometry moves during a substep.
+//! Computes how geometry moves during a substep.
 
 use super::matrix::Affine;
 use crate::data::{Array, Attribute, Geometry, Meaning, Owner, next_stamp};
@@ -32,8 +32,8 @@ impl Shape {
     }
 }
 
-/// The geometry of `now` with its motion written on it: to it from `before`, `dt` seconds earlier (a negative `dt`: from
-/// it, as later), and on from it to `after`, `ahead` seconds later, where that is known.
+/// The geometry of `now` with its motion written on it: from `before`, `dt` seconds earlier (a negative `dt`: that many
+/// seconds later), and on to `after`, `ahead` seconds later, if that is known.
 pub(super) fn with_motion(now: &Shape, before: &Shape, dt: f64, after: Option<(&Shape, f64)>) -> Geometry {
     if let Some((rest, m, m0)) = same_body(now, before) {
         let after = after.and_then(|(after, ahead)| Some((same_body(now, after)?.2, -ahead)));

@@ -1,9 +1,9 @@
-//! Wavefront OBJ: positions and faces.
+//! Reads Wavefront OBJ files: positions and faces.
 
 use super::FAR;
 use crate::data::Geometry;
 
-/// Reads the positions and faces of an OBJ file; polygons become triangle fans, everything else is passed over.
+/// Reads the positions and faces of an OBJ file. Polygons become triangle fans; everything else is ignored.
 pub(super) fn read(bytes: &[u8]) -> Result<Geometry, String> {
     let text = String::from_utf8_lossy(bytes);
     let mut points: Vec<[f32; 3]> = Vec::new();

@@ -1,4 +1,4 @@
-//! Stanford PLY, ascii and binary: positions, velocities, faces, and what else the vertices carry.
+//! Reads Stanford PLY files, ascii and binary: positions, velocities, faces, and other values at vertices.
 
 use super::FAR;
 use super::obj::fan;
@@ -6,8 +6,8 @@ use super::ply_attributes::{Column, columns};
 use super::ply_header::{self as header, Element, Format, Property, Scalar};
 use crate::data::{Array, Geometry, Owner};
 
-/// Reads the vertices (`x y z`, velocities `vx vy vz` when there, every other number as a point attribute) and faces of a
-/// PLY file; polygons become triangle fans, everything else is passed over.
+/// Reads the vertices (`x y z`; velocities `vx vy vz` if there; every other number as a point attribute) and faces of a
+/// PLY file. Polygons become triangle fans; everything else is ignored.
 pub(super) fn read(bytes: &[u8]) -> Result<Geometry, String> {
     let header = header::read(bytes)?;
     let mut body = Body { rest: bytes.get(header.body..).unwrap_or(&[]), format: header.format };

@@ -1,5 +1,5 @@
-//! What the vertices of a PLY file carry beside positions and velocities, as point attributes: `red green blue` is
-//! `Cd`, `alpha` `Alpha`, `nx ny nz` `N`, `s t` or `u v` `uv`; any other number keeps its name.
+//! Turns further values at the vertices of a PLY file into point attributes: `red green blue` is `Cd`, `alpha` `Alpha`,
+//! `nx ny nz` `N`, `s t` or `u v` `uv`; any other number keeps its name.
 
 use super::ply_header::{Property, Scalar};
 use crate::data::{Array, Geometry, Owner};
@@ -69,7 +69,7 @@ impl Column {
         Ok(())
     }
 
-    /// What stands for 1: colours are stored as parts of the largest whole number.
+    /// The value that stands for 1: colours are stored as fractions of the largest integer.
     fn unit(&self) -> f64 {
         match (self.name.as_str(), self.scalar) {
             ("Cd" | "Alpha", Scalar::U8) => f64::from(u8::MAX),

@@ -6,9 +6,10 @@ use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use glam::DVec3;
 
 pub(super) fn node_types() -> Vec<NodeType> {
-    let center = || ParamSpec::number("center", "Center", &[0.0; 3], "m", "Where the middle lies.");
-    let rotate =
-        || ParamSpec::number("rotate", "Rotate", &[0.0; 3], "deg", "Turns about x, y and z, in that order.");
+    let center = || ParamSpec::number("center", "Center", &[0.0; 3], "m", "Position of the middle.");
+    let rotate = || {
+        ParamSpec::number("rotate", "Rotate", &[0.0; 3], "deg", "Rotation about x, y and z, in that order.")
+    };
     let count = |name, label, help| ParamSpec::integer(name, label, 10, help).within(Some(2.0), Some(4096.0));
     vec![
         NodeType::host("meniscus.box", "Box", NodeKind::Geometry, (0, Some(0)), "A closed box.").with(vec![
@@ -28,8 +29,8 @@ pub(super) fn node_types() -> Vec<NodeType> {
                 .within(Some(1e-6), Some(1e5)),
             center(),
             rotate(),
-            count("rows", "Rows", "Points along z."),
-            count("columns", "Columns", "Points along x."),
+            count("rows", "Rows", "Number of points along z. Higher: a finer mesh."),
+            count("columns", "Columns", "Number of points along x. Higher: a finer mesh."),
         ]),
     ]
 }

@@ -7,11 +7,12 @@ use glam::DVec3;
 use std::f64::consts::{PI, TAU};
 
 pub(super) fn node_types() -> Vec<NodeType> {
-    let center = || ParamSpec::number("center", "Center", &[0.0; 3], "m", "Where the middle lies.");
-    let rotate =
-        || ParamSpec::number("rotate", "Rotate", &[0.0; 3], "deg", "Turns about x, y and z, in that order.");
+    let center = || ParamSpec::number("center", "Center", &[0.0; 3], "m", "Position of the middle.");
+    let rotate = || {
+        ParamSpec::number("rotate", "Rotate", &[0.0; 3], "deg", "Rotation about x, y and z, in that order.")
+    };
     let columns = |n| {
-        ParamSpec::integer("columns", "Columns", n, "Segments around the axis.")
+        ParamSpec::integer("columns", "Columns", n, "Segments around the axis. Higher: rounder.")
             .within(Some(3.0), Some(1024.0))
     };
     let length = |name, label, default, help| {
@@ -22,7 +23,7 @@ pub(super) fn node_types() -> Vec<NodeType> {
             .with(vec![
                 length("radius", "Radius", 0.5, "Radius."),
                 center(),
-                ParamSpec::integer("rows", "Rows", 24, "Segments from pole to pole.")
+                ParamSpec::integer("rows", "Rows", 24, "Segments from pole to pole. Higher: rounder.")
                     .within(Some(3.0), Some(1024.0)),
                 columns(48),
             ]),
@@ -31,7 +32,7 @@ pub(super) fn node_types() -> Vec<NodeType> {
             "Tube",
             NodeKind::Geometry,
             (0, Some(0)),
-            "A cylinder or cone along y; with a wall thickness a pipe, a cup or a closed bottle.",
+            "A cylinder or cone along y. With a wall thickness it is a pipe, a cup or a closed bottle.",
         )
         .with(vec![
             ParamSpec::number(
@@ -56,26 +57,26 @@ pub(super) fn node_types() -> Vec<NodeType> {
                 "Wall Thickness",
                 &[0.0],
                 "m",
-                "0 makes it massive; else a wall of this thickness.",
+                "0: a massive tube. Above 0: a hollow tube with a wall of this thickness.",
             )
             .within(Some(0.0), Some(1e4)),
             ParamSpec::toggle(
                 "caps",
                 "End Caps",
                 true,
-                "Closes the ends of a massive tube; without, only a shell remains.",
+                "On: the ends of a massive tube are closed. Off: it is an open shell, which encloses no volume.",
             ),
             ParamSpec::toggle(
                 "floor",
                 "Floor",
                 false,
-                "With a wall thickness: closes the lower end with a floor as thick.",
+                "For hollow tubes: closes the lower end with a floor as thick as the wall.",
             ),
             ParamSpec::toggle(
                 "lid",
                 "Lid",
                 false,
-                "With a wall thickness: closes the upper end with a lid as thick.",
+                "For hollow tubes: closes the upper end with a lid as thick as the wall.",
             ),
             center(),
             rotate(),

@@ -1,4 +1,4 @@
-//! How thick the walls of a mesh are.
+//! Measures the thickness of a mesh's walls.
 
 use crate::data::Geometry;
 use glam::{DVec3, Vec3};
@@ -7,11 +7,12 @@ use glam::{DVec3, Vec3};
 const TESTS: usize = 8_000_000;
 /// Fewest and most places at which a mesh is measured.
 const PLACES: (usize, usize) = (16, 512);
-/// Share of the surface that is left out of account: edges and tips are thin however thick the walls are.
+/// Share of the surface that is ignored: edges and tips are thin however thick the walls are.
 const TIPS: f64 = 0.05;
 
-/// Thickness (m) that all but the thinnest twentieth of a closed mesh's surface has: from the middles of triangles,
-/// evenly spread over the list, straight in to where the mesh ends. `None` where no line meets the other side.
+/// Thickness, m, of a closed mesh's walls, the thinnest twentieth of the surface ignored. It is measured from the
+/// middles of triangles, evenly spread over the list, straight in to the other side. `None` if no line meets the other
+/// side.
 pub(crate) fn wall_thickness(g: &Geometry) -> Option<f64> {
     let (points, triangles) = (g.positions(), g.triangles());
     let corners = |t: &[u32; 3]| -> Option<[DVec3; 3]> {
@@ -49,7 +50,7 @@ fn leaves([a, b, c]: [DVec3; 3], from: DVec3, direction: DVec3) -> Option<f64> {
     let (ab, ac) = (b - a, c - a);
     let across = direction.cross(ac);
     let facing = ab.dot(across);
-    // Where it is entered, or run along, it is not left.
+    // A crossing where the line enters, or runs along the triangle, does not count.
     if facing >= 0.0 {
         return None;
     }

@@ -13,16 +13,29 @@ pub(super) fn node_type() -> NodeType {
         "Transform",
         NodeKind::Geometry,
         (1, Some(1)),
-        "Moves, turns and scales its input.",
+        "Moves, rotates and scales its input.",
     )
     .with(vec![
-        vector("translate", "Translate", 0.0, "m", "Moves last.").within(Some(-1e6), Some(1e6)),
-        vector("rotate", "Rotate", 0.0, "deg", "Turns about x, y and z, in that order, after scaling."),
-        vector("scale", "Scale", 1.0, "", "Scales first; a negative factor mirrors.")
+        vector("translate", "Translate", 0.0, "m", "Distance by which the input is moved; applied last.")
             .within(Some(-1e6), Some(1e6)),
-        ParamSpec::number("uniform_scale", "Uniform Scale", &[1.0], "", "Multiplies every scale.")
-            .within(Some(1e-9), Some(1e6)),
-        vector("pivot", "Pivot", 0.0, "m", "Point that turning and scaling leave in place.")
+        vector(
+            "rotate",
+            "Rotate",
+            0.0,
+            "deg",
+            "Rotation about x, y and z, in that order; applied after scaling.",
+        ),
+        vector("scale", "Scale", 1.0, "", "Scale along each axis; applied first. A negative factor mirrors.")
+            .within(Some(-1e6), Some(1e6)),
+        ParamSpec::number(
+            "uniform_scale",
+            "Uniform Scale",
+            &[1.0],
+            "",
+            "Scale along all axes; multiplies the others.",
+        )
+        .within(Some(1e-9), Some(1e6)),
+        vector("pivot", "Pivot", 0.0, "m", "Point about which the input is rotated and scaled.")
             .within(Some(-1e6), Some(1e6)),
     ])
 }

@@ -50,7 +50,7 @@ impl Types {
         self.types.iter().filter(move |t| t.id == name || t.id.strip_prefix(NAMESPACE) == Some(name))
     }
 
-    /// What may have been meant by the name of a type that is not there.
+    /// Node types that may have been meant by an unknown name.
     fn instead_of(&self, name: &str) -> String {
         if self.refused.is_empty() || nearest(name, self.short_names()).is_some() {
             return hint(name, self.short_names());

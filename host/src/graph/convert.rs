@@ -1,4 +1,4 @@
-//! From a parameter's JSON to its value, by the parameter's description.
+//! Converts a parameter's JSON to its value, by the parameter's description.
 
 use super::animated::{Animated, Ease};
 use super::expression::evaluate;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 type Variables = BTreeMap<String, f64>;
 
-/// Numbers beyond this are taken for mistakes; the physics squares and cubes them.
+/// Numbers beyond this are refused as mistakes; the physics squares and cubes them.
 const HUGE: f64 = 1e30;
 
 /// Reads a parameter; the error is one sentence without the names of node and parameter.
@@ -101,7 +101,7 @@ fn number(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<f64, S
     }
 }
 
-/// Whether a text is meant to be counted out: it names a variable, or it is made of what expressions are made of.
+/// Whether a text is an expression to evaluate: it names a variable, or consists of an expression's characters.
 fn is_expression(text: &str) -> bool {
     let of_one = |c: char| c.is_ascii_digit() || "+-*/().eE ".contains(c);
     text.contains('$') || (text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(of_one))

@@ -1,4 +1,4 @@
-//! What is wrong with a graph, one sentence each.
+//! Errors in a graph, one sentence each.
 
 use crate::text::one_line;
 use std::fmt;
@@ -44,7 +44,7 @@ impl fmt::Display for Problem {
             }
             text += ": ";
         }
-        // Names of files and what stands in them come from anywhere.
+        // File names and their contents come from outside, so they are cleaned.
         f.write_str(&one_line(&(text + &self.message), LONGEST))
     }
 }

@@ -1,4 +1,4 @@
-//! From JSON to nodes and settings.
+//! Reads nodes and settings from a graph's JSON.
 
 use super::json::{Json, shorten};
 use super::overrides::Override;

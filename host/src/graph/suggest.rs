@@ -1,6 +1,6 @@
 //! "Did you mean …?"
 
-/// The candidate nearest to `word`, when it is near enough to be a slip of the fingers.
+/// The candidate nearest to `word`, if it is near enough to be a typing mistake.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = word.chars().count().div_ceil(3).clamp(1, 4);
     candidates

@@ -1,4 +1,4 @@
-//! Text of a plugin as this host keeps it.
+//! Cleans and shortens texts that plugins provide.
 
 use crate::text::one_line;
 

@@ -1,4 +1,4 @@
-//! From a plugin's descriptors to the host's own.
+//! Converts a plugin's descriptors to the host's own types.
 
 use super::brief::{HELP_LETTERS, brief, name};
 use crate::data::{Element, Lifetime, Sampling};
@@ -13,7 +13,7 @@ use std::ffi::c_char;
 /// Most node types of a plugin, and most entries of any other list of a descriptor.
 const MOST_NODES: u32 = 10_000;
 const MOST_ENTRIES: u32 = 1000;
-/// Most bytes that a descriptor of a version to come may have.
+/// Largest descriptor of a future version, bytes.
 const LARGEST: u32 = 1 << 16;
 
 /// The node types of a plugin, and a sentence for each that this host does not understand. The error says why none can be
@@ -113,7 +113,7 @@ impl Reader {
     }
 }
 
-/// Refuses more entries than a descriptor can mean, and entries that are not there.
+/// Refuses lists that are too long, and lists whose entries are missing.
 fn announced(count: u32, most: u32, what: &str, nothing: bool) -> Result<(), String> {
     match (count, nothing) {
         (1.., true) => Err(format!("it announces {count} {what} but shows none")),
@@ -170,7 +170,7 @@ fn once<T, K: PartialEq + std::fmt::Display>(
     twice.map_or(Ok(()), |(_, x)| Err(format!("two {what} are called `{}`", name(x))))
 }
 
-/// Refuses counts that nothing can meet; a most of 0 is any number.
+/// Refuses counts that cannot be met; a largest count of 0 means any number.
 fn in_order((least, most): (u32, u32), what: &str) -> Result<(), String> {
     if most > 0 && least > most {
         return Err(format!("it needs at least {least} {what} and takes at most {most}"));

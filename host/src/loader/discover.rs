@@ -1,4 +1,4 @@
-//! Where plugins are looked for.
+//! Finds plugin files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 pub struct Found {
     /// The file.
     pub path: PathBuf,
-    /// Someone named it or its folder as a place of plugins, so that being none is worth a word.
+    /// The user named it or its folder, so a file that is no plugin is reported.
     pub meant: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn find(places: &[(PathBuf, bool)]) -> Vec<Found> {
                 found.push(Found { path, meant: *meant });
             }
         }
-        // Beside the binary stand many libraries; only those that hold the symbol's name are touched.
+        // Beside the binary there are many libraries; only those that contain the symbol's name are opened.
         found.retain(|f| f.meant || std::fs::read(&f.path).is_ok_and(|bytes| names_the_symbol(&bytes)));
     }
     found

@@ -1,10 +1,10 @@
-//! Whether a shared library is all there.
+//! Checks that a shared library is complete.
 
 /// Type of a program header whose segment is loaded.
 const LOADED: u64 = 1;
 
-/// False when a 64-bit little-endian ELF file ends before a segment that would be loaded, or its segments lie over each
-/// other: the system's loader maps them all the same, over whatever of the program is there, and the first touch ends it.
+/// False if a 64-bit little-endian ELF file ends before a segment that would be loaded, or its segments overlap. The
+/// system's loader would map them all the same, over other memory of the program, and the first access would crash it.
 pub(super) fn is_whole(file: &[u8]) -> bool {
     let is_elf64 = file.starts_with(b"\x7fELF\x02\x01");
     !is_elf64 || segments_lie_within(file).unwrap_or(false)

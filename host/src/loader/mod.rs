@@ -1,4 +1,4 @@
-//! Plugins: where they are found, how they are opened, what their descriptors say.
+//! Finds plugins, opens them, and reads their descriptors.
 
 mod brief;
 mod describe;
@@ -29,8 +29,8 @@ pub struct Plugins {
 }
 
 impl Plugins {
-    /// Opens every plugin of `MENISCUS_PLUGIN_PATH`, beside the binary and in `~/.meniscus/plugins` that behaves when it
-    /// is opened elsewhere.
+    /// Opens every plugin of `MENISCUS_PLUGIN_PATH`, beside the binary and in `~/.meniscus/plugins` that passes a scan
+    /// in another process.
     pub fn load() -> Self {
         Self::open_each(discover::find(&search_folders()), scan::scan)
     }
@@ -54,8 +54,8 @@ impl Plugins {
         plugins
     }
 
-    /// Takes from a plugin the node types whose names are given away: whoever was found first has the name, in all
-    /// versions of the node.
+    /// Removes a plugin's node types whose names are taken: the plugin found first keeps the name, for all versions of
+    /// the node.
     fn keep_names(&self, plugin: &mut Plugin) {
         let mut kept: Vec<Arc<NodeType>> = Vec::new();
         for node_type in std::mem::take(&mut plugin.types) {

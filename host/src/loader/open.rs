@@ -1,4 +1,4 @@
-//! Opening a plugin: nothing of it is trusted before its size, major and layout hash fit.
+//! Opens a plugin. Nothing of it is trusted before its size, major version and layout hash are checked.
 
 use super::brief::{NAME_LETTERS, brief};
 use super::describe::describe;
@@ -11,7 +11,7 @@ use std::mem::{ManuallyDrop, offset_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a plugin does while it is opened, as a crash is told of.
+/// What a plugin is doing while it is opened, for crash messages.
 pub(crate) const OPENING: &str = "while it was opened";
 
 /// A file that was not taken, and why.
@@ -108,7 +108,7 @@ impl Plugin {
     }
 }
 
-/// Refuses what is no shared library, before the system's loader touches it.
+/// Refuses a file that is no shared library before the system's loader opens it.
 fn check_file(path: &Path) -> Result<(), String> {
     let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
     if cfg!(target_os = "linux") && !bytes.starts_with(b"\x7fELF") {

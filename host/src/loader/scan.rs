@@ -1,5 +1,5 @@
-//! A plugin that nobody knows yet is opened in a process of its own first, with limits of time and memory: what it does
-//! there to itself, it does not do to a command.
+//! Scans unknown plugins: each is first opened in a process of its own, with limits of time and memory, so that one
+//! that crashes or hangs does not harm the command.
 
 use super::discover::Found;
 use super::open::{Plugin, Refusal};
@@ -25,7 +25,7 @@ const OPENED: &str = "opened";
 const SOUND: &str = "sound";
 const REFUSED: &str = "refused: ";
 
-/// Looks at a file; the error says why it should not be opened here.
+/// Scans a file; the error says why it should not be opened.
 pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
     let refuse = |reason: String| Refusal { path: file.path.clone(), reason };
     let Ok(bytes) = std::fs::read(&file.path) else { return Ok(()) };
@@ -38,7 +38,7 @@ pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
         None => {}
     }
     match in_a_process(&file.path) {
-        // Without a process it is opened unseen, as other programs open plugins.
+        // Without another process it is opened without a scan, as other programs open plugins.
         None => Ok(()),
         Some(Scanned::Sound) => {
             cache.write(Verdict::Sound);
@@ -52,7 +52,7 @@ pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
     }
 }
 
-/// What is said of a plugin that was sound when it was looked at, and was not when a command opened it.
+/// The message about a plugin that passed its scan and failed when a command opened it.
 const ENDED: &str = "it ended the program when it was opened, though it looks sound; it is looked at again when it changes, \
                      or in an hour";
 
@@ -65,12 +65,12 @@ pub(crate) fn leave_alone(subject: &str, hung: bool) -> bool {
 
 const SUBJECT: &str = "plugin ";
 
-/// A plugin as crashes are told of.
+/// A plugin's name in crash messages.
 pub(super) fn subject(path: &Path) -> String {
     format!("{SUBJECT}{}", path.display())
 }
 
-/// How long opening a plugin may last that a look found sound: the machine may be busier now.
+/// How long opening a scanned plugin may take: the machine may be busier now.
 pub(super) fn patience() -> Duration {
     Duration::from_secs_f64(3.0 * seconds())
 }
@@ -131,7 +131,7 @@ fn in_a_process(path: &Path) -> Option<Scanned> {
         (SOUND, Some(_)) => Scanned::Sound,
         (_, None) => Scanned::Hung,
         (line, Some(_)) if line.starts_with(REFUSED) => Scanned::Refused(line[REFUSED.len()..].to_owned()),
-        // The process did not even begin: whatever that is, it is not the plugin.
+        // The process did not start, which is not the plugin's fault.
         (line, Some(_)) if line != OPENING && line != OPENED => return None,
         (_, Some(status)) => Scanned::Refused(format!("it {} {during}", ended(status))),
     })
@@ -143,7 +143,7 @@ fn in_a_process(_path: &Path) -> Option<Scanned> {
     None
 }
 
-/// How a process ended that should have said more.
+/// Describes how a process ended without a complete report.
 #[cfg(target_os = "linux")]
 fn ended(status: std::process::ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
@@ -170,7 +170,7 @@ fn what_is_there(pipe: &mut std::process::ChildStdout) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The scanning process: opens the file under limits and says how that went. Gives its exit code, which says nothing.
+/// The scanning process: opens the file under limits and reports the result. Its exit code has no meaning.
 pub(crate) fn scan_here(path: &Path) -> u8 {
     #[cfg(target_os = "linux")]
     if !shield::is_behind() {
@@ -180,7 +180,7 @@ pub(crate) fn scan_here(path: &Path) -> u8 {
     let mut out = limits::verdicts();
     let mut say = |line: &str| {
         use std::io::Write;
-        // Who asked may be gone, then nobody needs the answer.
+        // If the parent is gone, nobody needs the answer.
         let _ = out.write_all(format!("{line}\n").as_bytes());
     };
     let file = Found { path: path.into(), meant: true };

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a plugin that hung, or ended the program, is left alone.
+/// How long a plugin that hung or ended the program is not opened again.
 const LEFT_ALONE: Duration = Duration::from_secs(3600);
 
-/// Goes up when scans come to look at more: what earlier ones found sound is looked at again.
+/// Increased when scans check more, so that plugins that passed earlier are scanned again.
 const SCAN: u32 = 2;
 
-/// What a scan found that is worth remembering. What is refused is refused quickly, and often for something outside the
-/// file, such as a library it needs; that is looked at anew each time.
+/// A result of a scan that is stored. Refusals are not stored: they are quick, and often caused by something outside
+/// the file, such as a missing library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Sound,
@@ -50,7 +50,7 @@ impl Cache {
         }
     }
 
-    /// Where nothing can be written, the next command scans again; false then.
+    /// If nothing can be written, the next command scans again; then the result is false.
     pub(super) fn write(&self, verdict: Verdict) -> bool {
         let Some(path) = &self.0 else { return false };
         let word = match verdict {

@@ -1,4 +1,4 @@
-//! What a plugin's node promises: stages, ports, roles, schedule.
+//! The contract of a plugin's node: its stages, ports, roles and schedule.
 
 use super::NodeKind;
 use crate::data::{Element, Lifetime, Sampling};
@@ -67,7 +67,7 @@ impl Carries {
     }
 }
 
-/// Whose data a port names.
+/// The owner of a port's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortOwner {
     /// The object being created, acted on or solved.
@@ -91,10 +91,10 @@ pub struct Access {
     pub writes: bool,
 }
 
-/// How several writers' contributions go together.
+/// How the contributions of several writers are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// The last one stands.
+    /// The last write wins.
     Replace,
     /// Summed.
     Add,

@@ -1,4 +1,4 @@
-//! Node types as data: what a node is called, what it takes, what it does.
+//! Node types as data: name, inputs, parameters, contract.
 //!
 //! The host's own nodes and those of plugins are described by the same [`NodeType`]; the one description
 //! drives the checks of a graph, the help text, and the reading of parameters.

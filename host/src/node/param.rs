@@ -19,8 +19,8 @@ pub enum Value {
 
 /// Every parameter of a node with its value at one time; defaults are filled in before a node sees it.
 ///
-/// The readers answer the type's zero for a name that is not there: the host fills every declared parameter,
-/// so that means the node asked for one it never declared (a mistake debug builds stop at).
+/// The readers return the type's zero for an unknown name. The host fills in every declared parameter, so an unknown
+/// name is a mistake of the node (debug builds stop at it).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Params {
     /// Values by parameter name.

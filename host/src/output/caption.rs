@@ -1,4 +1,4 @@
-//! Small letters on pictures.
+//! A small bitmap font for captions on pictures.
 
 use super::picture::Picture;
 

@@ -1,4 +1,4 @@
-//! A camera that sees the whole shot.
+//! Computes a camera that sees the whole shot.
 
 use glam::{DMat3, DVec3};
 use openvdb_sys::Camera;

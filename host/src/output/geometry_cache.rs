@@ -13,20 +13,20 @@ const DEFAULT: [&str; 2] = ["particles", "bubbles"];
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes geometry of the objects as Houdini geometry (.geo, JSON), one file a frame. A hash in it lets inspect tell damage.";
+    let help = "Writes particles and other geometry of the objects as Houdini geometry (.geo, JSON), one file per frame. A hash in each file lets inspect find damage.";
     NodeType::host("meniscus.geometry_cache", "Geometry Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::texts(
             "geometry",
             "Geometry",
             &DEFAULT,
-            "Names of the geometry to write: the first goes to <node>, the others to <node>_<name>; those an \
-             object does not have, or does not have yet, are left out.",
+            "Names of the geometry to write. The first goes to files named <node>, the others to <node>_<name>. \
+             Geometry that an object does not have, or does not have yet, is skipped.",
         ),
         ParamSpec::text(
             "attributes",
             "Attributes",
             "* ^C0 ^C1 ^C2",
-            "Which attributes to write: names, * for any part of a name, ^ to leave out. P is always written.",
+            "Attributes to write, by name. * stands for any part of a name; ^ before a name leaves it out. P is always written.",
         ),
     ])
 }

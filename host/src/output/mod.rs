@@ -1,4 +1,4 @@
-//! Output nodes: what leaves the host as files.
+//! Output nodes: they write files.
 
 mod caption;
 mod framing;
@@ -33,9 +33,9 @@ pub struct Shot {
     pub threads: u32,
     /// The node's parameters at the last frame.
     pub params: Params,
-    /// True as soon as nobody waits for what is being written any more: whoever takes long looks at it.
+    /// True as soon as nobody waits for the file any more; long writes check it.
     pub halt: Arc<AtomicBool>,
-    /// What the objects upstream begin as and, if they move by themselves, where they come by: name and bounds.
+    /// Name and bounds of the objects upstream: as they begin and, if they move by themselves, everywhere they go.
     pub extents: Vec<(String, Bounds)>,
 }
 

@@ -1,4 +1,4 @@
-//! Houdini's patterns of names.
+//! Houdini's name patterns, with `*` and `^`.
 
 /// Blank-separated names with `*` for any part of one; `^` leaves out. The last match decides.
 pub struct Pattern<'a> {

@@ -1,4 +1,4 @@
-//! Pictures in memory and as PNG.
+//! Pictures in memory and as PNG files.
 
 use super::{OutputError, go_on, save};
 use std::io::{BufReader, Write};

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 const LIQUID: &str = "surface";
 /// Grid of an object that is drawn as a solid.
 const SOLID: &str = "collision";
-/// The studio floor lies this far below the shot, in diagonals of the shot: touching, they would fight for
-/// every pixel.
+/// Distance of the studio floor below the shot, in diagonals of the shot: if they touched, floor and shot would
+/// flicker.
 const FLOOR_GAP: f64 = 0.004;
 /// What is looked at where nothing is known of the shot, metres.
 const NOWHERE: Bounds = Bounds { min: DVec3::splat(-0.5), max: DVec3::splat(0.5) };
@@ -28,8 +28,8 @@ pub struct Preview {
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Draws the objects, one picture (.png) a frame and a contact sheet at the end: liquids as water, \
-                solids as glass, so that what is inside stays in sight.";
+    let help = "Draws the objects: one picture (.png) per frame, and a contact sheet at the end. Liquids look like \
+                water and solids like glass, so that the liquid inside them stays visible.";
     NodeType::host("meniscus.preview", "Preview", NodeKind::Output, (1, None), help).with(parameters())
 }
 
@@ -51,8 +51,8 @@ fn parameters() -> Vec<ParamSpec> {
             "camera",
             "Camera",
             &[("auto", "Frames the Shot"), ("given", "As Given")],
-            "Frames the shot: stands where everything that the objects begin as is in the picture, and stays \
-             there. As given: at Position, towards Look At; both may be animated.",
+            "Frames the Shot: the camera stands still where it sees all objects as they are at the start. As \
+             Given: it stands at Position and looks at Look At; both may be animated.",
         ),
         framed(
             ParamSpec::number(
@@ -60,7 +60,7 @@ fn parameters() -> Vec<ParamSpec> {
                 "Azimuth",
                 &[0.0],
                 "degrees",
-                "Where the framing camera stands: from +Z towards +X.",
+                "Direction in which the framing camera stands. Higher: it moves around the objects from +Z towards +X.",
             )
             .within(Some(-360.0), Some(360.0)),
         ),
@@ -70,7 +70,7 @@ fn parameters() -> Vec<ParamSpec> {
                 "Elevation",
                 &[8.0],
                 "degrees",
-                "How far the framing camera stands above the horizon.",
+                "Angle of the framing camera above the horizon. Higher: it looks down more steeply.",
             )
             .within(Some(-85.0), Some(85.0)),
         ),
@@ -79,25 +79,25 @@ fn parameters() -> Vec<ParamSpec> {
             "Position",
             &[0.0, 0.5, 2.0],
             "m",
-            "Where the given camera stands.",
+            "Position of the given camera.",
         )),
-        given(ParamSpec::number("look_at", "Look At", &[0.0; 3], "m", "What the given camera looks at.")),
-        ParamSpec::number("field_of_view", "Field of View", &[30.0], "degrees", "Vertical angle of view.")
+        given(ParamSpec::number("look_at", "Look At", &[0.0; 3], "m", "Point that the given camera looks at.")),
+        ParamSpec::number("field_of_view", "Field of View", &[30.0], "degrees", "Vertical angle of view. Higher: more of the scene is in the picture, and it looks smaller.")
             .within(Some(1.0), Some(150.0)),
         ParamSpec::text(
             "objects",
             "Objects",
             "*",
-            "Which objects to draw: names, * for any part of a name, ^ to leave out.",
+            "Objects to draw, by name. * stands for any part of a name; ^ before a name leaves it out.",
         ),
-        ParamSpec::text("glass", "Glass", "*", "Which solids are clear; the others are opaque clay."),
+        ParamSpec::text("glass", "Glass", "*", "Solids drawn as clear glass, by name; the others are drawn as opaque clay."),
         ParamSpec {
             animatable: false,
             ..ParamSpec::integer(
                 "sheet",
                 "Pictures on the Sheet",
                 12,
-                "Pictures on the contact sheet, evenly spread over the shot; 0 for no sheet.",
+                "Number of pictures on the contact sheet, evenly spread over the shot; 0: no sheet.",
             )
             .within(Some(0.0), Some(400.0))
         },

@@ -1,4 +1,4 @@
-//! A file says what it holds: text with a hash of itself in it, so that damage is seen.
+//! Seals text files with a hash of their contents, so that damage is detected.
 
 use std::ops::Range;
 

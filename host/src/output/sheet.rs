@@ -1,4 +1,4 @@
-//! Contact sheets: several pictures on one, with captions.
+//! Contact sheets: several pictures in one, with captions.
 
 use super::caption;
 use super::picture::Picture;

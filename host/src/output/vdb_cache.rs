@@ -12,22 +12,22 @@ pub struct VdbCache;
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes grids of the objects as one OpenVDB file a frame.";
+    let help = "Writes grids of the objects, such as their surface, as one OpenVDB file per frame.";
     NodeType::host("meniscus.vdb_cache", "VDB Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::texts("grids", "Grids", &["surface", "vel"],
-            "Names of the grids to write. The first frame is the state before anything moved: what the first solve \
-             makes, such as pressure, is in the files from the second frame on."),
+            "Names of the grids to write. The first frame is the state before anything moves. Grids that the first \
+             solve makes, such as pressure, are in the files from the second frame on."),
         ParamSpec::menu(
             "velocity",
             "Velocity Sampling",
             &[("collocated", "Collocated"), ("staggered", "Staggered")],
-            "Where vector values stand: at cell centres, as renderers expect, or on faces, to simulate on.",
+            "Where vector values are stored: at cell centres, as renderers expect, or on faces, to continue the simulation elsewhere.",
         ),
         ParamSpec::toggle(
             "half_float",
             "16-bit Float",
             true,
-            "Stores vectors and fog volumes in 16-bit floats; surfaces always keep 32.",
+            "Stores vectors and fog volumes as 16-bit floats: smaller files, less precise. Surfaces always have 32 bits.",
         ),
     ])
 }

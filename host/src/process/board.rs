@@ -1,4 +1,4 @@
-//! What runs now, where a crash handler and the parent process can read it.
+//! The board: shared memory that says what runs now, readable by a crash handler and by the parent process.
 
 use std::cell::Cell;
 use std::sync::atomic::{
@@ -64,24 +64,24 @@ pub(crate) struct Board {
     inside: AtomicBool,
     /// Calls that were noted.
     calls: AtomicU64,
-    /// Milliseconds that the call may last; nought is any time.
+    /// Longest duration of the call, milliseconds; 0 is no limit.
     limit: AtomicU64,
     /// A plugin closed files of the process.
     robbed: AtomicBool,
-    /// The process that works, behind its shield.
+    /// The worker, which the shield watches.
     worker: AtomicI32,
     /// How the worker ended, as `waitpid` tells it, plus [`ENDED`].
     ended: AtomicI64,
-    /// A call from which two processes came back.
+    /// A plugin forked: two processes came back from one call.
     copied: Text<1024>,
-    /// Processes that were ended because the worker left them behind.
+    /// Processes that the worker left running and that were ended.
     left: AtomicU32,
     left_names: Text<256>,
     proof: AtomicU32,
     crash: AtomicI32,
-    /// Bytes that the process ended for want of.
+    /// Bytes of memory whose lack ended the process.
     lacking: AtomicU64,
-    /// The frame that the thread which ended it was writing.
+    /// The frame that the failing thread was writing.
     writing: AtomicI64,
 }
 
@@ -98,21 +98,21 @@ pub(crate) struct Seen {
     pub(crate) inside: bool,
     /// Signal that its own handler caught.
     pub(crate) crash: Option<i32>,
-    /// Bytes it ended for want of.
+    /// Bytes of memory whose lack ended it.
     pub(crate) lacking: Option<u64>,
     /// It ended because a plugin had closed its files.
     pub(crate) robbed: bool,
 }
 
 thread_local! {
-    /// The frame this thread writes, beside the calls of the others; nought where it writes none.
+    /// The frame that this thread writes, beside the calls of other threads; 0 if none.
     static WRITES: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Who writes frames.
 const WRITER: &str = "the writer of frames";
 
-/// What this thread does from now on is no node's: it writes a frame, which counts from `i32::MIN`.
+/// From now on this thread does no node's work: it writes a frame. Numbers count from `i32::MIN`.
 pub(crate) fn writes_frame(frame: i32) {
     WRITES.set(i64::from(frame) - i64::from(i32::MIN) + 1);
 }
@@ -162,7 +162,7 @@ impl Sheet {
     }
 }
 
-/// Uses the board that the parent process told of; false where that is not our parent's.
+/// Uses the board that the parent process named; false if that board is not our parent's.
 #[cfg(target_os = "linux")]
 pub(super) fn use_inherited(told: &str) -> bool {
     let Some((parent, file)) = told.split_once(' ') else { return false };
@@ -197,7 +197,7 @@ fn map(file: i32) -> bool {
     true
 }
 
-/// Takes the board back into the process alone.
+/// Makes the board private to this process again.
 #[cfg(target_os = "linux")]
 pub(super) fn unshare() {
     SHARED.store(std::ptr::null_mut(), Ordering::Release);
@@ -214,18 +214,19 @@ impl Drop for Call {
     }
 }
 
-/// Notes the call about to be made, in the words of [`Seen`].
+/// Records the call about to be made, in the words of [`Seen`].
 pub(crate) fn enter(subject: &str, doing: &str, plugin: &str) -> Call {
     enter_for(subject, doing, plugin, Duration::ZERO)
 }
 
-/// Notes a call that may only last so long; zero is any time. A parent that looks ends it.
+/// Records a call with a time limit; 0 is none. A parent that watches ends it.
 pub(crate) fn enter_for(subject: &str, doing: &str, plugin: &str, limit: Duration) -> Call {
     let board = board();
     board.inside.store(false, Ordering::SeqCst);
     board.calls.fetch_add(1, Ordering::SeqCst);
     board.limit.store(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
-    // Its own, too: of two processes that come back from a call the other may be the first to note the next one.
+    // Each process keeps its own number, too: if two processes come back from a call, either may be the first to record
+    // the next one.
     for board in [board, &OWN] {
         board.subject.set(subject);
         board.doing.set(doing);
@@ -257,12 +258,12 @@ impl Board {
         }
     }
 
-    /// The work is done, with this exit code.
+    /// Records that the work is done, with this exit code.
     pub(super) fn prove(&self, code: u8) {
         self.proof.store(PROVED | u32::from(code), Ordering::SeqCst);
     }
 
-    /// The exit code that was proved.
+    /// The recorded exit code.
     pub(super) fn proved(&self) -> Option<u8> {
         let proof = self.proof.load(Ordering::SeqCst);
         (proof & !0xff == PROVED).then_some((proof & 0xff) as u8)

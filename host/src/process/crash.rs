@@ -1,10 +1,10 @@
-//! A plugin that crashes takes the process with it; at least it is noted who it was.
+//! Records which plugin's call was running when the process crashes.
 
 #[cfg(unix)]
 use super::board::{board, is_shared};
 
-/// From now on a crash is noted on the board, for the parent; without one it prints a sentence. The process ends with
-/// code 1. What is on disk stays whole: files appear there by renaming.
+/// From now on a crash is recorded on the board, for the parent; without a parent a sentence is printed. The process
+/// ends with code 1. Files on disk stay complete, because they are created by renaming.
 #[cfg(unix)]
 pub(super) fn watch() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {

@@ -1,21 +1,21 @@
-//! Memory that cannot be had ends the process, with the name of who needed it.
+//! Ends the process when memory runs out, with a message that names the node that needed it.
 
 use super::board::board;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, where it can give what is asked.
+/// The system's allocator, with a message on failure.
 struct Noting;
 
 #[global_allocator]
 static HEAP: Noting = Noting;
 
 thread_local! {
-    /// Someone knows what to do without.
+    /// The caller can do without this memory.
     static TRYING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets `f` ask for memory that it can do without.
+/// Lets `f` ask for memory that it can do without: a failure does not end the process.
 pub(crate) fn trying<T>(f: impl FnOnce() -> T) -> T {
     let before = TRYING.replace(true);
     let result = f();
@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Noting {
     }
 }
 
-/// Says who needed so many bytes that could not be had, and ends the process. Also the extension `mns.memory`, for
+/// Prints who needed so many bytes that were missing, and ends the process. Also the extension `mns.memory`, for
 /// plugins' allocators.
 pub(crate) extern "C" fn end_for_want(bytes: u64) {
     let board = board();

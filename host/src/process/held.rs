@@ -1,4 +1,4 @@
-//! What a plugin must leave to the process: its open files, and that there is one of it.
+//! Checks that a plugin leaves the process intact: its open files, and that it is still a single process.
 
 #[cfg(unix)]
 use super::board::{board, is_shared};
@@ -33,7 +33,7 @@ impl Held {
         Self::like(file.as_raw_fd(), identity(file.as_raw_fd()))
     }
 
-    /// Elsewhere nobody looks.
+    /// On other systems nothing is checked.
     #[cfg(not(unix))]
     pub(crate) fn of(_file: &std::fs::File) -> Self {
         Self()
@@ -84,8 +84,8 @@ fn identity(_number: i32) -> Option<Identity> {
     None
 }
 
-/// Holds for good the standard files, which a plugin may lead elsewhere but not close, and those that this program speaks
-/// through; remembers which process this is.
+/// Protects the standard files, which a plugin may redirect but not close, and the files that this program prints
+/// through. Remembers the id of this process.
 #[cfg(target_os = "linux")]
 pub(super) fn hold_own(voices: [i32; 2]) {
     (0..3).for_each(|number| std::mem::forget(Held::new(number)));
@@ -93,8 +93,8 @@ pub(super) fn hold_own(voices: [i32; 2]) {
     WORKER.store(std::process::id().cast_signed(), Ordering::SeqCst);
 }
 
-/// Looks, after a call, whether the plugin left everything as it was; ends the process where it did not. Files that are
-/// opened under the numbers of closed ones would take what others write.
+/// Checks after a call that the plugin left everything as it was, and ends the process if it did not: a file opened
+/// under the number of a closed one would receive what others write.
 pub(super) fn look() {
     #[cfg(unix)]
     {

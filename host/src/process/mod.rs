@@ -1,12 +1,13 @@
-//! The process around a command: what runs in it now, and a parent that looks whether it came to its end.
+//! The processes around a command: the command runs in a child, and a parent watches whether it finishes.
 //!
 //! A plugin is code in our process: it may crash, call `exit`, or never return. So a command runs in a child, which
-//! notes every call on a [`board`] that both processes see, and proves its end there. The parent turns a missing proof
-//! into a sentence. Where there is no parent (another system than Linux) the command runs alone.
+//! records every call on a [`board`] that both processes see, and records its end there, too. If the end is missing,
+//! the parent prints a sentence that says why. On systems other than Linux there is no parent, and the command runs
+//! alone.
 //!
-//! There are three processes: the one that was started looks on and owns the terminal; a [`shield`] has only the next as
-//! its child, and ends what that leaves behind; the third works. What plugins print comes to the first ([`overheard`]),
-//! what this program says goes past that ([`voice`]).
+//! There are three processes. The first one, which the user started, watches and owns the terminal. The second, a
+//! [`shield`], has only the third as its child, and ends processes that the third leaves behind. The third does the
+//! work. What plugins print goes to the first ([`overheard`]); what this program prints bypasses that ([`voice`]).
 
 pub(crate) mod board;
 mod crash;

@@ -1,19 +1,19 @@
-//! What the parent of a cook hears: signals, and that its child ended.
+//! Signals that the parent of a cook receives, among them that its child ended.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// End of the pipe that the handler writes to.
 static EAR: AtomicI32 = AtomicI32::new(-1);
 
-/// A signal to pass on.
+/// A signal to pass on to the child.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Told {
     pub(super) signal: i32,
-    /// The kernel sent it, for a key of the terminal: to every process of the group.
+    /// The kernel sent it for a key of the terminal, to every process of the group.
     pub(super) by_kernel: bool,
 }
 
-/// Hears SIGINT, SIGTERM and SIGCHLD, whichever thread they come to.
+/// Receives SIGINT, SIGTERM and SIGCHLD, on any thread.
 pub(super) struct News {
     pipe: i32,
 }
@@ -49,8 +49,8 @@ impl News {
         Some(Self { pipe: ends[0] })
     }
 
-    /// Waits for news, a second at most: the child is looked at now and then, should its signal be lost. What is to be
-    /// passed on.
+    /// Waits for a signal, at most one second: the child is checked from time to time in case its signal was lost.
+    /// Returns the signals to pass on.
     pub(super) fn next(&self) -> Option<Told> {
         const A_SECOND: i32 = 1000;
         let mut waiting = libc::pollfd { fd: self.pipe, events: libc::POLLIN, revents: 0 };

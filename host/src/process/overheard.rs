@@ -1,5 +1,5 @@
-//! What plugins print: in the process that works, descriptors 1 and 2 are a pipe to the one that looks on, which passes
-//! on what a person can read and a terminal can bear.
+//! Filters what plugins print: in the working process, descriptors 1 and 2 are a pipe to the watching process, which
+//! passes readable text on to the terminal.
 
 use super::board::board;
 use crate::text::{SENTENCE, one_line};
@@ -8,10 +8,10 @@ use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Lines of one call that are passed on, and of all calls.
+/// Largest number of lines that are passed on, per call and in all.
 const LINES_A_CALL: u32 = 20;
 const LINES: u32 = 500;
-/// Bytes of a line that are kept: as many as the letters that are shown may take.
+/// Bytes of a line that are kept: as many as the shown letters may take.
 const BYTES: usize = 4 * SENTENCE + 4;
 /// Most bytes that are read after the process has ended: more than a pipe holds.
 const AFTERWARDS: usize = 1 << 21;
@@ -24,21 +24,21 @@ pub(super) struct Overheard {
 }
 
 impl Overheard {
-    /// Listens from now on; gives the end of the pipe that plugins print to.
+    /// Starts listening; returns the end of the pipe that plugins print to.
     pub(super) fn listen(tell: fn(&str)) -> Option<(Self, PipeWriter)> {
         let (ear, mouth) = pipe().ok()?;
         let (ends, over) = pipe().ok()?;
         let (say_done, done) = channel();
         let work = move || {
             listen(ear, &ends, tell);
-            // Who waited may be gone.
+            // The receiver may be gone.
             let _ = say_done.send(());
         };
         std::thread::Builder::new().name("overheard".into()).spawn(work).ok()?;
         Some((Self { over, done }, mouth))
     }
 
-    /// Passes on what is there still, as long as that takes: a terminal may stand still.
+    /// Passes on what is left in the pipe, within a time limit, because a terminal may be stopped.
     pub(super) fn finish(self, most: Duration) {
         drop(self.over);
         // What is not taken by then is lost.

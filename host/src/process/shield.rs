@@ -1,5 +1,5 @@
-//! A process between the one that works and the one that began it. What a plugin does to its parent it does to this one,
-//! and what a plugin leaves running comes to this one and is ended.
+//! The shield: a process between the working process and the one that started it. What a plugin does to its parent
+//! process hits the shield. Processes that a plugin leaves running become the shield's children, and it ends them.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;

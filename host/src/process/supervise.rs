@@ -1,39 +1,40 @@
-//! A command runs in a child; its parent waits for the proof that it came to its end.
+//! Runs a command in a child process; the parent waits for the record that it finished.
 
 use super::board::Seen;
 
-/// How a child ended that proved nothing.
+/// How a child ended without that record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum How {
     /// It exited with this code.
     Exited(i32),
     /// This signal ended it.
     Signal(i32),
-    /// It ended for want of so many bytes.
+    /// It ended because so many bytes of memory were missing.
     Starved(u64),
     /// It was told twice to stop.
     Unanswered,
-    /// A call lasted longer than so many seconds, which it may not.
+    /// A call lasted longer than so many seconds, which is its limit.
     Hung(u64),
     /// A plugin closed its files.
     Robbed,
-    /// The process above it was killed, and it with that one.
+    /// Its parent process was killed, and it ended with it.
     Orphaned,
 }
 
-/// The end of a child that proved nothing.
+/// The end of a child that did not record that it finished.
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) how: How,
-    /// What ran then, or last.
+    /// The call that ran then, or last.
     pub(crate) seen: Seen,
     /// Most memory that it held, bytes.
     pub(crate) peak: f64,
 }
 
-/// Does the work in a child process and gives its exit code once that is proved; `explain` gives the code where it is
-/// not. The child is this program once more, with the same arguments, and ends the process itself. Where no child can be
-/// made the work is done here. `tell` passes on what plugins print, and what they did to the processes.
+/// Does the work in a child process and returns its exit code if it recorded that it finished; else `explain` returns
+/// the code. The child is this program again, with the same arguments, and it ends the process itself. If no child can
+/// be started, the work is done here. `tell` prints what plugins print, and messages about what they did to the
+/// processes.
 pub(crate) fn watched(tell: fn(&str), explain: impl FnOnce(&End) -> u8, work: impl FnOnce() -> u8) -> u8 {
     #[cfg(target_os = "linux")]
     {
@@ -67,15 +68,15 @@ mod linux {
 
     /// Tells the child where the board is, and the terminal.
     const INHERITED: &str = "MENISCUS_BOARD";
-    /// Signals that come as close together as this are one, sent to the process and to its group.
+    /// Signals within this time count as one: they are sent to the process and to its group.
     const ONE: Duration = Duration::from_millis(100);
-    /// What a terminal has to take the last lines in, and what it has when someone waits for the end.
+    /// Time that a terminal has to take the last lines, in general and when someone waits for the end.
     const LAST_LINES: Duration = Duration::from_secs(2);
     const LAST_LINES_IN_HASTE: Duration = Duration::from_millis(100);
-    /// What everything may take that is left to do when someone waits for the end.
+    /// Time for everything that is left to do when someone waits for the end.
     const HASTE: Duration = Duration::from_millis(700);
 
-    /// This process is the child of another that waits for its proof. To be asked before any thread of ours begins.
+    /// True if this process is the child of a waiting parent. To be called before any thread of ours starts.
     pub(super) fn is_child() -> bool {
         let Ok(inherited) = std::env::var(INHERITED) else { return false };
         let is_behind = shield::is_behind();
@@ -107,7 +108,7 @@ mod linux {
     fn go_behind([out, err]: [i32; 2], sheet: i32) {
         let began = |worker| {
             board().works(worker);
-            // The terminal is the worker's; who waits for its end must not wait for the shield's.
+            // The terminal belongs to the worker; whoever waits for the worker's end must not wait for the shield's.
             close(&[out, err, sheet]);
         };
         shield::behind(began, |status, left| {
@@ -116,7 +117,7 @@ mod linux {
         });
         let parent = std::os::unix::process::parent_id();
         shield::begin_afresh(Some((INHERITED, format!("{out} {err} {parent} {sheet}"))));
-        // Where it cannot be done this process is the worker.
+        // If that fails, this process does the work itself.
         close(&[sheet]);
     }
 
@@ -125,7 +126,7 @@ mod linux {
         static mut stdout: *mut libc::FILE;
     }
 
-    /// Remembers what is this process's own, and sees to it that what is printed is printed line by line.
+    /// Remembers this process's own files, and makes the output line-buffered.
     pub(super) fn settle() {
         held::hold_own(voice::numbers());
         // SAFETY: the stream is open and nothing was printed yet.
@@ -136,12 +137,13 @@ mod linux {
                 std::backtrace::BacktraceStatus::Captured => format!("{trace}\n"),
                 _ => String::new(),
             };
-            // Nobody is left to tell.
+            // Nobody is left to read it.
             let _ = voice::Voice::Err.write_all(format!("\n{panic}\n{trace}").as_bytes());
         }));
     }
 
-    /// Proves the end of the child and ends it. Nothing of a plugin runs after that: no exit handler, no destructor.
+    /// Records that the child finished, and ends it. Nothing of a plugin runs after that: no exit handler, no
+    /// destructor.
     pub(super) fn end(code: u8) -> ! {
         board().prove(code);
         // SAFETY: ends the process. What could not be said was noticed where it was said.
@@ -201,7 +203,7 @@ mod linux {
             Some(Self { id: child.id().cast_signed(), news, overheard, tell, before })
         }
 
-        /// Waits for the end; passes on what the child did not hear itself.
+        /// Waits for the end, and passes on signals that the child did not receive itself.
         pub(super) fn wait(self) -> Result<u8, Box<End>> {
             let result = self.look_on();
             let hurried = matches!(&result, Err(end) if end.how == How::Unanswered);
@@ -222,7 +224,7 @@ mod linux {
                 if let Some(Told { signal, by_kernel }) = news
                     && told.is_none_or(|t| now - t > ONE)
                 {
-                    // Told twice, it ends here and now: the simulation may be anywhere.
+                    // At the second signal it ends at once, wherever the simulation is.
                     if told.replace(now).is_some() {
                         end_soon();
                         return Err(Box::new(self.broken_off(How::Unanswered)));
@@ -263,7 +265,7 @@ mod linux {
         fn judged(&self, status: i32) -> Result<u8, Box<End>> {
             let seen = board().status();
             if seen.is_none() && libc::WIFSIGNALED(status) {
-                // The worker went with its shield, and what it left came here.
+                // The worker ended with its shield, and its processes became children of this one.
                 let worker = board().worker();
                 let was = |name: &String| worker.is_none_or(|w| !name.ends_with(&format!(" {w}")));
                 let left: Vec<String> = shield::sweep(&self.before).into_iter().filter(was).collect();
@@ -293,7 +295,7 @@ mod linux {
                 },
                 None => self.send(libc::SIGKILL),
             }
-            // The system takes its time to take back a large memory; this process need not wait for that.
+            // The system needs time to free a large memory; this process need not wait for that.
             for _ in 0..10 {
                 if self.status().is_some() {
                     break;
@@ -312,14 +314,14 @@ mod linux {
         }
     }
 
-    /// Ends this process in any case: a terminal may stand still, a disk not answer.
+    /// Ends this process in any case: a terminal may be stopped, or a disk may not answer.
     fn end_soon() {
         let end = || {
             std::thread::sleep(HASTE);
             // SAFETY: ends the process.
             unsafe { libc::_exit(128 + libc::SIGINT) }
         };
-        // Without a thread the end comes as soon as it does.
+        // If no thread can start, the end takes as long as it takes.
         let _ = std::thread::Builder::new().spawn(end);
     }
 

@@ -1,5 +1,5 @@
 //! This program's own standard output and error. What a plugin prints does not come this way: its descriptors 1 and 2
-//! lead to the process that looks on, where there is one.
+//! lead to the watching process, if there is one.
 
 use std::io::{self, Write};
 #[cfg(unix)]
@@ -13,9 +13,9 @@ static ERR: AtomicI32 = AtomicI32::new(2);
 /// Standard output or error of this program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Voice {
-    /// What a command is asked for.
+    /// The output that a command is asked for.
     Out,
-    /// What is said beside it.
+    /// Messages besides the output.
     Err,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn numbers() -> [i32; 2] {
     [Voice::Out.number(), Voice::Err.number()]
 }
 
-/// From now on they are these.
+/// Sets these numbers.
 #[cfg(target_os = "linux")]
 pub(super) fn speak_through([out, err]: [i32; 2]) {
     OUT.store(out, Ordering::SeqCst);
@@ -41,7 +41,7 @@ impl Voice {
         }
     }
 
-    /// A person looks on.
+    /// True on a terminal.
     pub(crate) fn is_terminal(self) -> bool {
         // SAFETY: a question about a number.
         unsafe { libc::isatty(self.number()) == 1 }
@@ -74,7 +74,7 @@ impl Write for Voice {
 
 #[cfg(not(unix))]
 impl Voice {
-    /// A person looks on.
+    /// True on a terminal.
     pub(crate) fn is_terminal(self) -> bool {
         use io::IsTerminal;
         match self {
@@ -83,7 +83,7 @@ impl Voice {
         }
     }
 
-    /// Nobody knows here.
+    /// Unknown on this system.
     pub(crate) fn width(self) -> Option<u16> {
         None
     }

@@ -1,4 +1,4 @@
-//! The stage in f64, for systems so ill-conditioned that f32 does not reach the tolerance.
+//! The f64 stage of conjugate gradients, for systems so ill-conditioned that f32 does not reach the tolerance.
 
 use super::operator::{apply, residual};
 use super::vector::{Vector, dot_cells, dot_half, dot_supers};
@@ -14,8 +14,8 @@ pub(super) struct Vectors {
     image: Vector,
 }
 
-/// Residual reduction (against ‖b‖) that one run of the recurrence is trusted with before the residual is
-/// computed anew.
+/// Factor by which one run of the recurrence reduces the residual (relative to ‖b‖) before the residual is computed
+/// anew.
 const TRUSTED_REDUCTION: f64 = 1e-9;
 
 impl Vectors {
@@ -23,7 +23,7 @@ impl Vectors {
         self.residual.bytes() + self.direction.bytes() + self.image.bytes()
     }
 
-    /// Runs the recurrence from true residual to true residual as long as that gains.
+    /// Runs the recurrence, computes the true residual, and repeats that as long as the residual gets smaller.
     pub fn run(&mut self, problem: &mut Problem, out: &mut Outcome, progress: Progress) {
         let (leaves, supers) = (problem.scratch.partials.len(), problem.x.supers.len());
         for v in [&mut self.residual, &mut self.direction, &mut self.image] {
@@ -48,11 +48,11 @@ impl Vectors {
         residual(&multigrid.levels[0], low_rank, *right_side, x, 1.0, cells, supers, scratch) / *norm
     }
 
-    /// Preconditioned conjugate gradients on the residual as it stands [Shewchuk 1994, §B3].
+    /// Preconditioned conjugate gradients from the current residual [Shewchuk 1994, §B3].
     fn recur(&mut self, problem: &mut Problem, target: f64, out: &mut Outcome, progress: Progress) {
         let Problem { multigrid, low_rank, x, scratch, norm, stop, .. } = problem;
-        // The f32 cycle works on r / scale, of length near 1 whatever the units of b.
-        // (The length known when r is written is the one before the step: near enough.)
+        // The f32 cycle works on r / scale, which has length near 1 whatever the units of b. (When r is written, only
+        // its length before the step is known; that is near enough.)
         let mut scale = out.residual * *norm;
         self.direction.fit(scratch.partials.len(), x.supers.len());
         let mut scaled = scale;

@@ -1,5 +1,5 @@
-//! Conjugate gradients, preconditioned by the f32 multigrid cycle: vectors of f32 under a true residual in
-//! f64, and vectors of f64 where f32 no longer gains. [`plain`] is for whoever brings an operator of their own.
+//! Conjugate gradients, preconditioned by the f32 multigrid cycle. Vectors are f32, with a true residual in f64; where
+//! f32 no longer reduces the residual, they are f64. [`plain`] is for operators from elsewhere.
 
 mod double;
 pub(crate) mod operator;
@@ -52,7 +52,7 @@ pub struct ConjugateGradients {
     scratch: Scratch,
 }
 
-/// What one solve works with.
+/// The inputs of one solve.
 struct Problem<'a> {
     multigrid: &'a mut Multigrid,
     low_rank: &'a [LowRank],
@@ -79,10 +79,10 @@ impl ConjugateGradients {
 
     /// Solves A x = b from the x given.
     ///
-    /// Each stage runs its recurrence until its residual is small enough, then computes the true residual and
-    /// goes on from there, as long as that still gains. A W-cycle need not be positive definite
-    /// ([`Multigrid::precondition`]); every direction is still conjugate to those before it, and a step that is no descent
-    /// (r·z ≤ 0) gives it away: from there on it is the V-cycle that preconditions, as it does in f64.
+    /// Each stage runs its recurrence until its residual is small enough, then computes the true residual and goes on
+    /// from there, as long as the residual still gets smaller. A W-cycle need not be positive definite
+    /// ([`Multigrid::precondition`]). Every direction is still conjugate to those before it, and a step that does not
+    /// descend (r·z ≤ 0) shows the case: from there on the V-cycle preconditions, as it does in f64.
     pub fn solve(
         &mut self,
         multigrid: &mut Multigrid,

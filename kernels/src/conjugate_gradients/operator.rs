@@ -1,4 +1,4 @@
-//! The operator, matrix-free, with the attached low-rank terms: on vectors of f32 and f64.
+//! The matrix-free operator with the attached low-rank terms, on vectors of f32 and f64.
 
 use super::vector::{Real, Vector, dot_half, dot_supers, sum_over_leaves};
 use crate::checkerboard::Half;
@@ -38,7 +38,7 @@ impl LowRankColumn {
 /// An entry of a low-rank column: (leaf, colour, row, lane, number of the column, entry).
 type Entry = (u32, u8, u8, u8, u32, f64);
 
-/// Scratch of [`apply`], sized once a solve.
+/// Scratch of [`apply`], sized once per solve.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     /// One entry a leaf.
@@ -79,7 +79,7 @@ impl Scratch {
     }
 }
 
-/// y = A x; returns xᵀ A x. Leaves in [`Scratch::magnitudes`] what rounding it makes is in proportion to.
+/// y = A x; returns xᵀ A x. Stores the size of its rounding errors, up to a factor, in [`Scratch::magnitudes`].
 pub fn apply<T: Real>(
     level: &Level,
     low_rank: &[LowRank],
@@ -210,7 +210,7 @@ fn weigh_columns<T: Real>(low_rank: &[LowRank], x: &Vector<T>, columns: &mut [f6
     }
 }
 
-/// The right side as the engine wants it: leaf by leaf, colours apart, compatible with the null space.
+/// The right side in the engine's form: leaf by leaf, colours apart, compatible with the null space.
 pub trait RightSide: Sync {
     /// Writes the values of a leaf.
     fn cells(&self, l: usize, halves: [&mut Half<f64>; 2]);

@@ -1,6 +1,6 @@
-//! Conjugate gradients on a plain vector of f64, for whoever brings an operator [Shewchuk 1994, §B3].
+//! Conjugate gradients on a plain vector of f64, for operators from elsewhere [Shewchuk 1994, §B3].
 //!
-//! Sums are partial sums of chunks, added in their order, so that the thread count changes no bit.
+//! Sums are partial sums of chunks, added in order, so that the number of threads does not change a bit.
 
 use super::{Outcome, Progress, Stop};
 use rayon::prelude::*;
@@ -19,11 +19,11 @@ pub trait Operator: Sync {
 
 /// A preconditioner in place of the diagonal.
 pub trait Cycle {
-    /// About A⁻¹ r.
+    /// Approximately A⁻¹ r.
     fn cycle(&mut self, r: &[f64]) -> &[f32];
 }
 
-/// A system under way; x and b are 0 in entries that are no unknowns.
+/// The state of a solve; x and b are 0 in entries that are no unknowns.
 pub struct Plain<'a, A> {
     operator: &'a A,
     x: Vec<f64>,
@@ -34,7 +34,7 @@ pub struct Plain<'a, A> {
     partials: Vec<[f64; 2]>,
 }
 
-/// Solves A x = b from the x given until ‖b − A x‖₂ ≤ tolerance · `norm`; returns x and how it ended.
+/// Solves A x = b from the given x until ‖b − A x‖₂ ≤ tolerance · `norm`; returns x and how it ended.
 pub fn solve<A: Operator>(
     operator: &A,
     x: Vec<f64>,
@@ -81,7 +81,7 @@ impl<A: Operator> Plain<'_, A> {
             self.x.fill(0.0);
             return out;
         }
-        // r = b − A x: a step of length 1 along x, which stays.
+        // r = b − A x: a step of length 1 along x, which itself is not changed.
         self.direction.copy_from_slice(&self.x);
         self.apply();
         self.direction.fill(0.0);
@@ -135,8 +135,8 @@ impl<A: Operator> Plain<'_, A> {
     }
 
     /// p = z + β p for the preconditioned residual z; returns rᵀ z. `before` is the last rᵀ z, after which a `step`
-    /// along p was taken; the diagonal's rᵀ z is known. A cycle is rounded, so with it β = zᵀ (r − r_before) / before,
-    /// which keeps directions conjugate all the same [Notay 2000].
+    /// along p was taken. For the diagonal, rᵀ z is known. A cycle has rounding errors, so for it β = zᵀ (r − r_before)
+    /// / before, which keeps directions conjugate all the same [Notay 2000].
     fn turn(&mut self, cycle: &mut Option<&mut dyn Cycle>, of_diagonal: f64, before: f64, step: f64) -> f64 {
         let Self { operator, residual, direction, image, partials, .. } = self;
         let Some(cycle) = cycle else {

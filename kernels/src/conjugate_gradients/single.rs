@@ -1,7 +1,7 @@
-//! The stage in f32: half the memory and half the traffic of f64. The correction is folded into x (f64) and
-//! the residual computed anew in f64 before f32 has lost track of it, and the search direction is kept, so that
-//! convergence goes on as if nothing had been: residual replacement [van der Vorst and Ye 2000]. Where f32 has lost
-//! track, the direction is worth nothing either.
+//! The f32 stage of conjugate gradients: half the memory and half the traffic of f64. Before rounding errors in f32
+//! spoil the residual, the correction is added to x (f64) and the residual is computed anew in f64. The search
+//! direction is kept, so that convergence continues undisturbed: residual replacement [van der Vorst and Ye 2000].
+//! Where rounding has spoiled the residual already, the direction is dropped.
 
 use super::operator::{apply, residual};
 use super::vector::{Vector, dot_cells, dot_half, dot_supers};
@@ -14,20 +14,20 @@ use rayon::prelude::*;
 /// The vectors of the stage. Its residual is the right side of the cycle's finest level.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vectors {
-    /// What x has gained since the last true residual, cells.
+    /// Sum of the corrections to x since the last true residual, cells.
     gained: Field<f32>,
     direction: Vector<f32>,
     image: Vector<f32>,
 }
 
-/// Reduction of the residual after which f32 is not trusted any longer and the true residual is computed.
+/// Reduction of the residual after which f32 is no longer trusted and the true residual is computed.
 const TRUSTED_REDUCTION: f64 = 1e-3;
-/// Iterations after which it is computed even so: a recurrence that diverges never gets there, nor is its rounding large
-/// beside its residual.
+/// Iterations after which it is computed in any case. A recurrence that diverges never reaches the reduction, and its
+/// rounding errors stay small beside its residual.
 const PATIENCE: usize = 20;
 /// Unit roundoff of f32.
 const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
-/// A true residual that shrank less than this between two of its computations: f32 gains nothing here.
+/// If a true residual is reduced by less than this since the last one, f32 makes no more progress.
 const LEAST_GAIN: f64 = 0.25;
 
 impl Vectors {
@@ -35,8 +35,8 @@ impl Vectors {
         memory::of_field(&self.gained) + self.direction.bytes() + self.image.bytes()
     }
 
-    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done or without gain; returns whether a step was no
-    /// descent. Everything is divided by ‖b‖₂, so that f32 sees lengths near 1 whatever the units.
+    /// Preconditioned conjugate gradients [Shewchuk 1994, §B3] until done or without progress; returns whether a step
+    /// did not descend. Everything is divided by ‖b‖₂, so that f32 sees lengths near 1 whatever the units.
     pub fn run(&mut self, problem: &mut Problem, out: &mut Outcome, progress: Progress) -> bool {
         let (leaves, supers) = (problem.scratch.partials.len(), problem.x.supers.len());
         checkerboard::reset(&mut self.gained, leaves);
@@ -63,7 +63,7 @@ impl Vectors {
             out.residual = self.update(work, step, problem.x, problem.norm, &mut problem.scratch.partials);
             out.iterations += 1;
             out.cancelled = progress(out.iterations, out.residual).is_break();
-            // How far the recurrence may have strayed [van der Vorst and Ye 2000, Eq. 2.4], in lengths of ‖b‖.
+            // Bound on the drift of the recurrence [van der Vorst and Ye 2000, Eq. 2.4], relative to ‖b‖.
             let magnitude = problem.scratch.magnitudes.iter().sum::<f64>().sqrt();
             rounding += ROUNDOFF * (step * magnitude + out.residual);
             let lost = rounding >= out.residual;
@@ -124,7 +124,7 @@ impl Vectors {
         (square + dot_supers(&work.b_super, &work.b_super)).sqrt()
     }
 
-    /// Moves what x has gained to x.
+    /// Adds the corrections to x and clears them.
     fn fold(&mut self, x: &mut Vector, norm: f64) {
         for (x, gained) in x.cells.iter_mut().zip(&mut self.gained) {
             x.par_iter_mut().zip(gained).with_min_len(GRAIN).for_each(|(x, gained)| {

@@ -1,5 +1,5 @@
-//! Vectors over cells and super-cells, and their deterministic sums: per-leaf partial sums, added in leaf
-//! order in f64, so that the thread count changes no bit.
+//! Vectors over cells and super-cells, and their deterministic sums: per-leaf partial sums, added in leaf order in f64,
+//! so that the number of threads does not change a bit.
 
 use crate::checkerboard::{Field, Half};
 use crate::multigrid::GRAIN;

@@ -1,4 +1,4 @@
-//! What stands in for CUDA devices in a build without the feature `cuda`: there is none.
+//! Replaces CUDA devices in a build without the feature `cuda`: there are none.
 
 use super::device::{Device, Failure};
 use super::launch::Program;

@@ -1,4 +1,4 @@
-//! The cycle as launches: the twin of `multigrid::Multigrid::precondition`.
+//! The multigrid cycle as kernel launches: the twin of `multigrid::Multigrid::precondition`.
 
 use super::hierarchy::{DeviceHierarchy, DeviceLevel};
 use super::launch::{LEAF_THREADS, LONE_THREADS, Launch, Program, ROWS, RUN_THREADS};
@@ -95,7 +95,7 @@ fn append_visit(program: &mut Program, hierarchy: &DeviceHierarchy, l: usize, fr
     Smoother { program, level: fine, state }.up(hierarchy.sweeps[l]);
 }
 
-/// The last level: directly, or by many sweeps where it is too large for that.
+/// The last level: solved directly, or by many sweeps if it is too large for that.
 fn append_coarsest(program: &mut Program, hierarchy: &DeviceHierarchy, state: u64) {
     let last = hierarchy.levels.len() - 1;
     let level = &hierarchy.levels[last];

@@ -1,9 +1,9 @@
-//! What the solver asks of a device: memory, copies, and programs of launches. A GPU and its emulation on the
-//! processor answer alike, so the same driver code runs on both.
+//! The interface of a device: memory, copies, and programs of launches. A GPU and its emulation on the processor
+//! implement it, so the same driver code runs on both.
 
 use super::launch::Program;
 
-/// Why a device did not do what it was asked.
+/// Why a device call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(pub String);
 
@@ -15,18 +15,18 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A device. Everything it is asked happens in the order of the calls.
+/// A device. It does everything in the order of the calls.
 pub trait Device: Send {
     /// Memory of the device; freed when dropped.
     type Memory: Send;
 
-    /// What it is, in words.
+    /// Its name.
     fn describe(&self) -> String;
 
     /// Zeroed memory; at least one byte.
     fn allocate(&mut self, bytes: usize) -> Result<Self::Memory, Failure>;
 
-    /// Where it begins, as kernels see it.
+    /// Its start address, as kernels see it.
     fn address(memory: &Self::Memory) -> u64;
 
     /// Copies bytes to `at`.
@@ -40,12 +40,12 @@ pub trait Device: Send {
 
     /// Launches a program so many times, one after the other, without waiting for the end.
     ///
-    /// # Safety
-    /// The addresses among the arguments belong to living memory of this device, as long as the kernels need.
+    /// The addresses among the arguments must belong to living memory of this device for as long as the kernels need
+    /// it.
     unsafe fn run(&mut self, program: &Program, times: usize) -> Result<(), Failure>;
 }
 
-/// Values that are nothing but their bytes.
+/// Plain values: any bytes are valid, and there is no padding.
 ///
 /// # Safety
 /// No padding, and any bytes are a value.
@@ -95,7 +95,7 @@ impl<D: Device> Default for Slot<D> {
 }
 
 impl<D: Device> Slot<D> {
-    /// Makes room; what it holds then is not said.
+    /// Makes room; the contents are undefined.
     pub fn reserve(&mut self, device: &mut D, bytes: usize) -> Result<&mut D::Memory, Failure> {
         let bytes = bytes.max(16);
         if self.capacity < bytes {
@@ -112,12 +112,12 @@ impl<D: Device> Slot<D> {
         }
     }
 
-    /// Holds these values from now on; returns where.
+    /// Copies these values to the device; returns their address.
     pub fn fill<T: Plain>(&mut self, device: &mut D, values: &[T]) -> Result<u64, Failure> {
         self.join(device, &[values])
     }
 
-    /// Holds these values one after the other from now on; returns where.
+    /// Copies these values one after the other to the device; returns their address.
     pub fn join<T: Plain>(&mut self, device: &mut D, parts: &[&[T]]) -> Result<u64, Failure> {
         let memory = self.reserve(device, parts.iter().map(|p| size_of_val(*p)).sum())?;
         let mut at = 0;
@@ -128,7 +128,7 @@ impl<D: Device> Slot<D> {
         Ok(D::address(memory))
     }
 
-    /// Holds zeros from now on; returns where.
+    /// Fills the array with zeros; returns their address.
     pub fn zeros<T: Plain>(&mut self, device: &mut D, count: usize) -> Result<u64, Failure> {
         let bytes = count * size_of::<T>();
         let memory = self.reserve(device, bytes)?;
@@ -146,7 +146,7 @@ impl<D: Device> Slot<D> {
         }
     }
 
-    /// Where it is; 0 when it has never been filled.
+    /// Its address; 0 if it has never been filled.
     pub fn address(&self) -> u64 {
         self.memory.as_ref().map_or(0, D::address)
     }

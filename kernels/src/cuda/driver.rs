@@ -1,4 +1,4 @@
-//! An NVIDIA GPU through the CUDA driver, found at run time; nothing of CUDA is needed to build this.
+//! An NVIDIA GPU through the CUDA driver, loaded at run time; building needs nothing of CUDA.
 
 use super::device::{Device, Failure};
 use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
@@ -15,7 +15,7 @@ const MODULES: [(&str, &[&str]); 2] = [
 ];
 /// Lowest compute capability the modules run on.
 const CAPABILITY: (i32, i32) = (8, 0);
-/// Launches from which a program is worth recording as a graph.
+/// Number of launches from which a program is recorded as a graph.
 const RECORDED: usize = 16;
 /// Graphs kept: the two stages' iterations of a solve, and those of the one before.
 const GRAPHS: usize = 4;
@@ -76,8 +76,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// Bytes a second that a copy within the device's memory moves, reads and writes counted: the yardstick for
-    /// every kernel here.
+    /// Bytes per second that a copy within the device's memory moves, reads plus writes: the reference for every
+    /// kernel's speed.
     pub fn copy_bandwidth(&mut self, bytes: usize, times: usize) -> Result<f64, Failure> {
         let (from, to) = (self.allocate(bytes)?, self.allocate(bytes)?);
         let copy = |n: usize| -> Result<(), DriverError> {
@@ -109,7 +109,7 @@ impl Cuda {
         Ok(())
     }
 
-    /// Records a program as a graph, unless it is the one recorded already.
+    /// Records a program as a graph, unless it is recorded already.
     ///
     /// # Safety
     /// As for [`Device::run`].

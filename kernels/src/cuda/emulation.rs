@@ -1,5 +1,5 @@
-//! The emulated device: the kernels' own source compiled by the host's C++ compiler, threads of a block as fibers.
-//! It shows without a GPU that kernels and driver do what they should; it is far too slow for anything else.
+//! The emulated device: the kernels' own source compiled by the host's C++ compiler, with the threads of a block as
+//! fibers. It tests kernels and driver code without a GPU; it is far too slow for anything else.
 
 use super::device::{Device, Failure};
 use super::launch::{Launch, Program};
@@ -21,7 +21,7 @@ unsafe extern "C" {
 /// A device on the processor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Emulation {
-    /// Whether blocks, and the threads of a block between two barriers, have their turn from the last to the first.
+    /// Whether blocks, and the threads of a block between two barriers, run in reverse order.
     pub descending: bool,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Memory {
 }
 
 impl Memory {
-    /// Fails unless `count` bytes from `at` on are inside.
+    /// Fails unless the `count` bytes from `at` are inside.
     fn check(&self, at: usize, count: usize) -> Result<(), Failure> {
         let inside = at.checked_add(count).is_some_and(|end| end <= self.bytes);
         if inside { Ok(()) } else { Err(Failure(format!("{count} bytes at {at} of {}", self.bytes))) }

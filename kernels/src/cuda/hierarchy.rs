@@ -1,4 +1,4 @@
-//! Brings a multigrid hierarchy and the attached masses to a device.
+//! Copies a multigrid hierarchy and the attached masses to a device.
 
 use super::device::{Device, Failure, Plain, Slot};
 use super::layout::{self, RowLists};
@@ -8,7 +8,7 @@ use crate::conjugate_gradients::LowRank;
 use crate::dense::Cholesky;
 use crate::multigrid::{Aggregation, Level, Multigrid, Parent};
 
-/// Arrays in the order they were asked for; asked anew in the same order, they find their old memory.
+/// Arrays in the order in which they are requested; requests in the same order get the same memory again.
 pub struct Arena<D: Device> {
     slots: Vec<Slot<D>>,
     next: usize,
@@ -21,7 +21,7 @@ impl<D: Device> Default for Arena<D> {
 }
 
 impl<D: Device> Arena<D> {
-    /// Begins anew.
+    /// Starts a new round of requests.
     pub fn rewind(&mut self) {
         self.next = 0;
     }
@@ -34,17 +34,17 @@ impl<D: Device> Arena<D> {
         &mut self.slots[self.next - 1]
     }
 
-    /// These values.
+    /// Copies these values.
     pub fn fill<T: Plain>(&mut self, device: &mut D, values: &[T]) -> Result<u64, Failure> {
         self.next().fill(device, values)
     }
 
-    /// A field, its colours one after the other.
+    /// Copies a field, one colour after the other.
     pub fn field<T: Plain>(&mut self, device: &mut D, field: &Field<T>) -> Result<u64, Failure> {
         self.next().join(device, &[&field[0], &field[1]])
     }
 
-    /// Zeros.
+    /// Makes zeros.
     pub fn zeros<T: Plain>(&mut self, device: &mut D, count: usize) -> Result<u64, Failure> {
         self.next().zeros::<T>(device, count)
     }
@@ -62,7 +62,7 @@ impl<D: Device> Arena<D> {
     }
 }
 
-/// Values of a field with `leaves` leaves, the void included.
+/// Number of values of a field with `leaves` leaves, the void included.
 pub fn field_values(leaves: usize) -> usize {
     2 * (leaves + 1) * 256
 }
@@ -70,11 +70,11 @@ pub fn field_values(leaves: usize) -> usize {
 /// A level and its vectors on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceLevel {
-    /// What it is.
+    /// Its description.
     pub level: layout::Level,
     /// Its vectors in the cycle.
     pub work: layout::Work,
-    /// Scratch, one a super-cell.
+    /// Scratch, one entry per super-cell.
     pub totals: u64,
 }
 
@@ -139,7 +139,7 @@ fn upload_supers<D: Device>(
     })
 }
 
-/// Where each of some consecutive lists begins, and the end.
+/// The start of each of some consecutive lists, and the end of the last.
 fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
     let mut end = 0;
     let ends = lengths.map(|n| {
@@ -264,7 +264,7 @@ pub fn upload_masses<D: Device>(
 pub struct DeviceHierarchy {
     /// Finest first.
     pub levels: Vec<DeviceLevel>,
-    /// How each level but the last hangs on the next.
+    /// The transfer between each level and the next coarser one.
     pub maps: Vec<layout::Aggregation>,
     /// Sweeps on each level.
     pub sweeps: Vec<usize>,
@@ -275,7 +275,7 @@ pub struct DeviceHierarchy {
 }
 
 impl DeviceHierarchy {
-    /// Brings a hierarchy to the device; `arenas` holds the memory, one a level.
+    /// Copies a hierarchy to the device; `arenas` holds the memory, one per level.
     pub fn upload<D: Device>(
         device: &mut D,
         arenas: &mut Vec<Arena<D>>,
@@ -296,7 +296,7 @@ impl DeviceHierarchy {
         Ok(out)
     }
 
-    /// Visits every level once from now on; whether that changes anything.
+    /// Uses V-cycles from now on; returns whether that changes anything.
     pub fn take_v_cycle(&mut self) -> bool {
         let changes = self.visits.iter().any(|&visits| visits > 1);
         self.visits.fill(1);

@@ -1,4 +1,5 @@
-//! The iteration's launches: the twins of the stages in [`crate::conjugate_gradients`], every scalar on the device.
+//! The launches of an iteration: the twins of the stages in [`crate::conjugate_gradients`], with every scalar on the
+//! device.
 
 use super::cycle::append_cycle;
 use super::hierarchy::{DeviceHierarchy, DeviceLevel};
@@ -14,24 +15,24 @@ pub enum Stage {
     Double,
 }
 
-/// Where the vectors of a solve are.
+/// The addresses of a solve's vectors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vectors {
     /// The right side, f64.
     pub right_side: Vector,
     /// The solution, f64.
     pub x: Vector,
-    /// What x has gained since the last true residual, cells, f32.
+    /// Sum of the corrections to x since the last true residual, cells, f32.
     pub gained: u64,
     /// f32 or f64.
     pub direction: Vector,
     /// f32 or f64.
     pub image: Vector,
-    /// f64 stage only; in the f32 stage it is the cycle's right side.
+    /// f64 stage only; in the f32 stage this is the cycle's right side.
     pub residual: Vector,
     /// One a leaf.
     pub partials: u64,
-    /// One a leaf: what rounding the operator makes is in proportion to; f32 stage only.
+    /// One per leaf: the size of the operator's rounding errors, up to a factor; f32 stage only.
     pub magnitudes: u64,
     /// One a run of super-cells' contacts.
     pub flow: u64,
@@ -54,7 +55,7 @@ impl Stages<'_> {
         &self.hierarchy.levels[0]
     }
 
-    /// A launch whose first argument is the finest level, one block a leaf and `more`.
+    /// A launch whose first argument is the finest level; one block per leaf and `more` blocks.
     fn leaves(&self, kernel: &'static str, more: u32) -> Launch {
         let level = self.finest().level;
         Launch::new(kernel, level.leaves + more, LEAF_THREADS).with(level)
@@ -82,14 +83,14 @@ impl Stages<'_> {
         program
     }
 
-    /// x brought up to date, and the true residual.
+    /// Adds the corrections to x, and computes the true residual.
     pub fn replace(&self, stage: Stage) -> Program {
         let mut program = Program::default();
         self.append_replacement(&mut program, stage);
         program
     }
 
-    /// One iteration; a replacement of the residual where that is due.
+    /// One iteration, with a residual replacement when it is due.
     pub fn iterate(&self, stage: Stage) -> Program {
         let mut program = Program::default();
         append_cycle(&mut program, self.hierarchy, self.vectors.state);
@@ -154,7 +155,7 @@ impl Stages<'_> {
         program.push(launch.with(phase).with(self.vectors.state));
     }
 
-    /// What flows out of super-cells; whether there are any.
+    /// Flow out of super-cells; returns whether there are any.
     fn append_flow(&self, program: &mut Program, kernel: &'static str, x: Vector, phase: u32) -> bool {
         let (v, level) = (&self.vectors, self.finest().level);
         let launch = Launch::new(kernel, level.supers.runs, RUN_THREADS).with(level).with(x);
@@ -180,7 +181,7 @@ impl Stages<'_> {
         program.push(launch.with(v.state));
     }
 
-    /// b − A x, and what follows from its length.
+    /// b − A x, and the decision that follows from its length.
     fn append_replacement(&self, program: &mut Program, stage: Stage) {
         let (v, work) = (&self.vectors, self.finest().work);
         let (residual, judge, out) = match stage {

@@ -1,5 +1,5 @@
-//! The twins of the structs in `cuda/layout.cuh`; see there for what they hold. Pointers are `u64` addresses on
-//! the device.
+//! The twins of the structs in `cuda/layout.cuh`, which describes the fields. Pointers are `u64` addresses on the
+//! device.
 
 use super::device::Plain;
 
@@ -33,7 +33,7 @@ pub struct WideEntry {
     pub lane: u32,
 }
 
-/// The super-cells of a level, from their side.
+/// The super-cells of a level and their contacts.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Supers {
@@ -80,7 +80,7 @@ pub struct Work {
     pub inflow: Pointer,
 }
 
-/// How a level hangs on the next coarser one.
+/// The transfer between a level and the next coarser one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Aggregation {
@@ -141,7 +141,7 @@ pub struct Vector {
 pub const DONE: u32 = 0;
 /// `Phase::RUN`: the kernels iterate.
 pub const RUN: u32 = 1;
-/// `Phase::REPLACE`: x is to be brought up to date and the true residual computed.
+/// `Phase::REPLACE`: the corrections are added to x and the true residual is computed.
 pub const REPLACE: u32 = 2;
 /// Residuals remembered between two looks of the host.
 pub const HISTORY: usize = 64;

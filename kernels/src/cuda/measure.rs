@@ -1,4 +1,5 @@
-//! How fast single passes over the finest level, and over a liquid's particles, run on a device: for benchmarks.
+//! Measures how fast single passes over the finest level, and over a liquid's particles, run on a device: for
+//! benchmarks.
 
 use super::cycle::append_cycle;
 use super::device::{Device, Failure};
@@ -19,8 +20,8 @@ use std::time::Instant;
 pub struct Pass {
     /// Which.
     pub name: &'static str,
-    /// Bytes that it cannot avoid moving, every array once (docs/pressure.md, "What an iteration moves"); 0 where
-    /// nobody has counted.
+    /// Bytes that it cannot avoid moving, with every array counted once (docs/pressure.md, "What an iteration moves");
+    /// 0 if unknown.
     pub bytes: f64,
     /// Wall time of one, seconds.
     pub seconds: f64,
@@ -35,7 +36,7 @@ fn uneven(level: &Level, colour: usize) -> f64 {
 }
 
 impl<D: Device> DeviceConjugateGradients<D> {
-    /// Times the passes of an iteration in f32 on a level, each as the mean over `times` launches in a row.
+    /// Measures the passes of an iteration in f32 on a level, each as the mean over `times` launches in a row.
     pub fn measure(
         &mut self,
         multigrid: &Multigrid,
@@ -92,7 +93,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
 }
 
 impl<D: Device> DeviceParticles<D> {
-    /// Times the kernels of a substep, each as the mean over `times` launches in a row; what they leave is of no use.
+    /// Measures the kernels of a substep, each as the mean over `times` launches in a row; their results are not used.
     pub fn measure(
         &mut self,
         cells: &CellList,

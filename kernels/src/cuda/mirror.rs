@@ -1,4 +1,4 @@
-//! Arrays that stay on a device between calls: sent when the device does not hold their bytes yet, fetched when the
+//! Arrays that stay on a device between calls: sent if the device does not hold the same bytes yet, fetched when the
 //! host asks.
 
 use super::device::{Device, Failure, Plain, Slot};
@@ -8,7 +8,7 @@ use super::device::{Device, Failure, Plain, Slot};
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// Not stamped: nobody knows whether the bytes are those of another array.
+    /// No stamp: the array counts as different from all others.
     pub const NONE: Self = Self(0);
 
     /// The stamp of a host's value id; 0 is none.
@@ -40,7 +40,7 @@ impl<'a, T> Stamped<'a, T> {
         Self { stamp, values }
     }
 
-    /// An array that nobody has stamped: sent whenever it is needed.
+    /// An array without a stamp: sent whenever it is needed.
     pub fn unknown(values: &'a [T]) -> Self {
         Self { stamp: Stamp::NONE, values }
     }
@@ -55,7 +55,7 @@ pub struct Traffic {
     pub fetched: usize,
 }
 
-/// A device and what went there.
+/// A device and the bytes transferred.
 pub struct Link<D: Device> {
     /// The device.
     pub device: D,
@@ -63,11 +63,11 @@ pub struct Link<D: Device> {
     pub traffic: Traffic,
 }
 
-/// An array's place on a device. The host's array and the device's are both valid while they have the same stamp;
-/// after a kernel has written, the device's alone is, until it is fetched.
+/// The copy of an array on a device. The host's array and the device's are both valid while they have the same stamp.
+/// After a kernel has written, only the device's is valid, until it is fetched.
 pub struct Mirror<D: Device> {
     slot: Slot<D>,
-    /// Stamp and bytes of what the device holds; `None` while it holds nothing of use.
+    /// Stamp and bytes of what the device holds; `None` if it holds nothing valid.
     held: Option<(Stamp, usize)>,
 }
 
@@ -83,7 +83,7 @@ impl<D: Device> Mirror<D> {
         array.stamp != Stamp::NONE && self.held == Some((array.stamp, size_of_val(array.values)))
     }
 
-    /// The host's array on the device, sent unless it is there; returns where.
+    /// The host's array on the device, sent if it is not there; returns its address.
     pub fn bring<T: Plain>(&mut self, link: &mut Link<D>, array: Stamped<T>) -> Result<u64, Failure> {
         if !self.holds(array) {
             self.held = None;
@@ -95,14 +95,14 @@ impl<D: Device> Mirror<D> {
         Ok(self.slot.address())
     }
 
-    /// Room for so many values that a kernel will write; the device holds nothing until [`Self::written`].
+    /// Room for so many values that a kernel will write; the device's copy is invalid until [`Self::written`].
     pub fn room<T: Plain>(&mut self, link: &mut Link<D>, count: usize) -> Result<u64, Failure> {
         self.held = None;
         self.make_room(link, count * size_of::<T>())?;
         Ok(self.slot.address())
     }
 
-    /// A kernel has written so many values; from now on they have this stamp.
+    /// Records that a kernel has written so many values, and gives them this stamp.
     pub fn written<T: Plain>(&mut self, count: usize, stamp: Stamp) {
         self.held = Some((stamp, count * size_of::<T>()));
     }
@@ -125,7 +125,7 @@ impl<D: Device> Mirror<D> {
         self.slot.read(&mut link.device, 0, &mut [0u8])
     }
 
-    /// Numbers of particles rise and fall: an array that grows gets an eighth more than it needs.
+    /// The number of particles varies: an array that grows gets an eighth more than it needs.
     fn make_room(&mut self, link: &mut Link<D>, bytes: usize) -> Result<(), Failure> {
         let had = self.slot.bytes();
         let wanted = if had > 0 && had < bytes { bytes + bytes / 8 } else { bytes };

@@ -1,8 +1,8 @@
-//! What runs on a CUDA device, in the processor's order in memory, one block a leaf: the pressure solve, everything
-//! resident on the device between iterations, and the way of particles' velocity to the faces, back, and on.
+//! The CUDA implementation, with the processor's memory layout and one block per leaf: the pressure solve, whose data
+//! stays on the device between iterations, and the particles' advection and velocity transfer.
 //!
-//! `cuda/pressure.cu` and `cuda/particles.cu` are the device modules; [`Device`] is what the driver code here asks of whatever runs it: an
-//! NVIDIA GPU, or an emulation that runs the same source on the processor.
+//! `cuda/pressure.cu` and `cuda/particles.cu` are the device modules. [`Device`] is the interface that the driver code
+//! here needs: an NVIDIA GPU implements it, and an emulation that runs the same source on the processor.
 
 #[cfg(not(feature = "cuda"))]
 mod absent;

@@ -1,4 +1,4 @@
-//! What cells and super-cells touch, in the order the kernels want it: by row for the cells, in runs of bounded
+//! The contacts of cells and super-cells in the order that kernels read them: by row for the cells, in runs of limited
 //! length for the super-cells.
 
 use super::layout::{Entry, WideEntry};
@@ -99,7 +99,7 @@ pub fn cell_name(leaf: usize, colour: usize, row: usize, lane: usize) -> u32 {
 pub struct Runs {
     /// First contact of each run, and the end.
     pub first: Vec<u32>,
-    /// Whose each run is.
+    /// The super-cell of each run.
     pub owner: Vec<u32>,
     /// First run of each super-cell, and the end.
     pub first_run: Vec<u32>,

@@ -1,5 +1,5 @@
-//! The twins of the structs in `cuda/leaf.cuh`, `particles.cuh`, `carry.cuh`, `solids.cuh` and `advect.cuh`; see there
-//! for what they hold.
+//! The twins of the structs in `cuda/leaf.cuh`, `particles.cuh`, `carry.cuh`, `solids.cuh` and `advect.cuh`, which
+//! describe the fields.
 
 use super::device::Plain;
 use super::launch::Argument;
@@ -43,7 +43,7 @@ pub struct Particles {
 pub struct Frame {
     /// Whole voxels of the particles' origin.
     pub base: [i32; 3],
-    /// What is left of it, in voxels.
+    /// The rest of the origin, in voxels.
     pub offset: [f32; 3],
     /// Voxels per metre.
     pub per_metre: f32,
@@ -51,7 +51,7 @@ pub struct Frame {
     pub h: f32,
 }
 
-/// What faces get from particles.
+/// The values that faces receive from particles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Carried {
@@ -86,7 +86,7 @@ pub struct Solids {
     pub swept: f64,
 }
 
-/// A substep's way.
+/// The settings of a substep's advection.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Journey {
@@ -97,7 +97,7 @@ pub struct Journey {
     pub count: u32,
 }
 
-/// Where particles have come to.
+/// The positions that particles have reached.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrivals {

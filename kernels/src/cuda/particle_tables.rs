@@ -1,4 +1,4 @@
-//! What the host gives and gets of a liquid's particles: arrays with their stamps.
+//! The data of a liquid's particles that the host sends and receives: arrays with their stamps.
 
 use super::device::Failure;
 use super::mirror::{Stamp, Stamped};
@@ -8,7 +8,7 @@ use glam::{IVec3, Vec3};
 /// The active leaves of a grid, in the order of its channels.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafTable<'a> {
-    /// Says which leaves these are.
+    /// The stamp of these leaves.
     pub stamp: Stamp,
     /// `[leaf]`: origins, sorted by x, y, z.
     pub origins: &'a [IVec3],
@@ -25,16 +25,16 @@ pub struct CellList<'a> {
     pub start: Stamped<'a, u32>,
 }
 
-/// What of the particles goes to the faces.
+/// The values of the particles that are transferred to the faces.
 #[derive(Clone, Copy, Debug)]
 pub struct ParticleArrays<'a> {
     /// m, relative to the particles' origin.
     pub position: Stamped<'a, Vec3>,
     /// m/s.
     pub velocity: Stamped<'a, Vec3>,
-    /// Gradient of each component, 1/s, where it counts.
+    /// Gradient of each component, 1/s, if it is used.
     pub affine: Option<[Stamped<'a, Vec3>; 3]>,
-    /// kg/m³, where it is not the same everywhere.
+    /// kg/m³, if it is not the same everywhere.
     pub density: Option<Stamped<'a, f32>>,
 }
 
@@ -117,7 +117,7 @@ pub struct Way<'a> {
     pub leaves: LeafTable<'a>,
     /// The velocity, m/s.
     pub velocity: Field<'a>,
-    /// Who does not follow it.
+    /// Particles that do not follow it.
     pub newborn: Option<Newborn<'a>>,
     /// World position of the particles' origin, m.
     pub origin: [f64; 3],
@@ -125,14 +125,14 @@ pub struct Way<'a> {
     pub step: f32,
 }
 
-/// What became of a particle on its way.
+/// The result of a particle's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is where it wanted to go.
+    /// It reached its end.
     Arrived,
     /// It is beyond a side that removes liquid.
     Gone,
-    /// A solid may stand in its way: its array holds the way it wants to go, m.
+    /// A solid may stand in its way: its array holds the rest of the way, m.
     MeetsSolid,
 }
 
@@ -148,7 +148,7 @@ impl Fate {
 }
 
 impl CellList<'_> {
-    /// What kernels rely on: a start for every cell, and the last cell ends with the last particle.
+    /// Checks what kernels rely on: every cell has a start, and the last cell ends with the last particle.
     pub(super) fn check(&self, particles: usize) -> Result<(), Failure> {
         let (leaves, start) = (self.leaves.origins.len(), self.start.values);
         let ends = start.last().is_some_and(|&end| end as usize == particles);

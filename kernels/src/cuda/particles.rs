@@ -1,5 +1,5 @@
-//! A liquid's particles on a device: velocity to the faces and back, and the way through it. Arrays stay on the device
-//! between calls; what has a stamp and is there already is not sent again, and results are fetched when asked for.
+//! A liquid's particles on a device: velocity transfer to the faces and back, and advection. Arrays stay on the device
+//! between calls: an array whose stamp is there already is not sent again, and results are fetched when asked for.
 
 use super::device::{Device, Failure, Slot};
 use super::launch::{Launch, Program};
@@ -78,7 +78,8 @@ fn bring_field<D: Device>(
     Ok(layout::Faces { values, background: field.background, padding: 0 })
 }
 
-/// A liquid's particles on a device. Holds copies only: dropping it between two calls changes no bit.
+/// A liquid's particles on a device. It holds only copies: dropping it between two calls does not change a bit of the
+/// result.
 pub struct DeviceParticles<D: Device> {
     link: Link<D>,
     leaves: LeafMirror<D>,
@@ -88,7 +89,7 @@ pub struct DeviceParticles<D: Device> {
     affine: Vectors<D>,
     density: Mirror<D>,
     id: Mirror<D>,
-    /// The face velocity as it came from the particles, and how much of them reached each face.
+    /// The face velocity transferred from the particles, and the weight that reached each face.
     carried: Vectors<D>,
     weight: Vectors<D>,
     /// The face velocity that particles follow.
@@ -319,8 +320,8 @@ impl<D: Device> DeviceParticles<D> {
         Ok(launch.with(frame).with(journey).with(solids).with(out))
     }
 
-    /// Where [`Self::advect`] took the particles, m (of those that meet a solid the way they want to go), and what
-    /// became of each.
+    /// The positions to which [`Self::advect`] moved the particles, m (for those that meet a solid, the rest of their
+    /// way), and each one's result.
     pub fn fetch_arrivals(&mut self, positions: &mut [Vec3]) -> Result<Vec<Fate>, Failure> {
         let mut fates = vec![0u8; positions.len()];
         self.arrived.fetch(&mut self.link, positions)?;

@@ -1,4 +1,4 @@
-//! Drives a solve on a device: brings the system there, launches iterations ahead, looks at the state now and then.
+//! Runs a solve on a device: copies the system there, launches iterations ahead, reads the state from time to time.
 
 use super::device::{Device, Failure, Slot};
 use super::hierarchy::{Arena, DeviceHierarchy, field_values, upload_masses};
@@ -10,7 +10,7 @@ use crate::multigrid::{GRAIN, Multigrid};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Iterations launched before the host looks at the state again.
+/// Iterations launched before the host reads the state again.
 const AHEAD: usize = 4;
 
 /// Conjugate gradients preconditioned by the multigrid cycle, on a device. Holds only memory between solves.
@@ -62,8 +62,8 @@ impl<D: Device> DeviceConjugateGradients<D> {
         self.seconds
     }
 
-    /// Solves A x = b from the x given, as [`crate::conjugate_gradients::ConjugateGradients::solve`] does. The
-    /// callback hears of iterations when the host looks at the state, so it may stop a solve some iterations late.
+    /// Solves A x = b from the given x, as [`crate::conjugate_gradients::ConjugateGradients::solve`] does. The callback
+    /// gets its iterations when the host reads the state, so it may stop a solve some iterations late.
     pub fn solve(
         &mut self,
         multigrid: &Multigrid,
@@ -210,7 +210,7 @@ impl<D: Device> DeviceConjugateGradients<D> {
 }
 
 impl State {
-    /// Before the right side has been measured.
+    /// The state before the right side has been measured.
     pub fn start(stop: Stop) -> Self {
         Self {
             tolerance: stop.tolerance,
@@ -234,17 +234,17 @@ impl State {
         }
     }
 
-    /// Before a stage that goes on from here.
+    /// The state before a stage that goes on from here.
     fn anew(self) -> Self {
         Self { phase: REPLACE, trusted: f64::INFINITY, energy: 0.0, rounding: 0.0, broken: 0, ..self }
     }
 }
 
-/// What the host makes of the state.
+/// The host's copy of the state.
 struct Watch<'a> {
     stop: Stop,
     progress: Progress<'a>,
-    /// Iterations that the callback has heard of.
+    /// Iterations reported to the callback.
     told: usize,
     cancelled: bool,
 }

@@ -1,6 +1,6 @@
-//! The next coarser level of 2×2×2 aggregation: its leaves, cells, super-cells, and what couples them, which is the
-//! Galerkin product with every face weakened by what lies behind it (`conductance.rs`). Compliances are no gradients and
-//! stay, and so does what super-cells have among themselves.
+//! Builds the next coarser level by 2×2×2 aggregation: its leaves, cells, super-cells and couplings. The couplings are
+//! the Galerkin product, with every face weakened by the links behind it (`conductance.rs`). Compliances do not depend
+//! on gradients and stay unchanged, and so do the couplings among super-cells.
 
 use super::conductance::{Faces, Touched};
 use super::level::{Contact, Contacts, GRAIN, Level, Supers, ZERO};
@@ -103,7 +103,7 @@ fn aggregate_faces(fine: &Level, touched: &[Touched], map: &Aggregation, coarse:
     }
 }
 
-/// What couples a coarse cell with the coarse cell of a shrunken super-cell.
+/// Couplings of a coarse cell with the coarse cell of a super-cell that has shrunk to one.
 struct Link {
     from: Place,
     to: Place,
@@ -181,7 +181,7 @@ fn contact(offset: usize, target: u32, weight: f32) -> Contact {
     Contact { colour: colour as u8, lane: (row * 4 + lane) as u8, target, weight }
 }
 
-/// Moves what super-cells hold among themselves; shrunken ones turn it into contacts and links.
+/// Moves the couplings among super-cells; shrunken ones turn them into contacts and links.
 fn aggregate_supers(
     fine: &Level,
     map: &Aggregation,

@@ -1,21 +1,22 @@
-//! What a coarse coefficient is: the conductance between two blocks of cells, as if links were resistors.
+//! Computes coarse coefficients: the conductance between two blocks of cells, with links treated as resistors.
 //!
-//! Piecewise constant prolongation makes a smooth field too stiff: all of a difference between two blocks drops over the
-//! faces between them. In truth it drops over the way from the middle of one block to the middle of the other, so every
-//! fine face stands in series with half of the link behind it on either side. Deep inside a liquid that halves the
-//! coefficient, which is the over-correction of aggregation methods [Braess 1995] [Shao et al. 2022]; at a surface, in
-//! a neck or beside a bubble it does what is right there, and across a jump of the density it is the harmonic mean
-//! [Alcouffe et al. 1981]. Whatever has no inner links (a super-cell, a block with a single cell) has no resistance of
-//! its own.
+//! Piecewise constant prolongation makes a smooth field too stiff, because the whole difference between two blocks
+//! drops over the faces between them. In reality it drops over the distance from the middle of one block to the middle
+//! of the other, so every fine face is in series with half of the link behind it on either side. Far inside a liquid
+//! this halves the coefficient, which is the over-correction of aggregation methods [Braess 1995] [Shao et al. 2022].
+//! At a surface, in a neck or beside a bubble the series adapts to the links there. Across a jump of the density it is
+//! the harmonic mean [Alcouffe et al. 1981]. A block without inner links (a super-cell, a block with a single cell) has
+//! no resistance of its own.
 
 use super::level::Level;
 use crate::checkerboard::{self, Half, Row, place};
 use crate::leaf;
 
-/// What the cells of a leaf touch besides cells, as the coarse level needs it.
+/// The contacts of a leaf's cells that are no cells, as the coarse level needs them.
 #[derive(Default)]
 pub struct Touched {
-    /// (axis, offset of the upper cell, conductance): ways from cell to cell of one block through what both touch.
+    /// (axis, offset of the upper cell, conductance): connections between cells of one block through a target that both
+    /// touch.
     links: Vec<(u8, u16, f32)>,
     /// (target, offset of the cell, conductance), by target.
     pub contacts: Vec<(u32, u16, f32)>,
@@ -49,7 +50,7 @@ impl Touched {
     }
 
     /// Adds cell n, given how strongly each cell of the leaf touches the target. Its contact is in series with half of
-    /// its links to cells of its block that do not touch the target themselves.
+    /// its links to those cells of its block that do not touch the target themselves.
     fn add(&mut self, level: &Level, l: usize, target: u32, n: usize, weight: &[f32; leaf::SIZE]) {
         let mut behind = 0.0;
         for (axis, stride) in leaf::STRIDE.into_iter().enumerate() {
@@ -65,7 +66,7 @@ impl Touched {
     }
 }
 
-/// The `axis` faces of some leaves; those inside blocks with what [`Touched`] adds.
+/// The `axis` faces of some leaves; those inside blocks include what [`Touched`] adds.
 pub struct Faces<'a> {
     /// The level.
     pub level: &'a Level,
@@ -109,7 +110,7 @@ impl Faces<'_> {
     }
 }
 
-/// Resistance of half a link; none where there is no link, since then the cell is all there is of its block.
+/// Resistance of half a link; 0 where there is no link, because the cell is then alone in its block.
 #[inline(always)]
 fn half_link(link: f32) -> f32 {
     if link > 0.0 { 0.5 / link } else { 0.0 }
@@ -145,7 +146,7 @@ fn lower_sides(here: [&Half<f32>; 2], below: [&Half<f32>; 2], axis: usize, r: us
                     add(&own[r], &other[r + 1], if r & 7 > 0 { &other[r - 1] } else { &beyond[r + 7] });
                 }
             }
-            // Even z: the colour of phase 0, which is red in rows of even x + y.
+            // Even z: the colour of phase 0, which is red in rows with even x + y.
             _ => {
                 for r in [r + colour, r + 9 - colour] {
                     let z = &other[r];

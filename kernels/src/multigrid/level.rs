@@ -1,4 +1,4 @@
-//! One grid of the hierarchy: leaves, face coefficients, and what the cells touch besides each other.
+//! One grid of the multigrid hierarchy: leaves, face coefficients, and the cells' contacts.
 
 use super::plane::PlaneWeights;
 use crate::checkerboard::{Field, Half, Row};
@@ -114,7 +114,7 @@ impl Contacts {
     }
 }
 
-/// What super-cells hold besides their contacts with cells.
+/// The couplings of super-cells besides their contacts with cells.
 #[derive(Clone, Debug, Default)]
 pub struct Supers {
     /// Per super-cell: compliance.
@@ -151,7 +151,7 @@ pub struct Level {
     pub unknown_cells: usize,
 }
 
-/// Leaves below which a loop is not worth sharing between threads.
+/// Number of leaves below which a loop runs on one thread.
 pub const GRAIN: usize = 8;
 
 impl Level {

@@ -1,4 +1,4 @@
-//! A symmetric multigrid cycle on leaves: unsmoothed 2×2×2 aggregation, red-black Gauss-Seidel, f32.
+//! A symmetric multigrid cycle on leaves: unsmoothed 2×2×2 aggregation with red-black Gauss-Seidel in f32.
 //!
 //! Coarse leaves hold 8³ coarse cells, so every level runs the same kernels. Super-cells stay unknowns on
 //! every level until they fit into one coarse cell; then they become that cell.
@@ -31,8 +31,8 @@ pub struct Cycle {
     pub sweeps: usize,
     /// The same on every coarser level.
     pub coarse_sweeps: usize,
-    /// Times that each level but the second is visited in a visit to the level above: 1 is a V-cycle, 2 a W-cycle. (The
-    /// finest level corrects itself by the second only once: those two cost nearly everything.)
+    /// Visits of each level but the second in one visit to the level above: 1 is a V-cycle, 2 a W-cycle. (The second
+    /// level is always visited only once, because the two finest levels cost nearly everything.)
     pub visits: usize,
 }
 
@@ -46,7 +46,7 @@ impl Default for Cycle {
 const DIRECT_CELLS: usize = 96;
 /// Unknowns (super-cells included) up to which a dense factor is cheaper than sweeps.
 const DIRECT_UNKNOWNS: usize = 600;
-/// Sweeps that stand in for the direct solve above that.
+/// Sweeps that replace the direct solve above that.
 const COARSEST_SWEEPS: usize = 12;
 
 /// The unknowns of the coarsest level and the factor of its matrix.
@@ -71,7 +71,7 @@ pub struct Multigrid {
 }
 
 impl Multigrid {
-    /// Gives up the hierarchy and its finest level, for the memory's sake.
+    /// Drops the hierarchy and its finest level, to free memory.
     pub fn take_finest(&mut self) -> Level {
         self.levels.drain(..).next().unwrap_or_default()
     }
@@ -108,26 +108,26 @@ impl Multigrid {
         levels + maps + work + self.coarsest.bytes()
     }
 
-    /// Visits every level once from now on, until the next hierarchy is built; whether that changes anything.
+    /// Uses V-cycles from now on, until the next hierarchy is built; returns whether that changes anything.
     pub fn take_v_cycle(&mut self) -> bool {
         let changes = (0..self.levels.len()).any(|l| self.visits_from(l) > 1);
         self.cycle.visits = 1;
         changes
     }
 
-    /// Visits to the level below in one visit to level `l`.
+    /// Visits to the next coarser level in one visit to level `l`.
     fn visits_from(&self, l: usize) -> usize {
         if l == 0 || l + 2 >= self.levels.len() { 1 } else { self.cycle.visits }
     }
 
-    /// One cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear and symmetric. With B_l one visit to level l, two
-    /// visits are 2 B_l − B_l A_l B_l, positive definite as long as no eigenvalue of B_l A_l exceeds 2, which coarse
-    /// levels that are no Galerkin products do not promise. One visit is positive definite always.
+    /// One cycle from a zero guess: `work[0].x ≈ A⁻¹ work[0].b`; linear and symmetric. With B_l one visit to level l,
+    /// two visits are 2 B_l − B_l A_l B_l. This is positive definite as long as no eigenvalue of B_l A_l exceeds 2,
+    /// which is not guaranteed, because coarse levels are no Galerkin products. One visit is always positive definite.
     pub fn precondition(&mut self) {
         self.improve(0, true);
     }
 
-    /// Smooths a level, corrects it by the next one as often as the cycle says, and smooths it the other way round.
+    /// Smooths a level, corrects it by the next coarser one once or more, and smooths it in reverse order.
     fn improve(&mut self, l: usize, from_zero: bool) {
         if l + 1 == self.levels.len() {
             return self.coarsest.solve(&self.levels[l], &mut self.work[l]);
@@ -189,7 +189,7 @@ impl Coarsest {
             smoother::smooth_up(level, work, COARSEST_SWEEPS);
             return;
         };
-        // Cells without any neighbour (tied to attached masses at most) are no part of the factor.
+        // Cells without any neighbour (at most coupled to attached masses) are not part of the factor.
         for (x, (b, d)) in work.x.iter_mut().zip(work.b.iter().zip(&level.diagonal)) {
             let values = x.as_flattened_mut().as_flattened_mut().iter_mut();
             let known = b.as_flattened().as_flattened().iter().zip(d.as_flattened().as_flattened());

@@ -1,26 +1,26 @@
-//! A hierarchy as data, for a device that runs the cycle itself.
+//! The multigrid hierarchy as plain data, for a device that runs the cycle itself.
 
 use super::{Aggregation, COARSEST_SWEEPS, Level, Multigrid};
 use crate::dense::Cholesky;
 
-/// All that the cycle reads.
+/// Everything that the cycle reads.
 pub struct Parts<'a> {
     /// Finest first.
     pub levels: &'a [Level],
-    /// How each level but the last hangs on the next.
+    /// The transfer between each level and the next coarser one.
     pub maps: &'a [Aggregation],
-    /// Sweeps on each level before and after the coarse correction; on the last, those that stand in for a factor.
+    /// Sweeps on each level before and after the coarse correction; on the last, those that replace a direct solve.
     pub sweeps: Vec<usize>,
     /// Visits to the next level in one visit to each.
     pub visits: Vec<usize>,
     /// (colour, leaf, row, lane) of the last level's unknown cells; its super-cells follow in the factor.
     pub coarsest_cells: &'a [(usize, usize, usize, usize)],
-    /// Factor of the last level's matrix, unless that is too large.
+    /// Factor of the last level's matrix, unless it is too large.
     pub factor: Option<&'a Cholesky>,
 }
 
 impl Multigrid {
-    /// The hierarchy as it was built.
+    /// The hierarchy in memory.
     pub fn parts(&self) -> Parts<'_> {
         let last = self.levels.len().saturating_sub(1);
         let sweeps = |l| if l == last { COARSEST_SWEEPS } else { self.cycle.sweeps_on(l) };

@@ -1,5 +1,5 @@
-//! What the eight rows of one x of a half-leaf couple with: gathered once, so that the rows themselves are free of
-//! questions about borders.
+//! Neighbour values and coefficients for the eight rows of one x of a half-leaf, gathered once, so that the loop over
+//! rows needs no tests for leaf borders.
 
 use super::level::Level;
 use crate::checkerboard::{Half, Row};

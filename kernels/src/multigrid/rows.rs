@@ -1,13 +1,13 @@
-//! The loop over a half-leaf's rows that the operator, the smoother and the residual share, two rows at a time so that
-//! eight lanes are busy. It is compiled for AVX2 as well and that is chosen at run time: the same multiplications and
-//! additions in the same order (none are fused), so the same bits.
+//! The loop over a half-leaf's rows that the operator, the smoother and the residual share. It handles two rows at a
+//! time, so that eight SIMD lanes are used. It is also compiled for AVX2, which is chosen at run time. Both versions do
+//! the same multiplications and additions in the same order (none are fused), so they give the same bits.
 
 use super::level::Level;
 use super::plane::{Pair, PlaneValues, PlaneWeights, pair, planes};
 use crate::checkerboard::Half;
 use crate::leaf::DIM;
 
-/// What is done with two rows.
+/// The operation on two rows.
 pub trait Rows<T> {
     /// Rows r and r + 1: coefficients towards −x +x −y +y −z +z, the diagonal, and the values of the six neighbours.
     fn rows(&mut self, r: usize, weights: [Pair<f32>; 6], diagonal: Pair<f32>, values: [Pair<T>; 6]);
@@ -20,8 +20,8 @@ pub fn lanes<T>(half: &mut Half<T>, r: usize) -> &mut Pair<T> {
 }
 
 impl Level {
-    /// Calls `kernel` for the rows of a half-leaf, given the other colour's values. Half-leaves that are uniform (most of
-    /// a deep liquid) are not asked for their coefficients: the same bits from a fraction of the memory.
+    /// Calls `kernel` for the rows of a half-leaf, given the other colour's values. For uniform half-leaves (most of a
+    /// deep liquid) no coefficients are read: the same bits with a fraction of the memory traffic.
     pub fn for_rows<T: Copy>(
         &self,
         leaf: usize,

@@ -1,6 +1,6 @@
-//! Red-black Gauss-Seidel in f32, super-cells in a place of their own: λ, red, black on the way down and
-//! black, red, λ on the way up, so that the pair of sweeps is symmetric. A bubble borders cells of both
-//! colours and could stand in neither.
+//! The smoother: red-black Gauss-Seidel in f32, with super-cells as a third colour λ. It sweeps λ, red, black on the
+//! way down and black, red, λ on the way up, so that the pair of sweeps is symmetric. A bubble borders cells of both
+//! colours, so it fits in neither.
 
 use super::level::{GRAIN, Group, Level, ZERO};
 use super::plane::{Pair, pair};
@@ -125,7 +125,7 @@ pub fn gather_inflow(level: &Level, work: &mut Work) {
     });
 }
 
-/// Everything that flows into super-cell b when its own pressure is 0.
+/// The flow into super-cell b when its own pressure is 0.
 #[inline]
 pub fn super_inflow(level: &Level, b: usize, inflow: &[f64], x_super: &[f64]) -> f64 {
     let cells: f64 = level.contacts.groups_of_super(b).iter().map(|&g| inflow[g as usize]).sum();

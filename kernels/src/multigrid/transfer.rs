@@ -1,4 +1,5 @@
-//! Between a level and the next: 2×2×2 aggregation. Restriction sums residuals, prolongation copies.
+//! Transfers between a level and the next coarser one, by 2×2×2 aggregation. Restriction sums residuals, prolongation
+//! copies.
 
 use super::level::{GRAIN, Level};
 use super::plane::{Pair, pair};
@@ -18,7 +19,7 @@ pub enum Parent {
     Cell(u32, u16),
 }
 
-/// How a fine level hangs on its coarse level.
+/// The transfer between a fine level and its coarse level.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregation {
     /// Per coarse leaf: its eight fine leaves by octant (x << 2 | y << 1 | z); the fine void where absent.
@@ -133,8 +134,8 @@ fn restrict_supers(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &mu
     }
 }
 
-/// Adds the coarse correction to the red cells and the super-cells; the black cells are solved anew by
-/// [`super::smoother::smooth_up`] and need none.
+/// Adds the coarse correction to the red cells and the super-cells. The black cells need none, because
+/// [`super::smoother::smooth_up`] solves them anew.
 pub fn prolong(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &Work) {
     let parents = map.parents.par_iter().with_min_len(GRAIN);
     work.x[0][..fine.leaves()].par_iter_mut().zip(parents).for_each(|(x, parent)| {

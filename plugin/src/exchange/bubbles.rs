@@ -1,4 +1,4 @@
-//! Bubbles: a point each for whoever looks at them, a grid and a table for the next substep.
+//! Reads and writes bubbles: a point each for display, a grid and a table for the next substep.
 
 use super::Exchange;
 use glam::Vec3;
@@ -74,7 +74,7 @@ impl Exchange {
     }
 }
 
-/// Writes the identities that the next substep reads, and what the liquid's surface was fitted by, m³.
+/// Writes the identities that the next substep reads, and the liquid volume that fitting its surface took, m³.
 pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory, taken: f64) -> Result<(), Failure> {
     let ids: Vec<i64> = memory.bubbles.iter().map(|b| i64::from(b.id)).collect();
     let numbers = |of: &dyn Fn(&Remembered) -> f64| memory.bubbles.iter().map(of).collect::<Vec<f64>>();

@@ -1,5 +1,5 @@
-//! What the points of input meshes carry, handed to the particles that are made inside: the values of the nearest
-//! triangle, between its corners.
+//! Transfers the point attributes of input meshes to the particles made inside them: each particle takes the values of
+//! the nearest triangle, interpolated between its corners.
 
 use super::Exchange;
 use super::particles::{Followers, is_own};
@@ -33,17 +33,17 @@ struct Column {
     bytes: Vec<u8>,
 }
 
-/// What was carried last, and the stamps of the meshes it was read from.
+/// The attributes read last, and the stamps of the meshes they were read from.
 #[derive(Debug, Default)]
 pub struct LastCarried(Option<(Vec<u64>, Option<Arc<Carried>>)>);
 
-/// What the host puts on geometry by itself.
+/// Attributes that the host adds to every geometry.
 const OF_MOTION: [&str; 4] = ["P", "v", "v_next", "restP"];
 /// Parameters of the node that a mesh may give per point.
 const MATERIAL: [&str; 2] = ["density", "viscosity"];
 
 impl Exchange {
-    /// What the points of the meshes at a port carry beside their positions; None where it is nothing.
+    /// The point attributes of the meshes at a port besides their positions; None if there are none.
     pub fn carried(&mut self, call: &Call, port: u32) -> Result<Option<Arc<Carried>>, Failure> {
         let items: Vec<_> =
             (0..call.items(port)).filter_map(|n| Some((n, call.geometry(port, n)?))).collect();
@@ -98,8 +98,8 @@ impl Exchange {
         Ok(Some(Carried { triangles, density, viscosity, users }))
     }
 
-    /// Gives the particles from `first` on what the meshes they were made in carry. A particle attribute that these
-    /// meshes lack stays zero; one that only they have is zero for all other particles.
+    /// Gives the particles from `first` on the attributes of the meshes they were made in. A particle attribute that
+    /// these meshes lack stays zero; one that only they have is zero for all other particles.
     pub fn hand_over(
         &self,
         carried: &Carried,
@@ -129,8 +129,8 @@ impl Exchange {
 }
 
 impl Column {
-    /// The bytes of the value at a place: between the corners for numbers with a fraction, the nearest corner's for
-    /// others.
+    /// The bytes of the value at a place: interpolated between the corners for floating-point numbers, the nearest
+    /// corner's for others.
     fn at(&self, place: &NearestPlace) -> Vec<u8> {
         let size = self.shape.element.bytes() * self.shape.components as usize;
         let value = |p: usize| &self.bytes[p * size..][..size];
@@ -163,7 +163,7 @@ fn between<'a, const N: usize>(
     (0..size / N).flat_map(|c| write(mean(place, |p| component(c, p)))).collect()
 }
 
-/// The barycentric mean of what the corners say; exact where all say the same.
+/// The barycentric mean of the corners' values; exact where all are equal.
 fn mean(place: &NearestPlace, value: impl Fn(usize) -> f64) -> f64 {
     let [a, b, c] = place.points.map(|p| value(p as usize));
     a + place.weights[1] * (b - a) + place.weights[2] * (c - a)
@@ -254,7 +254,7 @@ fn clash(call: &Call, port: u32, item: u32, name: &str) -> Failure {
     Failure::input(port, format!("the point attribute `{name}` of `{mesh}` is of another type than before"))
 }
 
-/// The stamps of all that is read; None where one is missing.
+/// The stamps of all inputs; None where one is missing.
 fn stamps(items: &[(u32, GeometryView)]) -> Option<Vec<u64>> {
     let mut stamps = Vec::new();
     for (_, view) in items {

@@ -1,5 +1,5 @@
-//! The box a solver works in and how its walls hold the liquid, handed from its predict to whoever solves: table
-//! `domain`.
+//! The table `domain`: the box a solver works in and how its walls hold the liquid. Predict writes it for whoever
+//! solves.
 
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
@@ -31,7 +31,7 @@ pub fn write(
     }
 }
 
-/// Reads the pressure, Pa, below which liquid parts from walls; `None` where it stays on them.
+/// Reads the pressure, Pa, below which liquid parts from walls; `None` if it never does.
 pub fn read_cavitation_pressure(call: &Call, port: u32, item: u32) -> Option<f64> {
     call.table(port, item)?.first::<f64>("cavitation_pressure")
 }

@@ -1,4 +1,4 @@
-//! Values that are finite, looked for where they are copied: what a copy has in the cache costs nothing to look at.
+//! Checks that values are finite while they are copied: in the cache the check costs nothing.
 
 use super::kept::Kept;
 use meniscus_abi::guest::Scalar;
@@ -45,12 +45,12 @@ impl Finite for f32 {
     }
 }
 
-/// Values that one task copies: some microseconds of work, and little enough for the nearest cache.
+/// Values that one task copies: some microseconds of work that fit into the nearest cache.
 const BATCH: usize = 4096;
 
 /// True where no value is infinite or not a number.
 pub fn all_finite<T: Finite>(values: &[T]) -> bool {
-    // Without an early end, so that many values are compared at once.
+    // Without an early exit, so that the loop is vectorised.
     values.iter().fold(true, |sound, v| sound & v.is_finite())
 }
 

@@ -1,4 +1,4 @@
-//! Grids.
+//! Reads and writes grids and staggered fields at ports.
 
 use super::Exchange;
 use super::finite::{Finite, all_finite, copy_numbers, copy_of};
@@ -129,8 +129,8 @@ impl Exchange {
         Ok(values.to_vec())
     }
 
-    /// Reads the fields at some ports at once, for [`Self::grid`] and [`Self::faces`] to hand out: to wake the pool takes
-    /// as long as to copy a small one. What a stage of this instance kept is not read again.
+    /// Reads the fields at some ports at once, for [`Self::grid`] and [`Self::faces`] to return: waking the threads
+    /// takes as long as copying a small field. Fields that a stage of this instance kept are not read again.
     pub fn read_ahead(&mut self, call: &Call, ports: &[u32]) {
         let Self { pool, kept, finite, .. } = self;
         let mut copies = Vec::new();
@@ -153,7 +153,7 @@ impl Exchange {
         };
         let copied: Vec<_> = pool.install(|| copies.into_par_iter().map(copy).collect());
         for (port, stamp, values) in copied {
-            // What is not finite is found again, and told, by whoever asks for it.
+            // Whoever asks for this field finds the bad value again and reports it.
             if let Some(values) = values {
                 remember_finite(finite, stamp);
                 kept.read(port, values);
@@ -161,7 +161,7 @@ impl Exchange {
         }
     }
 
-    /// Looks for a value that is not finite, unless these bytes were looked through before.
+    /// Searches for a value that is not finite, unless the same bytes were checked before.
     fn check_finite<T: Finite>(
         &mut self,
         call: &Call,
@@ -186,7 +186,7 @@ impl Exchange {
 
     /// The first slot whose value is not finite.
     fn first_bad<T: Finite>(&self, values: &[T]) -> Option<usize> {
-        /// Values that are looked through in less time than it takes to wake other threads.
+        /// Number of values up to which a search by one thread is faster than waking others.
         const FEW: usize = 1 << 19;
         match values.len() {
             ..=FEW => values.chunks(leaf::SIZE).enumerate().find_map(first_bad_of_leaf),
@@ -217,14 +217,14 @@ impl Exchange {
         self.write_fields(call, transform, &[Field::faces(port, faces)])
     }
 
-    /// Makes the fields at some ports these, all at once: to wake the pool takes as long as to copy a small one.
+    /// Writes the fields at some ports all at once: waking the threads takes as long as copying a small field.
     pub fn write_fields<T: Finite>(
         &mut self,
         call: &mut Call,
         transform: &Transform,
         fields: &[Field<T>],
     ) -> Result<(), Failure> {
-        /// Values that are copied in less time than it takes to wake other threads.
+        /// Number of values up to which a copy by one thread is faster than waking others.
         const FEW: usize = 1 << 19;
         let Self { topologies, pool, kept, finite, .. } = self;
         let leaves = |field: &Field<T>| field.topology.origins().iter().map(|o| o.to_array()).collect();
@@ -279,7 +279,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The sentence about fields that were found not to be finite.
+    /// The message about fields that are not finite.
     fn check_fields<T: Finite>(&self, call: &Call, fields: &[Field<T>]) -> Result<(), Failure> {
         let all = fields.iter().flat_map(|field| field.values.iter().map(|values| (field.port, *values)));
         let bad = all.filter_map(|(port, values)| Some((port, self.first_bad(values)?))).next();

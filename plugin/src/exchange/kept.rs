@@ -1,7 +1,7 @@
-//! What a stage leaves for the next one of the same instance: fields and particles as the core has them.
+//! Keeps the core's fields and particles from one stage for the next one of the same instance.
 //!
-//! The host has them as well. Where its stamps say that nobody changed them, they need not be read back from there; where
-//! they are not here (after a rewind, or because the caches were dropped) they are read, and nothing else differs.
+//! The host holds the same data. If its stamps show that nobody changed them, they need not be read back. If they are
+//! not kept here (after a rewind, or because the caches were dropped) they are read; the results are the same.
 
 use super::particles::ATTRIBUTES;
 use meniscus_core::fluid::Particles;

@@ -1,4 +1,4 @@
-//! A liquid as the fluid core knows it: particles, fields and counters, from the object's ports and back.
+//! Reads a liquid (particles, fields, counters) from the object's ports into the core's types, and writes it back.
 
 use super::particles::Followers;
 use super::{Exchange, Field};
@@ -101,7 +101,7 @@ impl Exchange {
         Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
     }
 
-    /// The liquid's level set, for those who ask where its particles were thinned, where they were.
+    /// The liquid's level set, if its particles were thinned.
     pub fn thinned_surface(&mut self, call: &Call, port: u32, liquid: &mut Liquid) -> Result<(), Failure> {
         if liquid.thinned_below > 0.0 {
             liquid.surface = self.required_grid(call, port)?.0;
@@ -142,7 +142,7 @@ impl Exchange {
         liquid: &mut Liquid,
     ) -> Result<(), Failure> {
         liquid.transferred = self.required_faces(call, ports.vel_transferred)?.0;
-        // Only predict asks how much of the cells is open.
+        // Only predict needs the open volume of the cells.
         liquid.solid = SolidFields {
             nodes: self.required_grid(call, ports.solid)?.0,
             open: self.required_faces(call, ports.open)?.0,

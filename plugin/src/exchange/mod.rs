@@ -1,8 +1,8 @@
-//! Ports as the core's types, and back.
+//! Converts ports to the core's types, and back.
 //!
-//! The host's functions are called on the thread that made the call; everything else runs in the instance's
-//! pool. What is kept here (threads, and by their stamps leaf sets, level sets and what a stage leaves for the next
-//! one) can be dropped between any two calls.
+//! The host's functions are called on the thread that made the call; everything else runs in the instance's pool.
+//! Everything kept here can be dropped between any two calls: threads and, by their stamps, leaf sets, level sets and a
+//! stage's results for the next one.
 
 mod air_particles;
 mod bubbles;
@@ -31,7 +31,7 @@ use grids::Topologies;
 use meniscus_abi::guest::{Call, Failure};
 use solids::LevelSets;
 
-/// What an instance keeps for turning ports into the core's types.
+/// The caches that an instance keeps for converting ports to the core's types.
 #[derive(Debug, Default)]
 pub struct Exchange {
     pool: pool::Pool,
@@ -40,7 +40,7 @@ pub struct Exchange {
     last_region: region::LastRegion,
     last_carried: carried::LastCarried,
     kept: kept::Kept,
-    /// Stamps of buffers whose numbers were found finite.
+    /// Stamps of buffers whose values are known to be finite.
     finite: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Exchange {
         self.pool.fit(call.threads())
     }
 
-    /// What stages leave for each other.
+    /// The results that stages keep for each other.
     pub fn kept(&mut self) -> &mut kept::Kept {
         &mut self.kept
     }

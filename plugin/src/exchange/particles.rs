@@ -1,4 +1,4 @@
-//! A liquid's particles and the attributes users put on them.
+//! Reads and writes a liquid's particles and the attributes that users put on them.
 
 use super::Exchange;
 use super::carried::same_type;
@@ -19,13 +19,13 @@ pub struct Followers {
     velocities: [Option<Vec<Vec3>>; 2],
 }
 
-/// Velocities beside the one that the core moves particles by, which is `v_drift` and belongs to the middle of the next
+/// Velocities besides the one that moves the particles. That one is `v_drift` and belongs to the middle of the next
 /// substep.
 #[derive(Clone, Copy, Debug)]
 pub enum Beside {
-    /// `v`: as it is where the particle is now, at the end of a substep; what caches and forces read.
+    /// `v`: the velocity at the end of a substep, where the particle is now; caches and forces read it.
     Now,
-    /// `dv`: what forces add in this substep; they make it, and the solver takes it.
+    /// `dv`: the velocity that forces add in this substep. Forces write it, and the solver uses it.
     Kick,
 }
 
@@ -87,7 +87,7 @@ impl Exchange {
         let viscosity = numbers(7, viscosity).ok_or_else(|| lacks(7))?;
         let mass_share = match view.attribute(On::POINTS, OWN[8]) {
             Some(_) => numbers(8, mass_share).ok_or_else(|| lacks(8))?,
-            // Particles of somebody who knows of none have their own whole mass.
+            // Particles of a host that does not know mass shares have their whole mass.
             None => Column::Kept(vec![1.0; count]),
         };
         let vectors_kept = [&position, &velocity, &c0, &c1, &c2].iter().all(|c| c.is_kept());
@@ -117,7 +117,7 @@ impl Exchange {
         Ok((particles, Followers { users: users(&view), velocities }))
     }
 
-    /// Makes the particles at a port these.
+    /// Writes the particles at a port.
     pub fn write_particles(
         &mut self,
         call: &mut Call,
@@ -170,8 +170,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Changes only velocities, `now` those of [`Beside::Now`], and their gradients: for a stage that moved no particle
-    /// and made none.
+    /// Writes only the velocities, `now` those of [`Beside::Now`], and their gradients: for a stage that moved, added
+    /// and removed no particles.
     pub fn write_velocities(
         &mut self,
         call: &mut Call,
@@ -196,7 +196,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The sentence about particles that were found not to be finite.
+    /// The message about particles that are not finite.
     fn check_sound(&self, call: &Call, port: u32, particles: &Particles, sound: bool) -> Result<(), Failure> {
         match (!sound).then(|| self.install(|| particles.find_non_finite())).flatten() {
             Some(p) => Err(not_finite(call, port, particles, p)),
@@ -341,7 +341,7 @@ impl Followers {
     }
 }
 
-/// True for the attributes that particles have whatever users put on them.
+/// True for the attributes that all particles have, whatever users put on them.
 pub(super) fn is_own(name: &str) -> bool {
     OWN.contains(&name) || Beside::NAMES.iter().any(|own| own.to_bytes() == name.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! The threads of an instance: as many as the host allows, and never rayon's global ones.
+//! The thread pool of an instance: as many threads as the host allows, and never rayon's global pool.
 
 use meniscus_abi::Status;
 use meniscus_abi::guest::Failure;

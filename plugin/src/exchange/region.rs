@@ -29,11 +29,11 @@ pub struct LastRegion(Option<(Vec<u64>, Arc<Region>)>);
 
 /// Half width of the band around a region's boundary, voxels.
 const BAND: f32 = 3.0;
-/// Voxels across the thinnest part of a region: the grid rounds its edges by some half of one.
+/// Voxels across the thinnest part of a region. The grid rounds its edges by about half a voxel.
 const ACROSS: f64 = 24.0;
-/// Most voxels on a region's boundary that make it finer than particles stand apart.
+/// Most voxels on a region's boundary when its grid is finer than the distance between particles.
 const FINE: f64 = 5e5;
-/// The least thickness of a region, of the distance between particles.
+/// Smallest thickness of a region, of the distance between particles.
 const THINNEST: f64 = 0.05;
 
 impl Region {
@@ -160,7 +160,7 @@ impl Exchange {
     }
 }
 
-/// Mean thickness of what a mesh encloses, m: of a sheet its own, of a ball two thirds of its radius.
+/// Mean thickness of what a mesh encloses, m: that of a sheet; two thirds of the radius of a ball.
 fn thickness(mesh: &TriMesh) -> f64 {
     2.0 * mesh.volume().abs() / mesh.area()
 }

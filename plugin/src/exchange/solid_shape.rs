@@ -1,4 +1,4 @@
-//! What a static object is made of: its meshes, and how they move.
+//! The shape of a static object: its meshes, and how they move.
 
 use super::Exchange;
 use super::solids::{ColliderPorts, mesh_of, no_inside, stamps_of};
@@ -114,7 +114,7 @@ impl Exchange {
         }
         let moves = mesh.velocities.is_some();
         let read: &[&str] = if moves { &["P", "v", "v_next"] } else { &["P"] };
-        // A mesh that has come to rest is not the one that moved, though it has its points.
+        // A mesh that has come to rest is not treated as the moving one, though its points are the same.
         let stamps = stamps_of(&items, read).map(|mut s| {
             s.push(u64::from(moves));
             s
@@ -189,7 +189,7 @@ impl Exchange {
 fn placement(view: &GeometryView) -> Option<Placement> {
     let detail = |name: &str| view.attribute(On::DETAIL, name);
     let vector = |name: &str| detail(name)?.read::<f64, 3>()?.first().copied();
-    // A host that does not say how it goes on lets it go on as it came.
+    // A host that does not give the next motion means that the motion goes on unchanged.
     let next_to = |name: &str| {
         let now = vector(name)?;
         Some([now, vector(&format!("{name}_next")).unwrap_or(now)])

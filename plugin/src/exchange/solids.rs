@@ -53,8 +53,8 @@ impl Exchange {
         Ok(colliders)
     }
 
-    /// How a collider moves in this substep (`when` 0) or in the next (1); one that does not say how it goes on goes on as
-    /// it came.
+    /// How a collider moves in this substep (`when` 0) or in the next (1). Without data for the next one the motion
+    /// goes on unchanged.
     fn motion(
         &mut self,
         call: &Call,
@@ -97,7 +97,7 @@ impl Exchange {
     }
 }
 
-/// Geometry items as one mesh in world space (or, of positions named otherwise, in theirs).
+/// Geometry items as one mesh in world space (or in the space of the named position attribute).
 pub(super) fn mesh_of(
     call: &Call,
     port: u32,
@@ -112,7 +112,8 @@ pub(super) fn mesh_of(
     Ok(mesh)
 }
 
-/// A mesh that encloses nothing, by its name; or, where voxels are to blame, the parameter that sets their size.
+/// The message about a mesh that encloses nothing, with its name or, where voxels are too large, the parameter that
+/// sets their size.
 pub(super) fn no_inside(call: &Call, port: u32, item: u32, voxels: &str, error: &MeshError) -> Failure {
     match error {
         MeshError::VoxelSize(_) | MeshError::TooFine { .. } => {

@@ -1,4 +1,4 @@
-//! What a static object offers to those that collide with it.
+//! The ports through which solvers see a static object.
 
 use meniscus_abi::{Element, Owner, Port, Sampling};
 

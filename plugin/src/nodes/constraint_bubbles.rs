@@ -16,7 +16,7 @@ const PARAMS: &[Param] = &[
         .unit(c"1/s")
         .range(0.0, 50.0)
         .hard_min()
-        .help(c"How fast a bubble that has lost or gained volume returns to the volume it should have; most of an error is gone after 2 / gain seconds, and a steady loss leaves none behind. Meanwhile the surface around a bubble is fitted to that volume, by up to a quarter of a voxel. 0 does neither and lets volumes drift, as the paper does."),
+        .help(c"Higher: a bubble that has lost or gained volume returns sooner to the volume it should have. Most of an error is gone after 2 / gain seconds, and a steady loss is balanced completely. The surface around a bubble is fitted to its volume, too, by up to a quarter of a voxel. 0 turns both off and lets volumes drift, as the paper does."),
     TOLERANCE,
     MAX_ITERATIONS,
 ];
@@ -27,7 +27,7 @@ const SOLVE: Solve = Solve {
     project: constraint_bubbles::project,
 };
 const ROLES: &[Role] =
-    &[Role::new(c"liquid", c"liquid", 1, 1, c"The liquid whose air is enclosed: wire its FLIP solver in.")];
+    &[Role::new(c"liquid", c"liquid", 1, 1, c"The liquid that encloses the air: wire in its FLIP solver.")];
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")

@@ -1,4 +1,4 @@
-//! The parameters of the FLIP solver, and what they mean to the core.
+//! The parameters of the FLIP solver, translated into the core's settings.
 
 use super::{frames, projection};
 use glam::DVec3;
@@ -22,7 +22,7 @@ const KILL: u32 = 2;
 
 const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr) -> Param {
     Param::menu(name, label, KILL, SIDES).folder(c"Volume Limits").help(
-        c"Closed: a wall. Open: does nothing to the liquid, and the air beyond is unbounded. Kill: removes particles beyond it; the air beyond is unbounded.",
+        c"Closed: a wall. Open: liquid passes, and the air beyond is unbounded. Kill: liquid that crosses it is removed, and the air beyond is unbounded.",
     )
 }
 
@@ -30,24 +30,24 @@ const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr) -> 
 pub const PARAMS: &[Param] = &[
     Param::menu(c"velocity_transfer", c"Velocity Transfer", APIC as u32, TRANSFERS)
         .folder(c"Particle Motion")
-        .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and is calm at rest; splashy is livelier and noisier.")
+        .help(c"How particles and the grid exchange velocity. Swirly keeps vortices and stays calm at rest. Splashy is livelier and noisier.")
         .houdini(c"velocitytransfer"),
     Param::float(c"flip_ratio", c"FLIP Ratio", 0.97)
         .folder(c"Particle Motion")
         .range(0.0, 1.0)
         .hard_min()
         .hard_max()
-        .help(c"Splashy kernel: 1 keeps every particle's own velocity (noisy), 0 takes the grid's (viscous).")
+        .help(c"For the splashy kernel. Higher: livelier and noisier, because particles keep more of their own velocity. Lower: smoother and more viscous, because they take more of the grid's.")
         .disable_when(c"{ velocity_transfer == apic }"),
     Param::vector3(c"limit_center", c"Box Center", [0.0; 3])
         .folder(c"Volume Limits")
         .unit(c"m")
-        .help(c"Centre of the box the simulation happens in.")
+        .help(c"Centre of the box that contains the simulation.")
         .houdini(c"limit_t"),
     Param::vector3(c"limit_size", c"Box Size", [20.0; 3])
         .folder(c"Volume Limits")
         .unit(c"m")
-        .help(c"Size of the box the simulation happens in. Memory grows with the liquid, not with the box.")
+        .help(c"Size of the box that contains the simulation. Larger: the liquid reaches the box's sides later. Memory grows with the liquid, not with the box.")
         .houdini(c"limit_size"),
     side(c"side_neg_x", c"-X Side"),
     side(c"side_pos_x", c"+X Side"),
@@ -61,27 +61,27 @@ pub const PARAMS: &[Param] = &[
         .range(0.0, 0.5)
         .hard_min()
         .hard_max()
-        .help(c"Distance particles keep from solids.")
+        .help(c"Distance that particles keep from solids. Higher: they stop farther from walls.")
         .houdini(c"collisionseparation"),
     Param::toggle(c"wall_separation", c"Separate from Walls", false)
         .folder(c"Wall Separation")
-        .help(c"On: liquid lets go of solids wherever air gets between, so that jets contract behind an edge and sheets fall off ceilings; water that hangs under suction lets go too once air reaches its wall. Off: it clings to whatever it touches and only slides along it."),
+        .help(c"On: liquid parts from solids wherever air gets between them. Jets contract behind an edge, and sheets fall off ceilings. Water held up by suction parts from its wall, too, once air reaches it. Off: liquid clings to whatever it touches and only slides along it."),
     Param::float(c"cavitation_pressure", c"Cavitation Pressure", -101_325.0)
         .folder(c"Wall Separation")
         .unit(c"Pa")
         .range(-200_000.0, 0.0)
         .hard_max()
-        .help(c"Pressure, relative to open air, at which liquid tears away from a wall that no air touches. Raise it towards 0 to let it leave pistons and siphons sooner. Water in air holds down to -101325. It does nothing where constraint_bubbles keeps the air's volume.")
+        .help(c"Pressure, relative to open air, below which liquid tears away from a wall that no air touches. Higher, towards 0: it leaves pistons and siphons sooner. Water in air holds down to -101325. It has no effect where constraint_bubbles keeps the air's volume.")
         .disable_when(c"{ wall_separation == 0 }"),
     Param::toggle(c"volume_correction", c"Correct Volume", true)
         .folder(c"Volume")
-        .help(c"Steers the liquid back to the volume it should have, against the slow drift of any FLIP simulation. Meanwhile its surface is fitted to that volume, by up to a quarter of a voxel."),
+        .help(c"On: the liquid returns to the volume that it should have, and its surface is fitted to that volume, by up to a quarter of a voxel. Off: the volume drifts slowly, as in any FLIP simulation."),
     Param::float(c"correction_time", c"Correction Time", 0.125)
         .folder(c"Volume")
         .unit(c"s")
         .range(0.1, 5.0)
         .hard_min()
-        .help(c"Time in which nine tenths of a change of volume are put right.")
+        .help(c"Time in which nine tenths of a volume error are corrected. Higher: slower, gentler corrections.")
         .disable_when(c"{ volume_correction == 0 }"),
     Param::float(c"band", c"Surface Band", 3.0)
         .folder(c"Volume")
@@ -89,27 +89,27 @@ pub const PARAMS: &[Param] = &[
         .range(2.0, 6.0)
         .hard_min()
         .hard_max()
-        .help(c"Width of the band around the surface in which the level set is a true distance."),
+        .help(c"Width of the band around the surface in which the level set is a true distance. Higher: the saved surface can be offset farther, and takes more memory."),
     Param::toggle(c"air_particles", c"Air Particles", false)
         .folder(c"Volume")
-        .help(c"Fills the air beside the surface with passive particles, which tell thin air from the gaps between the liquid's particles: films and small bubbles of turbulent shots last longer. They take as much memory and time as liquid three voxels deep along the surface."),
+        .help(c"On: passive particles fill the air beside the surface. They tell thin layers of air from gaps between the liquid's particles, so that films of air and small bubbles in turbulent shots last longer. They take as much memory and time as liquid three voxels deep along the surface."),
     Param::toggle(c"reseed", c"Reseed Particles", true)
         .folder(c"Reseeding")
-        .help(c"Keeps the number of particles per voxel inside the liquid within limits. The surface is left alone.")
+        .help(c"Keeps the number of particles per voxel inside the liquid between the two limits. The surface is not changed.")
         .houdini(c"reseed"),
     Param::int(c"min_particles", c"Min Particles per Voxel", 4)
         .folder(c"Reseeding")
         .range(1.0, 64.0)
         .hard_min()
         .hard_max()
-        .help(c"Voxels with fewer particles are filled up to this many, or up to 8 where there is a particle band. Counted at grid_scale 2, where a voxel starts with 8 particles; at grid_scale 4 the limit is eight times higher.")
+        .help(c"Voxels inside the liquid with fewer particles are filled up to this many, or up to 8 with a particle band. Higher: smoother motion, more memory. Counted at grid_scale 2, where a voxel starts with 8 particles; at grid_scale 4 the limit is eight times higher.")
         .disable_when(c"{ reseed == 0 }"),
     Param::int(c"max_particles", c"Max Particles per Voxel", 12)
         .folder(c"Reseeding")
         .range(4.0, 256.0)
         .hard_min()
         .hard_max()
-        .help(c"Voxels with more particles are thinned to this many, at grid_scale 2; in proportion at others.")
+        .help(c"Voxels inside the liquid with more particles are thinned to this many. Higher: more particles stay where they crowd. Counted at grid_scale 2; in proportion at other scales.")
         .disable_when(c"{ reseed == 0 }"),
     Param::float(c"particle_band", c"Particle Band", 0.0)
         .folder(c"Reseeding")
@@ -117,11 +117,11 @@ pub const PARAMS: &[Param] = &[
         .range(0.0, 8.0)
         .hard_min()
         .hard_max()
-        .help(c"Layers of voxels under the surface that keep all their particles; deeper ones are thinned to one particle a voxel, and filled again where they come up. Pools and tanks many voxels deep take less time and memory so, and look the same at their surface. 0 keeps all particles everywhere; less than 3 is taken as 3.")
+        .help(c"Layers of voxels below the surface that keep all their particles. Deeper voxels are thinned to one particle each, and are filled again when they come up. Pools and tanks many voxels deep then take less time and memory, and their surface looks the same. Higher: more particles stay. 0 keeps all particles everywhere; less than 3 is taken as 3.")
         .disable_when(c"{ reseed == 0 }"),
     Param::toggle(c"viscosity", c"Enable Viscosity", true)
         .folder(c"Viscosity")
-        .help(c"Lets the viscosity that the liquid was given act. It takes a solve and a second projection per substep where the liquid has any, and nothing where it has none.")
+        .help(c"On: the viscosity that the liquid was given acts. This takes a viscous solve and a second pressure projection per substep; a liquid without viscosity costs nothing extra. Off: every liquid flows like water.")
         .houdini(c"enableviscosity"),
     Param::toggle(c"wall_slip", c"Slip at Walls", false)
         .folder(c"Viscosity")
@@ -132,7 +132,7 @@ pub const PARAMS: &[Param] = &[
         .unit(c"N/m")
         .range(0.0, 1.0)
         .hard_min()
-        .help(c"Pulls the surface together: drops round off, films break. Water in air has 0.072; it shows where voxels are a millimetre or less, so raise it for larger shots. Fine voxels need many substeps, of at most 0.4 √(density voxel³ / surface tension) seconds each: the solver asks for them, and where the graph allows fewer it pulls only as hard as they can bear, and says so.")
+        .help(c"Higher: drops round off faster, and films break sooner. Water in air has 0.072, which is visible where voxels are a millimetre or smaller; raise it for larger shots. Fine voxels need many substeps, of at most 0.4 √(density voxel³ / surface tension) seconds each. The solver asks for them; if the graph allows fewer, it lowers the surface tension to what they allow, and says so.")
         .houdini(c"surfacetension"),
     projection::TOLERANCE,
     projection::MAX_ITERATIONS,
@@ -140,7 +140,7 @@ pub const PARAMS: &[Param] = &[
     frames::END_FRAME,
 ];
 
-/// How the core is to step the liquid; limits that contradict each other get a sentence.
+/// The core's settings from the parameters; limits that contradict each other are an error.
 pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, Failure> {
     /// Layers from which on a cell and those around it are clear of the surface.
     const LEAST_BAND: f64 = 3.0;
@@ -166,7 +166,7 @@ pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, 
         0.0 => 0.0,
         layers => layers.max(LEAST_BAND) as f32 - 0.5,
     };
-    // What comes up from below is as full as what was there before.
+    // Cells that come up are filled as they were before they were thinned.
     let nominal = params.per_voxel(2.0 * particle_separation as f32).round() as usize;
     let filled = if thinned_below > 0.0 { nominal.clamp(fewest, most) } else { fewest };
     let limits = Reseeding { fewest, filled, most, thinned_below, ..Reseeding::default() };
@@ -206,13 +206,13 @@ pub fn cavitation_pressure(call: &Call) -> Option<f64> {
     call.on(param!(PARAMS, wall_separation)).then(|| call.number(param!(PARAMS, cavitation_pressure)))
 }
 
-/// The box the simulation happens in.
+/// The box that contains the simulation.
 pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
     let (centre, size) = (
         DVec3::from_array(call.vector(param!(PARAMS, limit_center))),
         DVec3::from_array(call.vector(param!(PARAMS, limit_size))),
     );
-    /// Farthest side from the world's origin, m: beyond, numbers no longer tell voxels apart.
+    /// Largest distance of a side from the world's origin, m: beyond it, f32 positions cannot tell voxels apart.
     const FARTHEST: f64 = 1e9;
     let farthest = (centre.abs() + 0.5 * size).max_element();
     if !(size.cmpgt(DVec3::ZERO).all() && farthest <= FARTHEST) {

@@ -44,7 +44,7 @@ const SOLVE: Solve = Solve {
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FLIP Solver")
-    .help(c"Steps a liquid: wire in one liquid object, the solids it collides with, and forces, in the order in which they act; sources come before all others. By itself it solves a free surface; wire it into a coupling to let something else share the pressure.")
+    .help(c"Simulates a liquid. Wire in one liquid object, the solids it collides with, and forces, in the order in which they act, sources first. By itself it solves a free surface: all air has the same pressure. Wire it into a coupling to solve the pressure together with something else, such as trapped air.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
     .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021 Enright2003 Hong2008")
@@ -106,7 +106,7 @@ impl Instance for FlipSolver {
 }
 
 impl FlipSolver {
-    /// The liquid meets the solids: the first frame is the state from which the first substep starts.
+    /// Places the liquid among the solids: the first frame is the state from which the first substep starts.
     fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation)?;
@@ -204,7 +204,7 @@ impl FlipSolver {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
         }
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
-        // Correct reads these again; the velocity will be another one by then.
+        // Correct reads these particles again; their velocity will have changed by then.
         let Liquid { particles, surface, transferred, solid, .. } = held.liquid;
         let kept = self.exchange.kept();
         kept.keep_particles(particles);
@@ -282,7 +282,7 @@ impl FlipSolver {
     }
 }
 
-/// What the liquid has beyond its rest volume, m³; less than 0 where it lacks some. An empty sum is -0.
+/// The liquid's excess over its rest volume, m³; negative where it lacks some. (An empty sum is -0.)
 fn unfitted(liquid: &Liquid) -> f64 {
     liquid.volume.volume - liquid.volume.rest + 0.0
 }
@@ -295,8 +295,8 @@ fn broken_off(why: Stopped<DeviceError>) -> Failure {
     }
 }
 
-/// Forces act on the particles' velocities: `kicks`, m/s. What just entered a nozzle, with ids from `entered_from` on, is
-/// driven.
+/// Applies the forces' `kicks`, m/s, to the particles' velocities. Particles with ids from `entered_from` on have just
+/// entered a nozzle, whose velocity they keep.
 fn kick(particles: &mut Particles, kicks: &[Vec3], entered_from: i64) {
     let particles = particles.velocity.par_iter_mut().zip(&particles.id);
     particles.zip(kicks).with_min_len(4096).for_each(|((v, &id), dv)| {
@@ -306,7 +306,7 @@ fn kick(particles: &mut Particles, kicks: &[Vec3], entered_from: i64) {
     });
 }
 
-/// The greatest length of some vectors.
+/// The largest length of some vectors.
 fn greatest(vectors: &[Vec3]) -> f32 {
     let squared = vectors.par_iter().with_min_len(4096).map(|v| v.length_squared());
     squared.reduce(|| 0.0, f32::max).sqrt()

@@ -1,4 +1,4 @@
-//! What a liquid's particles sum up to, for stats.jsonl.
+//! Sums over a liquid's particles, for stats.jsonl.
 
 use glam::{DVec3, Vec3};
 use meniscus_core::fluid::Particles;
@@ -6,7 +6,7 @@ use meniscus_core::fluid::population::thinning::Shares;
 use meniscus_core::fluid::step::Step;
 use rayon::prelude::*;
 
-/// Particles that one task sums up.
+/// Particles summed by one task.
 const SUMMED: usize = 8192;
 
 /// A liquid's totals, for stats.jsonl.
@@ -20,7 +20,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Of particles at these velocities (m/s) that were seeded with a volume of so many m³ each.
+    /// The totals of particles at these velocities (m/s), each seeded with this volume, m³.
     pub(super) fn of(particles: &Particles, velocity: &[Vec3], volume: f64) -> Self {
         let of_some = |(velocity, (density, share)): (&[Vec3], (&[f32], &[f32]))| {
             let (mut mass, mut momentum, mut energy) = (0.0, DVec3::ZERO, 0.0);
@@ -44,10 +44,10 @@ impl Totals {
 /// Positions, densities and mass shares of some particles.
 type Chunk<'a> = ((&'a [Vec3], &'a [f32]), &'a [f32]);
 
-/// Potential energy, J, of particles in the field that `kicks`, m/s, say forces made in this substep: −m a · x, m their
-/// mass and x the middle of the room they fill, counted from the world's origin. Where particles were born and died, their
-/// masses are spread unlike the liquid, which has its density everywhere. `None` where kicks are not the same for all
-/// particles: other forces have no such energy.
+/// Potential energy, J, of particles in the uniform field that made `kicks`, m/s, in this substep: −m a · x, with m
+/// their mass and x the middle of the space they fill, counted from the world's origin. The masses of newborn particles
+/// are distributed unlike the liquid, whose density is uniform; so the space is used, not the masses. `None` where
+/// kicks are not the same for all particles: such forces have no energy of this form.
 pub(super) fn potential_energy(
     particles: &Particles,
     kicks: Option<&[Vec3]>,

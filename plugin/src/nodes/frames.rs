@@ -1,4 +1,4 @@
-//! The frames in which a node is there: two parameters the host acts on.
+//! Two parameters that limit a node to a range of frames; the host acts on them.
 
 use meniscus_abi::Param;
 
@@ -7,7 +7,7 @@ pub const START_FRAME: Param = Param::int(c"start_frame", c"Start Frame", 0)
     .folder(c"Frames")
     .range(0.0, 240.0)
     .not_animated()
-    .help(c"First frame in which this node is there; 0: the shot's first.")
+    .help(c"First frame in which this node takes part; 0: the shot's first frame.")
     .houdini(c"startframe");
 
 /// The last.
@@ -15,5 +15,5 @@ pub const END_FRAME: Param = Param::int(c"end_frame", c"End Frame", 0)
     .folder(c"Frames")
     .range(0.0, 240.0)
     .not_animated()
-    .help(c"Last frame in which this node is there; 0: the shot's last.")
+    .help(c"Last frame in which this node takes part; 0: the shot's last frame.")
     .houdini(c"endframe");

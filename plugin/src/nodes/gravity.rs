@@ -14,7 +14,7 @@ const PARTICLES: u32 = port!(PORTS, particles);
 
 const PARAMS: &[Param] = &[Param::vector3(c"force", c"Force", [0.0, -9.81, 0.0])
     .unit(c"m/s^2")
-    .help(c"Acceleration of everything with mass. The default is gravity at the Earth's surface, Y up.")
+    .help(c"Acceleration of everything with mass. Larger: faster falls and harder splashes. The default is gravity at the Earth's surface, Y up.")
     .houdini(c"force")];
 
 /// The descriptor.

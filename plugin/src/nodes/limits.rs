@@ -1,13 +1,13 @@
-//! Numbers that a node takes, and those with which nothing can be simulated.
+//! The range of numbers that nodes accept.
 
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::fluid::transport::travel::MOST_SPEED;
 use meniscus_core::number::written;
 
-/// Voxels and distances between particles that can be meant, m: from a cell's nucleus to a lake.
+/// Smallest and largest voxel size and particle distance, m: from a cell's nucleus to a lake.
 const LENGTHS: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
-/// More particles than this in one liquid is taken for a slip of the decimal point.
+/// More particles than this in one liquid are taken for a slip of the decimal point.
 const MOST_PARTICLES: f64 = 2e9;
 
 /// A length (m) above 0, by its parameter's name.
@@ -29,8 +29,8 @@ pub fn length(name: &str, length: f64) -> Result<(), Failure> {
     Err(Failure::parameter(sentence))
 }
 
-/// The most particles that a distance of `separation` metres leaves room for in a box, or a sentence where they are too
-/// many.
+/// The largest number of particles that a distance of `separation` metres allows in a box, or an error if it is too
+/// large.
 pub fn particles(separation: f64, (low, high): (DVec3, DVec3)) -> Result<f64, Failure> {
     let sites = ((high - low) / separation).ceil().element_product();
     if !(sites > MOST_PARTICLES && sites.is_finite()) {

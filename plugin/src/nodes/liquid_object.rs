@@ -1,4 +1,4 @@
-//! A liquid: the particles that fill a mesh, and the fields they make.
+//! The liquid object: particles that fill a mesh, and the fields made from them.
 
 use super::material::{self, MaterialParams};
 use super::{frames, limits, liquid_ports as ports};
@@ -23,7 +23,7 @@ const PORTS: &[Port] = &[
     ports::liquid(Owner::OBJECT).on(Stage::INIT, WRITE),
     Port::geometry(Owner::INPUT, c"fill")
         .help(
-            c"Closed meshes whose inside is filled with liquid; none: the liquid starts empty, for sources.",
+            c"Closed meshes whose inside is filled with liquid. Without any, the liquid starts empty and sources fill it.",
         )
         .on(Stage::INIT, Access::READ),
     ports::vel(Owner::OBJECT).on(Stage::INIT, WRITE),
@@ -36,7 +36,7 @@ const PARAMS: &[Param] = &[
         .unit(c"m")
         .range(0.001, 1.0)
         .not_animated()
-        .help(c"Distance between particles: the one number that sets detail, memory and time. Half of it gives eight times the particles.")
+        .help(c"Distance between particles; it sets detail, memory and time. Higher: less detail, faster. Half of it gives eight times the particles.")
         .houdini(c"particlesep"),
     Param::float(c"grid_scale", c"Grid Scale", 2.0)
         .range(2.0, 4.0)
@@ -50,13 +50,13 @@ const PARAMS: &[Param] = &[
         .hard_min()
         .hard_max()
         .not_animated()
-        .help(c"How far particles stray from their lattice at the start.")
+        .help(c"How far particles are moved at random from a regular lattice at the start. Higher: a more irregular filling. 0: the lattice itself.")
         .houdini(c"jitterscale"),
     Param::int(c"seed", c"Jitter Seed", 0)
         .range(0.0, 100.0)
         .hard_min()
         .not_animated()
-        .help(c"Two seeds give two different fillings.")
+        .help(c"Another number gives other random places to the particles at the start.")
         .houdini(c"jitterseed"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
         .unit(c"m/s")
@@ -64,10 +64,10 @@ const PARAMS: &[Param] = &[
         .help(c"Velocity the liquid starts with."),
     material::density()
         .not_animated()
-        .help(c"Mass per volume. Water has 1000. A point attribute density of the meshes takes its place."),
+        .help(c"Mass per volume. Water has 1000. Where liquids of several densities meet, the denser one sinks. A point attribute density of the meshes replaces this value."),
     material::viscosity()
         .not_animated()
-        .help(c"Dynamic viscosity. 0 costs nothing; anything more acts at once, and the liquid sticks to walls unless the solver says that it slips. Water has 0.001 (give it 0), oil 0.1, honey 10, tar 1000. A coarse grid adds some of its own: what is thinner than speed x voxel x density looks alike."),
+        .help(c"Dynamic viscosity. Higher: the liquid flows more slowly. Water has 0.001 (use 0), oil 0.1, honey 10, tar 1000. Any value above 0 makes the liquid stick to walls, unless the solver's Slip at Walls is on, and the solve takes longer. A coarse grid adds viscosity of its own: values below speed x voxel x density look alike."),
     frames::START_FRAME,
     frames::END_FRAME,
 ];
@@ -76,7 +76,7 @@ const MATERIAL: MaterialParams = MaterialParams::of(PARAMS);
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.liquid_object", c"Liquid Object")
-    .help(c"A liquid that fills the closed meshes wired into it. Point attributes of the meshes go to the particles (of the nearest triangle); density and viscosity among them take the place of the parameters.")
+    .help(c"A liquid that fills the closed meshes wired into it. Particles take the point attributes of the nearest triangle of the meshes; attributes density and viscosity replace the parameters.")
     .medium(c"liquid")
     .houdini(c"flipobject")
     .stages(&[Stage::INIT])
@@ -90,7 +90,7 @@ pub struct LiquidObject {
     exchange: Exchange,
 }
 
-/// Liquids of up to this many particles are made in a trial too: one that turns out to have none is found out.
+/// Liquids of up to this many particles are built in a rehearsal, too, so that an empty one is found before the shot.
 const TRIED_PARTICLES: f64 = 1e5;
 
 impl Instance for LiquidObject {
@@ -173,8 +173,8 @@ impl Instance for LiquidObject {
     }
 }
 
-/// Where positions are counted from: the world's origin, unless the liquid is thousands of voxels away from it, where
-/// an f32 would lose more than a thousandth of a voxel.
+/// The origin of the particles' positions: the world's origin, unless the liquid is thousands of voxels away from it.
+/// There an f32 would lose more than a thousandth of a voxel.
 fn origin(centre: DVec3, h: f64) -> DVec3 {
     let step = 4096.0 * h;
     (centre / step).round() * step

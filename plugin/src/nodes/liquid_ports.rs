@@ -1,5 +1,5 @@
-//! The data of a liquid: what its solver's ports are, and how other nodes see the same data. A port is declared here
-//! once; whoever uses it finds it by its name.
+//! The data of a liquid: the ports of its solver, and how other nodes see the same data. Every port is declared here
+//! once and is found by its name.
 
 use super::collider_ports as colliders;
 use meniscus_abi::{Access, Element, Owner, Port, Sampling, Stage};
@@ -22,7 +22,7 @@ pub const PORTS: &[Port] = &[
         .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, BOTH),
     Port::grid(OBJECT, c"vel_transferred", Sampling::FACE, Element::F32)
         .unit(c"m/s")
-        .help(c"Velocity on faces before the solve: what FLIP takes differences against.")
+        .help(c"Velocity on faces before the solve. FLIP adds the change since then to the particles' velocity.")
         .substep().required()
         .on(Stage::PREDICT, WRITE).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"open", Sampling::FACE, Element::F32)
@@ -41,16 +41,16 @@ pub const PORTS: &[Port] = &[
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"density", Sampling::CENTER, Element::F32)
         .unit(c"kg/m^3")
-        .help(c"Density per cell; absent where the whole liquid has one density.")
+        .help(c"Density per cell; absent if the whole liquid has one density.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"divergence", Sampling::CENTER, Element::F32)
         .unit(c"1/s")
-        .help(c"Divergence the solve shall give the liquid (volume correction); absent where none.")
+        .help(c"Divergence that the solve should give the liquid (volume correction); absent if there is none.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"domain")
-        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; there where liquid may part from walls).")
+        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; absent if liquid never parts from walls).")
         .substep().required()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"pressure", Sampling::CENTER, Element::F32)
@@ -61,44 +61,44 @@ pub const PORTS: &[Port] = &[
         .help(c"0: air that reaches the outside; 1 and up: id of the bubble; -1 solid; -2 and down: connected piece of liquid.")
         .on(Stage::SOLVE, BOTH),
     Port::geometry(OBJECT, c"bubbles")
-        .help(c"A point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), pressure (Pa), constrained.")
+        .help(c"One point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3; the volume it should have), found_volume (m^3; before the surface is fitted to rest_volume), pressure (Pa), constrained.")
         .on(Stage::SOLVE, WRITE),
     colliders::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     colliders::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     colliders::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     Port::grid(OBJECT, c"swelling", Sampling::CENTER, Element::F32)
         .unit(c"1/s")
-        .help(c"Divergence of deforming solids inside the cells they cut, times the solid share of the cell, and what sources make behind the faces they drive; absent where there is neither.")
+        .help(c"Divergence of deforming solids inside the cells that they cut, times the solid share of the cell, plus the liquid that sources create behind the faces that they drive; absent if there is neither.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"viscosity", Sampling::CENTER, Element::F32)
         .unit(c"Pa*s")
-        .help(c"Dynamic viscosity per cell; absent where the liquid has none, or its solver does not count it.")
+        .help(c"Dynamic viscosity per cell; absent if the liquid has none, or its solver ignores it.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"air")
-        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; taken (m^3): what the liquid lost when its surface was fitted; next_id.")
+        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; taken (m^3): the volume that the liquid lost when its surface was fitted; next_id.")
         .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"tension", Sampling::CENTER, Element::F32)
         .unit(c"Pa")
-        .help(c"Surface tension times mean curvature, at the cells beside the surface; absent where there is no surface tension.")
+        .help(c"Surface tension times mean curvature, at the cells beside the surface; absent if there is no surface tension.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
     vel_inlet(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"spray", Sampling::CENTER, Element::F32)
-        .help(c"Fraction of each cell that particles outside the surface fill: drops and films finer than the grid.")
+        .help(c"Fraction of each cell that spray fills: particles outside the surface, in drops and films finer than the grid.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::geometry(OBJECT, c"air_particles")
-        .help(c"Passive particles in the air beside the liquid: P, id; absent where its solver samples none.")
+        .help(c"Passive particles in the air beside the liquid: P, id; absent if its solver makes none.")
         .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
     colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
     forces(OBJECT).on(Stage::PREDICT, WRITE),
     Port::grid(OBJECT, c"parted", Sampling::CENTER, Element::F32)
         .unit(c"m/s")
-        .help(c"Speed at which the liquid leaves the wall beside a cell; 0 where it has not parted from it, absent where it never does.")
+        .help(c"Speed at which the liquid leaves the wall beside a cell; 0 where it has not parted from it; absent if it never does.")
         .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
 ];
 
@@ -132,7 +132,7 @@ const fn is_handed(port: &Port) -> bool {
 /// The particles.
 pub const fn particles(owner: Owner) -> Port {
     Port::geometry(owner, c"particles")
-        .help(c"Particles: P, v (m/s, as it is now), dv (m/s, to be made by forces: what they add to the velocity over ctx->dt_kick), v_drift (m/s, which moves them in the next substep), its affine part C0 C1 C2 (1/s), id, density, viscosity, mass_share (mass over that of a particle as seeded; 1 where absent), and whatever users put on them.")
+        .help(c"Particles: P, v (m/s, at the end of the substep), dv (m/s, written by forces: the velocity that they add over ctx->dt_kick), v_drift (m/s, moves the particles in the next substep), its affine part C0 C1 C2 (1/s), id, density, viscosity, mass_share (mass divided by that of a seeded particle; 1 if absent), and all attributes that users add.")
 }
 
 /// The level set.
@@ -142,18 +142,18 @@ pub const fn surface(owner: Owner) -> Port {
         .help(c"Signed distance to the liquid's surface, negative inside.")
 }
 
-/// The face velocity, half a substep ahead.
+/// The face velocity in the middle of the next substep.
 pub const fn vel_drift(owner: Owner) -> Port {
     Port::grid(owner, c"vel_drift", Sampling::FACE, Element::F32)
         .unit(c"m/s")
-        .help(c"Velocity of the liquid on faces, free of divergence: what moves it in the next substep, and belongs to its middle.")
+        .help(c"Divergence-free velocity of the liquid on faces, for the middle of the next substep. It moves the liquid in that substep.")
 }
 
 /// The face velocity at the end of a frame.
 pub const fn vel(owner: Owner) -> Port {
     Port::grid(owner, c"vel", Sampling::FACE, Element::F32)
         .unit(c"m/s")
-        .help(c"Velocity of the liquid on faces at the end of a frame, where the surface is.")
+        .help(c"Velocity of the liquid on faces at the end of a frame, the time that the surface belongs to.")
         .substep()
 }
 
@@ -166,13 +166,13 @@ pub const fn liquid(owner: Owner) -> Port {
 /// How strongly forces pull.
 pub const fn forces(owner: Owner) -> Port {
     Port::table(owner, c"forces")
-        .help(c"acceleration (m/s^2): the greatest that forces gave a particle in the last substep; speed (m/s): the greatest that sources gave. Forces and sources that say theirs in init let the first substep be as short as it must be.")
+        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave. A force or source that adds its own in init makes the first substep short enough.")
 }
 
 /// Faces that sources drive.
 pub const fn inlet(owner: Owner) -> Port {
     Port::grid(owner, c"inlet", Sampling::FACE, Element::F32)
-        .help(c"Share of each face whose velocity a source gives; absent where none does.")
+        .help(c"Share of each face whose velocity a source gives; absent if no source does.")
         .substep()
 }
 

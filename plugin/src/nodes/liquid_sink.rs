@@ -1,4 +1,4 @@
-//! Where liquid leaves.
+//! The sink: removes liquid from a region.
 
 use super::frames;
 use super::liquid_source::{REGION, STATE, STATE_AND_REGION, look_at_region};
@@ -9,7 +9,7 @@ use meniscus_abi::{Node, NodeKind, Param, Stage, flags, param};
 use meniscus_core::fluid::population::sources;
 use meniscus_core::fluid::population::thinning::{Shares, fill_where};
 
-/// How far around the region, in voxels, cells are filled that were thinned.
+/// How far around the region, in voxels, thinned cells are filled up.
 const REACH: f64 = 3.0;
 
 const PARAMS: &[Param] = &[
@@ -22,7 +22,7 @@ const PARAMS: &[Param] = &[
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_sink", c"Liquid Sink")
-    .help(c"Removes the liquid that comes into a region: a drain.")
+    .help(c"Removes the liquid that enters a region: a drain.")
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
@@ -51,7 +51,7 @@ impl Instance for LiquidSink {
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let (h, per_voxel) = (held.liquid.transform.voxel_size(), held.per_voxel());
         let (low, high) = region.bounds();
-        // Where few particles stand for many, a region cuts between those.
+        // In thinned cells few particles stand for many, so the region would cut coarsely through them.
         let near = |at: DVec3| {
             let within = |step: i32| (step as f64 - 1.0) * REACH * h;
             let around = |n: i32| at + DVec3::new(within(n / 9), within(n / 3 % 3), within(n % 3));

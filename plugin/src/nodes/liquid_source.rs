@@ -1,4 +1,4 @@
-//! Where liquid enters.
+//! The source: fills a region with liquid, or drives liquid out of it at a velocity.
 
 use super::drive::announce_speed;
 use super::material::{self, MaterialParams};
@@ -38,7 +38,7 @@ const NOZZLE: [Port; 4] = [
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     Port::table(Owner::NODE, c"jet")
-        .help(c"What a driving source did last: time, until (s), velocity (m/s), travelled (m, of the places for new particles), way (m, of those seen from the region), centre (m, of the region), fills (1: the region was filled).")
+        .help(c"Last substep of a driving source: time, until (s), velocity (m/s), travelled (m, travel of the lattice of new particles since the start), way (m, its travel in the substep, relative to the region), centre (m, of the region), fills (1: the region was filled).")
         .on(Stage::PREDICT, Access::READ_WRITE),
 ];
 const PORTS: &[Port] = &Port::joined::<5, 4, 9>(STATE_AND_REGION, NOZZLE);
@@ -49,12 +49,12 @@ const PARAMS: &[Param] = &[
     Param::toggle(c"active", c"Active", true).help(c"Key it to open and close the tap.").houdini(c"activate"),
     Param::vector3(c"velocity", c"Velocity", [0.0; 3])
         .unit(c"m/s")
-        .help(c"Velocity of the liquid that enters.")
+        .help(c"Velocity of the liquid that enters. Higher: a faster jet that reaches farther.")
         .houdini(c"velocity"),
     Param::toggle(c"drive", c"Drive Velocity", true)
-        .help(c"Makes the region a nozzle: its back and sides are closed, and its front, as seen along the velocity, gives area times speed, in air and under water. Off, or at no speed, the region is kept filled and the liquid goes its own way."),
-    material::density().help(c"Mass per volume of what enters."),
-    material::viscosity().help(c"Dynamic viscosity of what enters; give it what the liquid has. Water has 0.001 (give it 0), honey 10."),
+        .help(c"On: the region is a nozzle. Its back and sides are closed, and its front, the side that the velocity points to, emits area times speed, in air and under water. Off, or at speed 0: the region is kept filled, and the liquid flows out of it freely."),
+    material::density().help(c"Mass per volume of the liquid that enters."),
+    material::viscosity().help(c"Dynamic viscosity of the liquid that enters; use the liquid object's value. Higher: it flows more slowly. Water has 0.001 (use 0), honey 10."),
     frames::START_FRAME,
     frames::END_FRAME,
 ];
@@ -63,7 +63,7 @@ const MATERIAL: MaterialParams = MaterialParams::of(PARAMS);
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_source", c"Liquid Source")
-    .help(c"Keeps a region filled with liquid, which leaves it at a velocity: a tap, a hose, a spring. Point attributes of the meshes go to what enters; density and viscosity among them take the place of the parameters.")
+    .help(c"Lets liquid flow out of a region at a velocity, or keeps the region filled: a tap, a hose, a spring. The liquid that enters takes the point attributes of the nearest triangle of the meshes; attributes density and viscosity replace the parameters.")
     .houdini(c"particlefluidemitter")
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
@@ -78,7 +78,7 @@ pub struct LiquidSource {
     nozzle: Option<LastNozzle>,
 }
 
-/// The faces of the last nozzle, and what they were made of.
+/// The faces of the last nozzle, and the inputs they were made from.
 struct LastNozzle {
     region: Arc<Region>,
     transform: Transform,
@@ -116,7 +116,7 @@ impl Instance for LiquidSource {
         let travelled = call.on(param!(PARAMS, drive)).then_some(stroke.travelled);
         let jet = Jet { velocity: velocity.as_vec3(), travelled, material };
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
-        // Where particles were thinned, few of them are no lack of liquid.
+        // In thinned cells few particles stand for many, so a small number is no lack of liquid.
         let thinned = Thinned::of(&held.liquid);
         let inside = |at: DVec3| !watch.stopped() && region.contains(at);
         let Liquid { particles, transform, next_id, volume, born_from, entered_from, .. } = &mut held.liquid;
@@ -172,7 +172,7 @@ impl Instance for LiquidSource {
 }
 
 impl LiquidSource {
-    /// Tells the solver which faces have a velocity of their own, besides those of other sources, which it returns.
+    /// Tells the solver which faces have a given velocity. Returns those of the other sources.
     fn drive(
         &mut self,
         call: &mut Call,
@@ -181,7 +181,7 @@ impl LiquidSource {
         velocity: Vec3,
     ) -> Result<Option<Inlet>, Failure> {
         let watch = call.progress().watch();
-        /// How close to the region, voxels, a face belongs to it.
+        /// Distance from the region, voxels, up to which a face belongs to it.
         const MARGIN: f64 = 0.01;
         let transform = liquid.transform;
         let is_it = |last: &LastNozzle| {
@@ -208,26 +208,26 @@ impl LiquidSource {
     }
 }
 
-/// How far the places for new particles of a driving source have come.
+/// How far the lattice of new particles of a driving source has moved.
 #[derive(Clone, Copy, Debug)]
 struct Stroke {
-    /// By now, m.
+    /// Since the start, m.
     travelled: DVec3,
-    /// Since its last call, as seen from the region, m.
+    /// Since its last call, relative to the region, m.
     way: DVec3,
-    /// It just began, or its region is another: the region is filled as far as it lacks liquid. Else what enters through the
-    /// back is added.
+    /// True when the source has just begun or its region has changed: the region is then filled up where it lacks
+    /// liquid. Otherwise particles enter through the back only.
     fills: bool,
 }
 
 impl Stroke {
-    /// Before the places moved by more than `travelled`, m.
+    /// Travel of the lattice before this substep, m.
     fn first(travelled: DVec3) -> Self {
         Self { travelled, way: DVec3::ZERO, fills: true }
     }
 
-    /// Of the substep that begins. The places are where they would be had they moved since time 0, so those of sources of one
-    /// velocity are the same whenever each began.
+    /// The state in the substep that begins. The lattice is where it would be if it had moved since time 0, so that
+    /// sources of one velocity share it whenever each began.
     fn of(call: &Call, region: &Region, velocity: DVec3) -> Self {
         /// Share of a substep within which two times are the same.
         const SAME: f64 = 1e-6;
@@ -240,7 +240,7 @@ impl Stroke {
         };
         let travelled = vector("travelled");
         if number("time") == now {
-            // Another liquid's turn in the same substep.
+            // Another liquid was stepped before in the same substep.
             let fills = table.first::<i64>("fills") != Some(0);
             return Self { travelled, way: vector("way"), fills };
         }
@@ -250,8 +250,8 @@ impl Stroke {
         if !(goes_on && travelled.is_finite() && way.is_finite() && moved.is_finite()) {
             return Self::first(velocity * now);
         }
-        // The region takes the places with it to its sides, which are closed. Along the velocity it comes to meet them, or
-        // runs after them.
+        // The region moves the lattice sideways with it, because its sides are closed. Along the velocity, lattice and
+        // region move independently.
         let along = moved.project_onto_normalized(last.normalize());
         let jumped = moved.length() > region.bounds().0.distance(region.bounds().1);
         Self { travelled: travelled + way + (moved - along), way: way - along, fills: jumped }
@@ -273,7 +273,7 @@ impl Stroke {
     }
 }
 
-/// What init does for a source or a sink: a region that encloses nothing is refused before the shot begins.
+/// The init stage of a source or a sink: refuses a region that encloses nothing before the shot begins.
 pub(super) fn look_at_region(exchange: &mut Exchange, call: &Call) -> Result<Outcome, Failure> {
     if let Some(separation) = exchange.particle_separation(call, STATE.liquid) {
         if let Some(bounds) = exchange.bounds(call, REGION)? {

@@ -1,4 +1,4 @@
-//! What a liquid is made of: the parameters of every node that makes particles.
+//! The material parameters that every particle-making node has.
 
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Param, param_places};
@@ -27,7 +27,7 @@ pub const fn viscosity() -> Param {
 }
 
 param_places! {
-    /// Where a node's [`density`] and [`viscosity`] stand.
+    /// The indices of a node's [`density`] and [`viscosity`].
     pub struct MaterialParams { density, viscosity }
 }
 

@@ -1,4 +1,4 @@
-//! The node types, one short file each; what several of them share stands in files of its own.
+//! The node types, one short file each; files of their own hold what several nodes share.
 
 mod collider_ports;
 mod constraint_bubbles;

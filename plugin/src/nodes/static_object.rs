@@ -1,4 +1,5 @@
-//! A solid that liquids collide with: a signed distance of a mesh, moved rigidly or made anew as it deforms.
+//! The static object: a solid that liquids collide with. Its signed distance moves rigidly, or is computed anew as the
+//! mesh deforms.
 
 use super::{collider_ports as ports, frames, limits};
 use crate::exchange::{ColliderPorts, Exchange, SolidShape};
@@ -29,7 +30,7 @@ const PARAMS: &[Param] = &[
         .unit(c"m")
         .range(0.001, 1.0)
         .not_animated()
-        .help(c"Voxel size of the collision field. About the liquid's voxel size (particle separation times grid scale) is right; walls and details thinner than it are lost. Edges are rounded by about one, but for those at multiples of it; make it smaller where a jet is to leave a sharp lip.")
+        .help(c"Voxel size of the collision field. Higher: thin walls and small details are lost, and edges become rounder. The liquid's voxel size (particle separation times grid scale) suits most shots. Edges are rounded by about one voxel, except those at multiples of the voxel size; make it smaller where a jet should leave a sharp lip.")
         .houdini(c"divsize"),
     frames::START_FRAME,
     frames::END_FRAME,
@@ -45,7 +46,7 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.static_object", c"
     .ports(PORTS)
     .params(PARAMS);
 
-/// An instance: it remembers which mesh its signed distance was made of, and makes it anew when it cannot tell.
+/// An instance. It remembers from which mesh its signed distance was made, and makes it anew when it cannot tell.
 #[derive(Default)]
 pub struct StaticObject {
     exchange: Exchange,

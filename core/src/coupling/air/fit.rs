@@ -1,4 +1,4 @@
-//! The surface, where liquid and bubbles have the volumes they should have.
+//! Moves the liquid surface so that the liquid and every bubble have exactly the volumes that they should have.
 
 use super::growth;
 use super::regions::{Region, Regions};
@@ -11,32 +11,36 @@ use rayon::prelude::*;
 /// Farthest that the surface is moved, voxels: half the distance between particles at a grid scale of 2. Their places say
 /// no more of where the surface is.
 const FARTHEST: f64 = 0.25;
-/// Layers of cells around the air in which it is moved: those that the pressure solve and volumes read.
+/// Layers of cells around the air in which the surface is moved: the cells that the pressure solve and the volumes
+/// read.
 const LAYERS: usize = 3;
-/// Least |φ| left beside the surface, voxels: no cell changes sides, so that the regions stay what they are.
+/// Smallest |φ| left beside the surface, voxels. No cell changes sign, so the regions keep their cells.
 const LEAST: f32 = 1e-4;
-/// Newton steps towards the volumes: the second finds what the first misses, whose areas are those of voxels.
+/// Newton steps towards the volumes. The areas are estimated from voxels, so one step misses a little; the second
+/// removes that.
 const STEPS: usize = 2;
-/// Part of its volume that a bubble, or the liquid, may miss.
+/// Relative error of its volume up to which a bubble, or the liquid, is left as it is.
 const CLOSE: f64 = 2e-3;
 
-/// The level set and what is around it, once fitted.
+/// The level set and the regions after the surface was moved.
 pub(crate) struct Fitted {
     /// φ, m.
     pub(crate) surface: Grid<f32>,
-    /// The regions as they are in it.
+    /// The regions inside that surface.
     pub(crate) air: Vec<Region>,
-    /// What the liquid has less in it, m³.
+    /// Liquid volume that moving the surface took away, m³.
     pub(crate) taken: f64,
 }
 
-/// φ moved by (V₀ − V)/A around every bubble of volume V, liquid area A and `targets` V₀ (m³), and around all air that
-/// nothing constrains by what is left of the liquid's own excess over A; `None` where all have what they should.
+/// Moves φ around every bubble of volume V and liquid area A by (V₀ − V)/A, where V₀ (m³) is its entry in `targets`.
+/// Around all air that nothing constrains, φ moves by the rest of the liquid's own excess divided by A. Returns `None`
+/// where all volumes are right already.
 ///
-/// Particles know a surface to a few hundredths of a voxel, which is percents of a bubble of a few voxels, or of a splash;
-/// the volumes are known exactly. Of the surfaces that the particles allow, this is the nearest in which they are right.
-/// The particles' own account of the volume is what [`growth`](super::growth) steers: what drifts is brought back there,
-/// not hidden here. Without a control of the bubbles' volumes (`volume_gain` 0) their surfaces stay.
+/// Particles place the surface to a few hundredths of a voxel. That is several percent of the volume of a bubble of a
+/// few voxels, or of a splash. The volumes are known exactly, so the surface nearest to the particles' own that has the
+/// right volumes is taken. [`growth`](super::growth) steers by the volume as the particles leave it, so drift is
+/// corrected there and not hidden here. Without a control of the bubbles' volumes (`volume_gain` 0) their surfaces are
+/// not moved.
 pub(crate) fn fit(
     fields: &LiquidFields,
     regions: &Regions,
@@ -80,7 +84,7 @@ pub(crate) fn fit(
     fitted
 }
 
-/// φ moved by the `ways` (m) of the regions. No cell changes sides.
+/// φ moved by `ways` (m), one distance per region. No cell changes sign.
 fn moved(fields: &LiquidFields, regions: &Regions, ways: &[f64]) -> Grid<f32> {
     let (surface, least) = (fields.surface, LEAST * fields.voxel_size() as f32);
     let topology = &surface.topology;

@@ -1,4 +1,4 @@
-//! How fast each bubble should grow to have the volume it should have.
+//! How fast each bubble should grow or shrink to reach its rest volume.
 
 use super::identity::Identities;
 use super::regions::{Region, Regions};
@@ -6,7 +6,8 @@ use super::volumes::ClosedVolume;
 use crate::control::gains;
 use crate::coupling::memory::AirBook;
 
-/// Most of a bubble that one substep adds or takes, and most voxels that its surface moves for it.
+/// Largest share of a bubble's volume that one substep adds or takes, and the most voxels that its surface may move for
+/// it.
 const MOST: f64 = 0.5;
 
 /// The control that brings bubbles back to their rest volumes.
@@ -14,20 +15,20 @@ const MOST: f64 = 0.5;
 pub(crate) struct Control {
     /// Rate at which an error dies out, 1/s; 0 switches the control off.
     pub(crate) gain: f64,
-    /// The drift that follows, s.
+    /// The substep's drift that follows, s.
     pub(crate) dt: f64,
     /// Edge of a voxel, m.
     pub(crate) h: f64,
 }
 
-/// True for air that the control holds to its volume.
+/// True for air whose volume the control holds.
 pub(crate) fn is_steered(air: &Region, constrained: bool) -> bool {
     constrained && air.liquid_faces > 0
 }
 
-/// The volume that each region should have, m³: its rest volume. The air of a closed volume cannot grow as a whole: there
-/// rest volumes are scaled to the air there is, and to what more there would be were it not for `liquid_excess`, the
-/// volume (m³) that the liquid has too much of.
+/// The volume that each region should have, m³: its rest volume. The air of a closed volume cannot grow as a whole.
+/// There the rest volumes are scaled so that they sum to the air there is, plus `liquid_excess`, the volume (m³) that
+/// the liquid has too much of.
 pub(crate) fn targets(
     regions: &Regions,
     identities: &Identities,
@@ -49,11 +50,12 @@ pub(crate) fn targets(
     targets
 }
 
-/// Outflow that constrained air regions shall have, m³/s; enters the step in their books.
+/// Outflow that constrained air regions should have, m³/s. Also adds this step's error to their books.
 ///
-/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The rest is the divergence
-/// control of [Kim et al. 2007, Eq. 5] for air that is not simulated: with e = V₀ − V, V₀ the [`targets`], and y = ∫e dt,
-/// Q = k_p e + k_i y with the [`gains`], so that a steady leak leaves no steady error.
+/// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The error left over is
+/// removed by the divergence control of [Kim et al. 2007, Eq. 5], applied to air that is not simulated. With e = V₀ −
+/// V, V₀ the [`targets`], and y = ∫e dt, the outflow is Q = k_p e + k_i y with the [`gains`], so that a steady leak
+/// leaves no steady error.
 pub(crate) fn growth(
     regions: &Regions,
     identities: &mut Identities,
@@ -72,9 +74,9 @@ pub(crate) fn growth(
 impl Control {
     /// Outflow of one region, m³/s.
     ///
-    /// A void, which no air has ever entered, is closed within a few substeps whatever the gain. No surface is moved by
-    /// more than half a voxel in a step: air that touches the liquid through the chink of a cut cell would shoot it
-    /// through. What lies beyond that bound does not enter the drift.
+    /// A void, which no air has ever entered, is closed within a few substeps whatever the gain. No surface moves by
+    /// more than half a voxel in a step: through the small opening of a cut cell, a faster flow would become a jet of
+    /// liquid. Error beyond that bound is not added to the integral y.
     fn outflow(&self, air: &Region, book: &mut AirBook, rest: f64) -> f64 {
         if self.gain <= 0.0 {
             return 0.0;

@@ -1,4 +1,4 @@
-//! Who is who among the bubbles of two substeps: ids and rest volumes through motion, merges and splits.
+//! Recognises each bubble from one substep to the next: ids and rest volumes through motion, merges and splits.
 
 use super::regions::{LABEL_SOLID, Regions};
 use super::volumes::SMALLEST_SHARE;
@@ -8,23 +8,23 @@ use glam::IVec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Farthest, in voxels along an axis, that a bubble too small to overlap itself is looked for.
+/// Largest distance, in voxels along an axis, at which a bubble that no longer overlaps its old cells is looked for.
 const REACH: i32 = 3;
 
-/// Largest volume, voxels, of a piece that takes no air along when it parts from a bubble: two voxels across, less than
-/// the grid can carry.
+/// Largest volume, voxels, of a piece that takes no air along when it breaks off a bubble: two voxels across, less than
+/// the grid can resolve.
 const LARGEST_CRUMB: f64 = 8.0;
-/// How many times as large as such a piece the rest of the bubble is, at least.
+/// Smallest ratio between the rest of the bubble and such a piece.
 const WHOLE_OF_CRUMB: f64 = 8.0;
 
-/// Who a region of air is.
+/// The identity of a region of air.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Identity {
     /// Its id; [`OUTSIDE`] when exterior.
     pub id: i32,
-    /// What it should keep; an infinite volume when exterior.
+    /// The volume it should keep; infinite when exterior.
     pub book: AirBook,
-    /// No air was here before: a gap that moving particles have left, no bubble.
+    /// No air was here in the substep before: the region is a gap between particles, not a bubble.
     pub void: bool,
 }
 
@@ -46,13 +46,14 @@ pub struct Identities {
 /// How many cells of each ancestor's air (by id) each region holds: `(region, id) → cells`.
 type Shares = BTreeMap<(usize, i32), f64>;
 
-/// Recognises the regions by the air that was in their cells a substep ago.
+/// Recognises the regions by the air that was in their cells in the substep before.
 ///
-/// A bubble's rest volume goes to its descendants in proportion to the air of it that they hold, so that merges
-/// add and splits divide. Air that gets enclosed starts with what it holds; a bubble that opens to the outside
-/// gives its volume up. A crumb that parts from a bubble takes nothing along: it is a void, and closes. What a bubble should
-/// have that is gone from the grid goes to the air nearest to where it was, outside or not. Of several heirs the one with the largest share keeps the id. Without a memory every
-/// region is new and starts with what it holds. `voxel` is the volume of a voxel, m³.
+/// A bubble's rest volume goes to its descendants in proportion to the air of it that they hold, so that merges add and
+/// splits divide. Newly enclosed air starts with the volume it has. A bubble that opens to the outside gives its rest
+/// volume up. A crumb that breaks off a bubble takes nothing along: it is a void, and closes. Where a bubble has
+/// vanished from the grid, its rest volume goes to the air nearest to where it was, outside or not. Of several heirs
+/// the one with the largest share keeps the id. Without a memory every region is new and starts with the volume it has.
+/// `voxel` is the volume of a voxel, m³.
 pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) -> Identities {
     let Some(memory) = memory else { return everything_new(regions) };
     let mut shares = overlaps(regions, memory);
@@ -92,7 +93,7 @@ fn overlaps(regions: &Regions, memory: &BubbleMemory) -> Shares {
         if now[0] < 0 && one(now) {
             return found;
         }
-        // Neighbours mostly are of one air: counted in one go.
+        // Neighbouring cells mostly hold the same air, so runs of them are counted at once.
         let (mut last, mut cells) = ((LABEL_SOLID, LABEL_SOLID), 0.0);
         let mut count = |(r, id): (i32, i32), cells: f64| {
             if r >= 0 && id >= OUTSIDE {
@@ -117,14 +118,14 @@ fn overlaps(regions: &Regions, memory: &BubbleMemory) -> Shares {
     all
 }
 
-/// The bubbles that nothing overlaps, by ascending id.
+/// The bubbles of the substep before that no region overlaps, by ascending id.
 fn lost(memory: &BubbleMemory, shares: &Shares) -> Vec<i32> {
     let met: std::collections::BTreeSet<i32> = shares.keys().map(|k| k.1).collect();
     memory.bubbles.iter().map(|b| b.id).filter(|id| !met.contains(id)).collect()
 }
 
-/// Bubbles of a few cells can move past themselves in one substep: those that nothing overlaps are looked for among
-/// the regions that overlap nothing, around where they were.
+/// Bubbles of a few cells can move out of all their old cells in one substep. Those that nothing overlaps are looked
+/// for near where they were, among the regions that overlap nothing.
 fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) {
     let mut orphan: Vec<bool> = regions.air.iter().map(|a| !a.exterior).collect();
     shares.keys().for_each(|k| orphan[k.0] = false);
@@ -151,11 +152,11 @@ fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) 
     }
 }
 
-/// Takes from the shares those of the small pieces of bubbles of which most lives on.
+/// Removes the shares of small pieces of bubbles where most of the bubble lives on.
 ///
-/// Particles cut cells of air off a bubble that they leave as pockets in the liquid, beside walls above all. With air of
-/// their own these would be bubbles that the grid cannot carry: they would drift off, and a bell would lose its air crumb
-/// by crumb.
+/// Particles cut single cells of air off a bubble and leave them as pockets in the liquid, most often beside walls. If
+/// these pockets kept air of their own, they would be bubbles that the grid cannot resolve: they would drift off, and a
+/// diving bell would lose its air crumb by crumb.
 fn leave_out_crumbs(regions: &Regions, shares: &mut Shares, voxel: f64) {
     let mut largest = BTreeMap::<i32, f64>::new();
     for &(r, id) in shares.keys().filter(|k| k.1 > OUTSIDE && !regions.air[k.0].exterior) {
@@ -168,11 +169,11 @@ fn leave_out_crumbs(regions: &Regions, shares: &mut Shares, voxel: f64) {
     });
 }
 
-/// What each region should keep.
+/// The volume that each region should keep.
 ///
-/// Of a region's volume, the part of its cells that were an ancestor's counts as that ancestor's air. To the outside
-/// a bubble has lost no more than it lacks since the substep before, from the outside a region has gained no more than
-/// it has grown: a film that moves by a cell lets no air through.
+/// The part of a region's cells that were an ancestor's counts as that ancestor's air. A bubble loses to the outside no
+/// more than the volume that it lost since the substep before, and a region gains from the outside no more than it has
+/// grown. So a film of liquid that moves by one cell lets no air through.
 fn books(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) -> Vec<AirBook> {
     let mut cells_of = vec![0.0; regions.air.len()];
     shares.iter().for_each(|(&(r, _), cells)| cells_of[r] += cells);
@@ -207,7 +208,7 @@ fn books(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) 
     books
 }
 
-/// Gives what bubbles should keep that left no trace in the grid to the air nearest to where they were.
+/// Gives the rest volume of bubbles that have vanished from the grid to the air nearest to where they were.
 fn hand_on_the_gone(regions: &Regions, memory: &BubbleMemory, shares: &Shares, books: &mut [AirBook]) {
     let gone = lost(memory, shares);
     if gone.is_empty() {
@@ -250,8 +251,8 @@ fn nearest_air(regions: &Regions, at: Coord) -> Option<usize> {
     best.map(|(_, r)| r as usize)
 }
 
-/// The ids of the regions: every ancestor's id goes to the region with the largest share of it that has no id of a larger
-/// share; the rest are new.
+/// The ids of the regions. Every ancestor's id goes to the region with the largest share of it that has not already got
+/// an id of a larger share; the other regions are new.
 fn heirs(regions: &Regions, memory: &BubbleMemory, shares: &Shares) -> (Vec<i32>, i32) {
     let mut claims: Vec<(f64, usize, i32)> = shares
         .iter()

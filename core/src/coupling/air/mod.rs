@@ -1,8 +1,8 @@
-//! The air beside a liquid: its regions, who they are, and the volumes they should have.
+//! The air beside a liquid: its connected regions, their identities, and the volumes they should have.
 //!
-//! [`regions`] finds what is connected, [`identity`] recognises the bubbles of the substep before, `volumes` says which
-//! liquid and air no outside reaches, `growth` how fast each bubble returns to its rest volume, and `fit` moves the surface
-//! to where all have what they should.
+//! [`regions`] finds the connected regions, [`identity`] recognises the bubbles of the substep before, `volumes` finds
+//! the liquid and air that are cut off from the outside, `growth` says how fast each bubble returns to its rest volume,
+//! and `fit` moves the surface so that all volumes are right.
 
 pub(crate) mod fit;
 pub(crate) mod growth;

@@ -1,10 +1,10 @@
-//! How much of a cell is not solid, from the open fractions of its faces.
+//! The fraction of a cell that is not solid, from the open fractions of its faces.
 
 /// Fraction of a cell's volume that no solid fills, from α of its lower and upper face across each axis.
 ///
-/// The mean of two opposite faces integrates the open section between them, best along the axis on which
-/// that section changes least. A wall that lies in a face closes it without filling the cell, so a cell whose
-/// faces are all wholly open or wholly closed is not cut at all.
+/// The mean of the open fractions of two opposite faces integrates the open section between them; it is most accurate
+/// along the axis on which that section changes least. A wall that lies in a face closes it without filling the cell,
+/// so a cell whose faces are all fully open or fully closed is not cut at all.
 #[inline]
 pub(crate) fn open_volume(faces: [[f32; 2]; 3]) -> f32 {
     let whole = |alpha: &f32| *alpha <= 0.0 || *alpha >= 1.0;

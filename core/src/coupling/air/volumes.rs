@@ -1,4 +1,4 @@
-//! Closed volumes: liquid and air that no outside reaches, and whose prescribed flux must therefore vanish.
+//! Closed volumes: liquid and air without a way to the outside. The prescribed flux into each must be zero in sum.
 
 use super::regions::Regions;
 
@@ -13,8 +13,8 @@ pub(crate) struct ClosedVolume {
 }
 
 impl ClosedVolume {
-    /// The region of largest volume (the first of equals): the one whose constraint follows from all the
-    /// others, so that no small, watched bubble is the free one.
+    /// The region of largest volume (the first of equals). Its row is left out, because its constraint follows from all
+    /// the others; no small bubble, whose pressure someone may watch, is the one without a row.
     pub(crate) fn largest(&self, regions: &Regions) -> Option<usize> {
         let larger = |best: Option<usize>, &r: &usize| match best {
             Some(b) if regions.air[b].volume >= regions.air[r].volume => best,
@@ -24,8 +24,8 @@ impl ClosedVolume {
     }
 }
 
-/// Groups liquid components and the `constrained` air regions that touch each other; keeps the groups
-/// without contact to a region of given pressure [Goldade and Batty 2017, §4.2].
+/// Groups liquid components with the `constrained` air regions that they touch, and keeps the groups without contact to
+/// a region of given pressure [Goldade and Batty 2017, §4.2].
 pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool]) -> Vec<ClosedVolume> {
     let liquids = regions.liquid_cells.len();
     let mut sets = super::regions::DisjointSets::new(liquids + regions.air.len());

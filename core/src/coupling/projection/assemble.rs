@@ -1,4 +1,4 @@
-//! The pressure system of a liquid and its air: one assembly for every coupling.
+//! Builds the pressure system of a liquid and its air, for every coupling.
 
 use super::compatible::Leftover;
 use super::flux::Flux;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Per air region, the super-cell that carries its pressure; `None` where the pressure is given as 0.
 pub(crate) type AirUnknowns = Vec<Option<u32>>;
 
-/// The leaves with liquid, and those that its cells reach through a face.
+/// The leaves with liquid, and the leaves that liquid cells touch through a face.
 pub(crate) fn liquid_leaves(regions: &Regions) -> Arc<Topology> {
     let topology = &regions.cells.topology;
     let reached = |(l, &origin): (usize, &Coord)| {
@@ -44,7 +44,7 @@ pub(crate) fn liquid_leaves(regions: &Regions) -> Arc<Topology> {
     Arc::new(Topology::new(origins.concat()))
 }
 
-/// What one leaf needs to know of its faces.
+/// The values around one leaf that its face coefficients need.
 struct Faces<'a> {
     labels: Block<i32>,
     phi: Block<f32>,
@@ -90,8 +90,8 @@ impl<'a> Faces<'a> {
         f64::from(theta(self.phi[liquid], self.phi[air]))
     }
 
-    /// σκ on the face between two cells, Pa: what it adds to the pressure of the air there; negative where
-    /// the lower cell is the air, so that always p_high + jump − p_low drives the face.
+    /// σκ on the face between two cells, Pa: the surface tension's contribution to the pressure of the air there.
+    /// Negative where the lower cell is the air, so that p_high + jump − p_low is always what drives the face.
     fn jump(&self, low: usize, high: usize) -> f64 {
         let Some(tension) = &self.tension else { return 0.0 };
         let at = |liquid: usize, air: usize| {
@@ -178,7 +178,7 @@ fn coupled_faces(around: &Around, axis: usize) -> (Words, Words) {
     (submerged, std::array::from_fn(surface))
 }
 
-/// The right side −(D u* + s), −(B u* + s_b), but for what is left over.
+/// The right side −(D u* + s), −(B u* + s_b), less the outflow that no velocity can remove.
 pub(crate) fn right_side(
     regions: &Regions,
     system: &PressureSystem,
@@ -209,9 +209,8 @@ pub(crate) fn right_side(
     rhs
 }
 
-/// Outflow c_f σκ across every face of a system that the jump of pressure at the liquid's surface drives,
-/// m³/s, `[axis][leaf][512]`, positive towards the lower cell; `None` without surface tension
-/// [Hong and Kim 2005].
+/// Outflow c_f σκ across every face of a system, driven by the jump of pressure at the liquid's surface, m³/s,
+/// `[axis][leaf][512]`, positive towards the lower cell; `None` without surface tension [Hong and Kim 2005].
 pub(crate) fn tension_flux(
     fields: &LiquidFields,
     regions: &Regions,

@@ -1,11 +1,11 @@
-//! Walls and sources can press more into a closed volume than it has room for. Then the air in it yields, or, without air, the
-//! liquid.
+//! Makes prescribed fluxes compatible. Walls and sources can push more into a closed volume than it has room for; the
+//! excess is shared out among the air in it or, without air, among its liquid cells.
 
 use super::flux::Flux;
 use crate::coupling::air::regions::Regions;
 use crate::coupling::air::volumes::{ClosedVolume, SMALLEST_SHARE};
 
-/// Net outflow that constraints must leave, because no velocity field could do otherwise, m³/s.
+/// Net outflow that the constraints must allow, because no velocity field can remove it, m³/s.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leftover {
     /// Per air region.

@@ -1,4 +1,4 @@
-//! Where the pressure solver starts from.
+//! The initial guess of the pressure solver.
 
 use super::assemble::AirUnknowns;
 use crate::coupling::air::regions::{LABEL_SOLID, Regions, component_of};
@@ -8,8 +8,8 @@ use crate::grid::{Grid, leaf};
 use crate::pressure::{CELL, PressureSystem, Unknowns};
 use rayon::prelude::*;
 
-/// The previous pressure where there is one, bubbles starting from its mean over their cells. In a closed
-/// volume it is counted from the bubble whose pressure is 0 now, whichever that was before.
+/// The previous pressure where there is one. A bubble starts from the mean of that pressure over its cells. In a closed
+/// volume the guess is shifted so that the bubble whose pressure is 0 now starts at 0.
 pub(crate) fn first_guess(
     fields: &LiquidFields,
     regions: &Regions,

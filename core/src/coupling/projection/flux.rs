@@ -22,7 +22,7 @@ pub(crate) struct Flux {
 }
 
 impl Flux {
-    /// The same, with the outflow that air regions shall have taken off.
+    /// The same, minus the outflow that air regions should have.
     pub(crate) fn less(mut self, wanted: &[f64]) -> Self {
         self.air.iter_mut().zip(wanted).for_each(|(air, wanted)| *air -= wanted);
         self
@@ -71,7 +71,7 @@ pub(crate) fn flux(
     out
 }
 
-/// The moving solids of a projection.
+/// The moving solids in a projection.
 pub(crate) struct Walls {
     /// Whether a solid moves in a leaf of its velocity field.
     moving: Vec<bool>,
@@ -80,7 +80,7 @@ pub(crate) struct Walls {
 }
 
 impl Walls {
-    /// Finds what moves, and what outflow that prescribes to the air.
+    /// Finds which solids move, and the outflow that they prescribe to the air.
     pub(crate) fn new(fields: &LiquidFields, regions: &Regions) -> Self {
         let moves = |l: usize| {
             let own = |v: &Vec<f32>| v[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&v| v != 0.0);
@@ -109,7 +109,7 @@ impl Walls {
     }
 }
 
-/// What one leaf's flux is made of.
+/// The fields around one leaf that its flux is made of.
 struct LeafFields<'a> {
     open: [Rows<'a, f32>; 3],
     velocity: [Rows<'a, f32>; 3],
@@ -136,7 +136,7 @@ impl<'a> LeafFields<'a> {
         }
     }
 
-    /// Outflow through the faces of the cells of the z-row n; of its faces `k`, those in `shut[k]` are closed.
+    /// Outflow through the faces of the cells of the z-row n. Faces `k` in `shut[k]` are closed.
     fn through_faces(&self, n: usize, shut: &[Words; 6]) -> Row<f64> {
         let (h, mut outflow) = (self.h, [0.0; leaf::DIM]);
         for (k, shut) in shut.iter().enumerate() {
@@ -167,9 +167,9 @@ impl<'a> LeafFields<'a> {
     }
 }
 
-/// (D u + s) − source of a leaf's liquid cells, and what their faces take from liquids and air regions:
-/// (D u)_i = Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007], less what
-/// they swell by inside the cell.
+/// (D u + s) − source of a leaf's liquid cells, and the flux through their faces to liquids and air regions: (D u)_i =
+/// Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007], less the volume by
+/// which they swell inside the cell.
 fn leaf_flux(
     fields: &LiquidFields,
     regions: &Regions,

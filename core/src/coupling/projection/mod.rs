@@ -1,7 +1,8 @@
 //! The projection that every liquid coupling shares: flux → pressure → velocity.
 //!
-//! `flux` says what flows out of every region as things are, `compatible` who yields where that cannot be, `assemble` makes
-//! the pressure system, `first_guess` its start, `parting` says where liquid leaves a solid.
+//! `flux` computes the net outflow of every region, `compatible` decides what takes the outflow that no velocity can
+//! remove, `assemble` makes the pressure system, `first_guess` its initial guess, and `parting` finds where liquid
+//! leaves a solid.
 
 pub(super) mod assemble;
 mod compatible;
@@ -28,22 +29,22 @@ use parting::Parted;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A region of air, as the solve leaves it.
+/// A region of air after the solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bubble {
     /// Its id for as long as it exists; [`OUTSIDE`](super::memory::OUTSIDE) when exterior.
     pub id: i32,
     /// Volume, m³; infinite when exterior.
     pub volume: f64,
-    /// Volume that the particles leave it, m³, before the surface was fitted to what it should have.
+    /// Its volume as the particles leave it, m³, before the surface was fitted.
     pub found_volume: f64,
     /// Volume it should have, m³; infinite when exterior.
     pub rest_volume: f64,
-    /// Pressure λ, Pa, against the air of given pressure; in a closed volume, against its largest bubble.
+    /// Pressure λ, Pa, relative to the air of given pressure; in a closed volume, relative to its largest bubble.
     pub pressure: f64,
     /// Centre of volume in world space, m.
     pub centroid: DVec3,
-    /// The solve kept its volume (by its own row, or as a consequence of the others).
+    /// The solve kept its volume, by its own row or because the other rows imply it.
     pub constrained: bool,
     /// It reaches unbounded air.
     pub exterior: bool,
@@ -53,31 +54,31 @@ pub struct Bubble {
     pub liquid_area: f64,
 }
 
-/// What a projection leaves besides the velocity.
+/// The results of a projection besides the velocity.
 #[derive(Clone, Debug)]
 pub struct Projection {
     /// Pressure, Pa: of the liquid's cells, λ in the air's.
     pub pressure: Grid<f32>,
-    /// The level set, m, fitted to the volumes of liquid and bubbles; `None` where it is as it came.
+    /// The level set, m, fitted to the volumes of liquid and bubbles; `None` where it is unchanged.
     pub surface: Option<Grid<f32>>,
-    /// What the liquid has less for it, m³.
+    /// Liquid volume that the fit took away, m³.
     pub taken: f64,
     /// The air regions, in the order of their first cells.
     pub bubbles: Vec<Bubble>,
-    /// Where they are, and what the next substep needs to recognise them.
+    /// The cells of the regions, and what the next substep needs to recognise them.
     pub memory: BubbleMemory,
-    /// Speed, m/s, at which liquid leaves the walls of its cells, 0 where it has not parted from them; `None` where it
-    /// never does.
+    /// Speed, m/s, at which liquid leaves the walls of its cells; 0 where it has not parted from them. `None` where
+    /// parting is off.
     pub parted: Option<Grid<f32>>,
-    /// What the solver did.
+    /// What the solver reports.
     pub info: Info,
     /// Largest |D u + s − source| / h³ of a liquid cell after the update, 1/s.
     pub max_divergence: f64,
-    /// Largest net outflow |B u + s_b| of a constrained bubble after the update, beyond what brings it back to
-    /// its rest volume and what a closed volume's walls and sources force on it, m³/s.
+    /// Largest net outflow |B u + s_b| of a constrained bubble after the update, m³/s, beyond the outflow that returns
+    /// it to its rest volume and the outflow that a closed volume's walls and sources force on it.
     pub max_bubble_flux: f64,
-    /// Largest outflow that a closed volume's walls and sources ask of what they enclose, m³/s: no
-    /// velocity can answer it, so its bubbles take it (or its liquid, where it has none).
+    /// Largest outflow that a closed volume's walls and sources prescribe to it, m³/s. No velocity can satisfy it, so
+    /// its bubbles take it (or its liquid, where it has none).
     pub incompatible_flux: f64,
 }
 
@@ -105,9 +106,9 @@ pub(crate) struct Engine<'a> {
     pub(crate) progress: Progress<'a>,
 }
 
-/// Projects `vel` (m/s, after forces that acted for `dt` seconds) with the constraints D u + s = 0 on the liquid's cells
-/// and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7], or as much as brings them
-/// back to their rest volumes.
+/// Projects `vel` (m/s, after forces that acted for `dt` seconds) onto the constraints D u + s = 0 on the liquid's
+/// cells and B u + s_b = 0 on the constrained air regions [Goldade and Batty 2017, Eq. 7]. A region with a volume error
+/// gets the outflow that returns it to its rest volume instead of 0.
 pub(crate) fn project(
     fields: &LiquidFields,
     constrained: Constrained,
@@ -184,8 +185,8 @@ pub(crate) fn project(
     })
 }
 
-/// Numbers the constrained regions that border liquid, less one per closed volume: the constraint of its
-/// largest region follows from the others and its pressure, which only sets the level, is 0.
+/// Numbers the constrained regions that border liquid, except one per closed volume: the constraint of its largest
+/// region follows from the others. The pressure of that region is 0, which fixes the constant.
 fn air_unknowns(regions: &Regions, constrained: &[bool], closed: &[ClosedVolume]) -> AirUnknowns {
     let mut unknown: Vec<bool> =
         constrained.iter().zip(&regions.air).map(|(&c, a)| c && a.liquid_faces > 0).collect();
@@ -288,7 +289,7 @@ fn remaining(
     (cells / (h * h * h), (0..after.air.len()).map(bubble).fold(0.0, f64::max))
 }
 
-/// The pressure on the surface's leaves: p in liquid, λ in air, 0 in solids.
+/// The pressure on the surface's leaves, Pa: p in liquid, λ in air, 0 in solids.
 fn pressure_grid(
     fields: &LiquidFields,
     regions: &Regions,
@@ -300,7 +301,7 @@ fn pressure_grid(
     let mut grid = Grid::new(fields.surface.topology.clone(), 0f32);
     let topology = grid.topology.clone();
     grid.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
-        // Of a leaf of the system they are all known.
+        // On leaves of the system, the pressures of all cells are known.
         if let Some(l) = system.topology.leaf_of(origin) {
             let solved = &pressures[l * leaf::SIZE..];
             out.iter_mut().zip(solved).for_each(|(out, &p)| *out = p as f32);
@@ -314,7 +315,7 @@ fn pressure_grid(
     grid
 }
 
-/// The bubble table; `shown` are the regions as the fitted surface has them.
+/// The bubble table; `shown` are the regions inside the fitted surface.
 fn bubbles(
     regions: &Regions,
     shown: &[Region],

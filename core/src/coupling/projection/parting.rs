@@ -1,9 +1,10 @@
-//! Where liquid parts from solids: 0 ≤ p − λ ⊥ (u − w)·n ≥ 0 [Batty et al. 2007], one wall patch a cell.
+//! Finds where liquid parts from solids: 0 ≤ p − λ ⊥ (u − w)·n ≥ 0 [Batty et al. 2007], with one wall patch per cell.
 //!
-//! The wall of a cell is the solid part of its faces, a = −Σ_f ±(1 − α_f) h² e_f, which points into the liquid. While it
-//! holds, liquid flows along it. Where it has parted, a link joins the cell to the air behind: what flows through it,
-//! G = a·(u* − w) + c (λ − p) with c = dt |a| / (ρ θ h), opens a void that belongs to that air. Both states share one
-//! formula, so the pressure of the last substep tells which walls let go in this one, and the solve itself which close again.
+//! The wall of a cell is the solid part of its faces, a = −Σ_f ±(1 − α_f) h² e_f, which points into the liquid. While
+//! the liquid touches the wall, it flows along it. Where it has parted, a link joins the cell to the air behind. The
+//! flow through the link, G = a·(u* − w) + c (λ − p) with c = dt |a| / (ρ θ h), opens a void that belongs to that air.
+//! The same formula holds in both states, so the pressure of the last substep tells which walls part in this one, and
+//! the solve tells which close again.
 
 use super::assemble::AirUnknowns;
 use crate::coupling::air::regions::{Regions, component_of, links};
@@ -16,15 +17,15 @@ use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Least area of a wall, of a face's, that liquid parts from.
+/// Smallest area of a wall, of a face's, that liquid parts from.
 const LEAST_AREA: f64 = 0.05;
-/// Least way, voxels a substep, that liquid would leave a wall by for it to let go.
+/// Smallest distance, voxels a substep, by which liquid must move away from a wall to part from it.
 const LEAST_WAY: f64 = 1e-3;
-/// Way from the middle of a cell to its wall, voxels, and the least that is left of it where a gap has opened.
+/// Distance from the middle of a cell to its wall, voxels, and the smallest that is left of it where a gap has opened.
 const TO_WALL: f64 = 0.5;
 const LEAST_TO_SURFACE: f64 = 0.1;
 
-/// What a wall parts into.
+/// What fills the gap behind a wall that has parted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Into {
     /// An air region.
@@ -56,7 +57,7 @@ pub(crate) struct Parted {
     cavitation: f64,
 }
 
-/// What decides whether a wall parts.
+/// The conditions that decide whether a wall parts.
 pub(crate) struct Walls<'a> {
     pub(crate) fields: &'a LiquidFields<'a>,
     pub(crate) regions: &'a Regions,
@@ -68,8 +69,8 @@ pub(crate) struct Walls<'a> {
 }
 
 impl Parted {
-    /// The walls that let go: those that had parted, and those that air reaches, at a pressure (in the guess `x`) that
-    /// would make liquid leave.
+    /// The walls that part: those that had parted before and those that air reaches, where the pressure (in the guess
+    /// `x`) would make the liquid leave.
     pub(crate) fn find(walls: &Walls, system: &PressureSystem, x: &Unknowns) -> Self {
         let Some(parting) = &walls.fields.parting else { return Self::default() };
         let pressure = |r: usize| walls.air[r].map_or(0.0, |b| x.supers[b as usize]);
@@ -126,7 +127,7 @@ impl Parted {
         system.links = self.gaps.iter().map(link).collect();
     }
 
-    /// What opens the gaps at the pressures `x`, m³/s each; without pressure, all that is free to leave.
+    /// Flow that opens the gaps at the pressures `x`, m³/s each; without a pressure, the free flow a·(u* − w).
     pub(crate) fn opening(&self, air: &AirUnknowns, x: Option<&Unknowns>) -> Vec<f64> {
         let of_gap = |gap: &Gap| {
             let level = match gap.into {
@@ -139,7 +140,7 @@ impl Parted {
         self.gaps.iter().map(of_gap).collect()
     }
 
-    /// Takes what opens the gaps from the outflow of their cells, and gives it to that of the air.
+    /// Subtracts the flow into the gaps from the outflow of their cells, and adds it to that of the air.
     pub(crate) fn enter(&self, opening: &[f64], flux: &mut super::flux::Flux) {
         for (gap, opening) in self.gaps.iter().zip(opening) {
             flux.cells[gap.slot] -= opening;
@@ -162,7 +163,7 @@ impl Parted {
     }
 }
 
-/// What decides whether the walls of a leaf's cells part.
+/// The conditions that decide whether the walls of a leaf's cells part.
 struct Leaf<'a> {
     walls: &'a Walls<'a>,
     open: [Rows<'a, f32>; 3],
@@ -173,7 +174,7 @@ struct Leaf<'a> {
     previous: Option<Rows<'a, f32>>,
     faces: links::OpenFaces<'a>,
     origin: Coord,
-    /// Highest pressure, Pa, at which anything near may come behind a wall.
+    /// Highest pressure, Pa, of the air near a leaf that could get behind a wall.
     highest: f64,
 }
 

@@ -1,9 +1,9 @@
-//! The extended velocity carries volume: air beside the liquid is made incompressible.
+//! Makes the extrapolated velocity in the air beside the liquid incompressible, so that advection keeps volume.
 //!
-//! Constant extrapolation has a divergence of its own. Where the surface moves into the air it then squeezes or
-//! stretches the liquid that follows, by an amount of first order in the step: the rising bubble gained a third of its
-//! volume a second so at two voxels a step. As in [Sussman 2003], a projection of the air's faces, those of the liquid
-//! held, takes it away.
+//! Constant extrapolation produces a velocity with a divergence of its own. Where the surface moves into the air, this
+//! divergence squeezes or stretches the liquid that follows, with an error of first order in the step: at two voxels a
+//! step, a rising bubble gained a third of its volume per second. As in [Sussman 2003], a projection of the faces in
+//! the air removes the divergence; the faces of the liquid are held fixed.
 
 use super::extrapolation::Extended;
 use crate::grid::morphology::{VoxelMask, offsets};
@@ -14,7 +14,7 @@ use meniscus_kernels::conjugate_gradients::plain::{self, Operator};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
-/// Remaining divergence, relative, at which the projection stops, and its most iterations.
+/// Relative divergence at which the projection stops, and its largest number of iterations.
 const TOLERANCE: f64 = 1e-2;
 const MOST_ITERATIONS: usize = 40;
 /// A leaf without air cells.
@@ -22,18 +22,19 @@ const NONE: u32 = u32::MAX;
 /// Cells that one task sums up.
 const CHUNK: usize = 4096;
 
-/// The cells of the air whose faces all have a velocity, some of them extended, in slot order.
+/// The air cells whose faces all have a velocity, at least one of them extrapolated; in slot order.
 struct AirCells {
     faces: Vec<Faces>,
     links: Vec<Links>,
-    /// Net inflow of each, faces' areas 1.
+    /// Net inflow of each cell, with faces of area 1.
     inflow: Vec<f64>,
 }
 
 /// Where the faces of a cell are.
 #[derive(Clone, Copy, Default)]
 struct Faces {
-    /// The cell's slot, which is that of its lower faces, and its upper neighbours', which are those of its upper faces.
+    /// The cell's slot, which is that of its lower faces, and its upper neighbours' slots, which are those of its upper
+    /// faces.
     slot: usize,
     upper: [usize; 3],
 }
@@ -45,20 +46,20 @@ impl Faces {
     }
 }
 
-/// What a cell is coupled to, by axis, lower face first.
+/// The neighbours that a cell is coupled to, by axis, lower face first.
 #[derive(Clone, Copy, Default)]
 struct Links {
-    /// The air cell behind each face; the number of cells where none is.
+    /// The air cell behind each face; the number of all cells where there is none.
     beside: [u32; 6],
-    /// How open a face is that may change; 0 for one that may not.
+    /// How open a face is whose velocity may change; 0 for one whose velocity may not.
     open: [f32; 6],
 }
 
-/// Makes the faces that were extended by `layers` incompressible with the rest.
+/// Makes the faces that were extrapolated over `layers` layers incompressible.
 ///
-/// Σ_f α_f (q − q_f) + q/layers² = −∇·u, u_f ← u_f − ∇q, q = 0 beyond the layers: the air yields over as many voxels as
-/// there are layers. So what is caught in a closing gap is not shot out of it, and a bubble that is to grow does so
-/// throughout.
+/// Solves Σ_f α_f (q − q_f) + q/layers² = −∇·u, then u_f ← u_f − ∇q, with q = 0 beyond the layers. The term q/layers²
+/// lets the air yield over as many voxels as there are layers. So liquid in a closing gap is not shot out of it, and a
+/// bubble that is to grow does so throughout.
 pub(crate) fn carry_volume(
     velocity: &mut FaceGrid<f32>,
     extended: &Extended,
@@ -94,7 +95,7 @@ struct Numbering {
     place: Vec<u32>,
     /// Per leaf that holds any, the first number in it, and last the number of all.
     first: Vec<usize>,
-    /// Per leaf that holds any, its cells' numbers; that of all where a cell is none of them.
+    /// Per leaf that holds any, its cells' numbers; the number of all cells where a cell is not one of them.
     numbers: Vec<[u32; leaf::SIZE]>,
 }
 
@@ -121,7 +122,7 @@ impl Numbering {
         Self { leaves, place, first, numbers }
     }
 
-    /// Cuts an array of all cells into one slice for each leaf that holds any.
+    /// Cuts an array over all cells into one slice for each leaf that holds any.
     fn cut<'a, T>(&self, mut all: &'a mut [T]) -> Vec<&'a mut [T]> {
         let counts = self.first.windows(2).map(|pair| pair[1] - pair[0]);
         counts.filter_map(|count| all.split_off_mut(..count)).collect()
@@ -242,7 +243,7 @@ impl<'a> Around<'a> {
                 _ => number(self.numbers, n - stride),
             };
             (upper[a], beside[2 * a + 1]) = match local[a] {
-                // A missing leaf has no face with a velocity, so none is above a cell of these.
+                // A missing leaf has no face with a velocity, so it is never above one of these cells.
                 7 => (
                     self.above[a].map_or(self.own + n, |first| first + n - last * stride),
                     number(self.beyond[2 * a + 1], n - last * stride),
@@ -254,7 +255,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// A + `give`, over the air's cells and one more, which stands where no cell is beside one and is no unknown.
+/// A + `give`, over the air cells and one entry more, which stands for a missing neighbour and is no unknown.
 struct AirOperator<'a> {
     links: &'a [Links],
     give: f64,

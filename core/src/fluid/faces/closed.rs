@@ -1,4 +1,4 @@
-//! Velocity of the faces that solids close.
+//! Sets the velocity of the faces that solids close.
 
 use super::extrapolation::{row_of, select};
 use crate::grid::block;
@@ -9,7 +9,7 @@ use crate::solid::SolidFields;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Least slope of a level set from which a normal is taken: less means the middle of a thin wall.
+/// Smallest slope of a level set from which a normal is taken; smaller slopes occur in the middle of thin walls.
 const LEAST_SLOPE: f32 = 0.3;
 /// A z-row of a leaf.
 type Row = [f32; leaf::DIM];
@@ -27,19 +27,20 @@ pub struct Walls<'a> {
 }
 
 impl<'a> Walls<'a> {
-    /// Walls that nothing parts from.
+    /// Walls from which no liquid parts.
     pub fn held(solid: &'a SolidFields, h: f32) -> Self {
         Self { solid, parted: None, h }
     }
 }
 
-/// Gives closed faces, those not in `open`, the normal velocity of the solid they lie in, and what liquid leaves it at.
+/// Gives closed faces, those not in `open`, the normal velocity of the solid that they lie in, plus the speed at which
+/// liquid leaves it.
 pub(crate) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], walls: &Walls) {
     let &Walls { solid, parted, h } = walls;
     let topology = velocity.topology.clone();
     let (still, flow) = rayon::join(|| is_zero(&solid.velocity), || flow(velocity));
-    // Beside solids at rest only closed faces with any flow around are asked for their velocity, and leaves without any
-    // stay as they are; of others all are.
+    // Beside solids at rest, only closed faces with any flow around them are computed, and leaves without flow stay as
+    // they are. Beside moving solids all closed faces are computed.
     let at_rest = |l: usize| {
         let mut around = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
         still && around.all(|&m| *flow.words(m as usize) == [0; 8])
@@ -87,12 +88,12 @@ fn flow(velocity: &FaceGrid<f32>) -> VoxelMask {
     })
 }
 
-/// What closed faces of a leaf are given.
+/// The values for the closed faces of a leaf.
 struct Constrained {
-    /// Per axis the closed faces, and those among them that are not given zero.
+    /// Per axis the closed faces, and those among them whose value is not zero.
     closed: [[u64; 8]; 3],
     asked: [[u64; 8]; 3],
-    /// What those are given: a row for each that has any, by axis.
+    /// The values of those faces: a row for each that has any, by axis.
     rows: Vec<Row>,
 }
 
@@ -155,8 +156,8 @@ impl<'a> ClosedFaces<'a> {
         Self { blocks, walls, parted, origin, still, least_slope: LEAST_SLOPE * h }
     }
 
-    /// u + n ((w − u)·n + v) on the lower `axis` faces of the z-row n, v the speed at which liquid leaves the wall; of use on
-    /// those in `set`.
+    /// u + n ((w − u)·n + v) on the lower `axis` faces of the z-row n, where v is the speed at which liquid leaves the
+    /// wall. Only the faces in `set` are valid.
     fn row(&mut self, n: usize, axis: usize, set: u8) -> Row {
         let first = [(n / leaf::DIM) as i32, (n % leaf::DIM) as i32, 0];
         let u = self.velocity(first, axis);
@@ -201,7 +202,7 @@ impl<'a> ClosedFaces<'a> {
             if other == axis {
                 return at(0, 0);
             }
-            // Axes in order, as an interpolation would take them.
+            // The axes are summed in order, as an interpolation does.
             let [a, b, c, d] = match axis < other {
                 true => [at(1, 0), at(0, 0), at(1, 1), at(0, 1)],
                 false => [at(1, 0), at(1, 1), at(0, 0), at(0, 1)],
@@ -232,7 +233,7 @@ impl<'a> Around<'a> {
         walls
     }
 
-    /// Nodes of a leaf that the solids' fields do not have: its neighbours may be there.
+    /// Nodes of a leaf on which the solids' fields are not stored, though its neighbours may have them.
     #[cold]
     fn look_up(&mut self, origin: Coord) {
         for x in 0..=8 {

@@ -1,4 +1,4 @@
-//! Velocity where the solve left none: in the air around the liquid and inside solids.
+//! Extrapolates the velocity from the liquid into the air around it and into solids.
 
 pub use super::closed::Walls;
 use super::closed::constrain;
@@ -14,24 +14,25 @@ type Rows = [[f32; leaf::DIM]; leaf::SIZE / leaf::DIM];
 /// Every voxel of a leaf.
 const ALL: [u64; 8] = [u64::MAX; 8];
 
-/// What an extension reached.
+/// The faces that an extrapolation reached.
 pub struct Extended {
     /// Per axis the faces that have a velocity, and the closed ones, which need none.
     pub known: [VoxelMask; 3],
-    /// Per axis the open ones among them that took it from others: neither of liquid cells nor of spray alone.
+    /// Per axis the open faces among them whose velocity was extrapolated: neither faces of liquid cells nor faces that
+    /// only spray touches.
     pub fresh: [VoxelMask; 3],
     /// The liquid's cells.
     pub liquid: VoxelMask,
 }
 
-/// Extends a projected face velocity by `layers` faces into air and solids, in place.
+/// Extrapolates a projected face velocity by `layers` faces into air and solids, in place.
 ///
-/// Known are the open faces of liquid cells (`surface` < 0), and those whose velocity an `inlet` gives. Faces that only spray touches (particles in cells
-/// that are air, a cell or more away from any known face) keep what the spray carried there, so that drops fly
-/// on their own path. Every layer takes the mean of the known faces beside it along the three axes; faces
-/// farther away are set to zero. Inside solids the result keeps its tangential part and takes the solid's
-/// normal part [Batty et al. 2007, §4.2], so that no particle is driven into a wall; where liquid has parted from a
-/// wall, it leaves it at the speed of the solve.
+/// The known faces are the open faces of liquid cells (`surface` < 0), and the faces whose velocity an `inlet` gives.
+/// Faces that only spray touches (particles in cells that are air, a cell or more away from any known face) keep the
+/// velocity that the spray transferred to them, so that drops fly on their own path. Every layer takes the mean of the
+/// known faces beside it along the three axes. Faces farther away are set to zero. Inside solids the result keeps its
+/// tangential part and takes the solid's normal part [Batty et al. 2007, §4.2], so that no particle is driven into a
+/// wall. Where liquid has parted from a wall, it leaves at the speed that the solve found.
 pub fn extrapolate(
     velocity: &mut FaceGrid<f32>,
     cells: &Cells,
@@ -64,9 +65,9 @@ pub fn extrapolate(
     Extended { known: [x.1, y.1, z.1], fresh: [x.2, y.2, z.2], liquid }
 }
 
-/// What has a velocity to extend.
+/// The faces that have a velocity before the extrapolation.
 struct Sources<'a> {
-    /// The liquid's cells, to which those without a leaf belong if `beyond`.
+    /// The liquid's cells; cells without a leaf belong to them if `beyond`.
     liquid: &'a VoxelMask,
     beyond: bool,
     /// The cells with particles.
@@ -101,8 +102,8 @@ fn within(
     })
 }
 
-/// Extends the `axis` component; returns the faces that have a velocity, closed ones included, and the open ones among them
-/// that took it from others.
+/// Extrapolates the `axis` component. Returns the faces that have a velocity, closed ones included, and the open ones
+/// among them whose velocity was extrapolated.
 fn extend(
     values: &mut [f32],
     axis: usize,
@@ -195,7 +196,7 @@ fn grow(values: &mut [f32], known: &mut VoxelMask) {
 fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
     /// The six faces around one, as (axis, step).
     const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
-    /// Stands for a leaf that is missing: none of its faces is known.
+    /// Stands for a missing leaf, none of whose faces is known.
     const NOWHERE: Rows = [[0.0; leaf::DIM]; leaf::SIZE / leaf::DIM];
     const LAST: usize = leaf::DIM - 1;
     let own = known.words(l);

@@ -1,4 +1,5 @@
-//! Where a source drives its liquid: a nozzle, whose back and sides are closed and whose front emits.
+//! Nozzles of driving sources: regions whose back and sides are closed and whose front emits liquid at a given
+//! velocity.
 
 use crate::grid::morphology::VoxelMask;
 use crate::grid::sampling::Sampler;
@@ -10,17 +11,18 @@ use std::sync::Arc;
 
 /// Samples along a face's edge that tell how much of it a nozzle covers.
 const SAMPLES: i32 = 8;
-/// Share of a face from which what it holds moves with the nozzle.
+/// Share of a face that a nozzle must cover for particles there to move with the nozzle.
 const MOST: f32 = 0.499;
-/// How far its front is moved on, voxels, to cover the faces on it.
+/// Distance by which a nozzle's front is moved forward, voxels, so that it covers the faces on it.
 const SHIFT: f64 = 0.02;
-/// Layers of cells that a nozzle is carried on to hold.
+/// Smallest thickness of a nozzle, voxels: thinner ones are extended to it.
 const LEAST: f64 = 2.0;
-/// Looks along the way from a point of a thickened nozzle back to its region, per thickness of that.
+/// Samples along the way from a point of a thickened nozzle back to its region, per thickness of the region.
 const LOOKS: f64 = 3.0;
 
-/// The nozzles of driving sources. No pressure and no viscosity changes the velocity of the faces that they cover; where
-/// liquid leaves such a face and none enters the cell behind, it comes out of nothing: none is drawn from around it.
+/// The nozzles of driving sources. Pressure and viscosity do not change the velocity of the faces that they cover.
+/// Where liquid leaves such a face and none enters the cell behind, it is created there: no liquid is drawn from around
+/// the nozzle.
 #[derive(Clone, Debug)]
 pub struct Inlet {
     /// The share of each face that nozzles cover.
@@ -29,19 +31,20 @@ pub struct Inlet {
     pub velocity: FaceGrid<f32>,
 }
 
-/// A region that drives what is in it.
+/// A region that drives the liquid in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Nozzle {
     /// Lowest and highest corner, world metres.
     pub bounds: (DVec3, DVec3),
-    /// How thick the region is, m: thinner ones than the grid can hold are carried on along the velocity.
+    /// Thickness of the region, m; regions thinner than the grid can resolve are extended along the velocity.
     pub thickness: f64,
     /// Velocity of what leaves it, m/s.
     pub velocity: Vec3,
 }
 
 impl Nozzle {
-    /// How far it is carried on beyond its front so that no cell reaches through it, nor through what a wall leaves of it, m.
+    /// How far it is extended beyond its front, m, so that no cell reaches through it or through what a wall leaves of
+    /// it.
     fn carried_on(&self, h: f64) -> DVec3 {
         let along = self.velocity.as_dvec3().normalize_or_zero();
         along * (LEAST * along.abs().element_sum() * h - self.thickness).max(0.0)
@@ -59,12 +62,13 @@ impl Inlet {
         axes.map(|v| f64::from(v).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// The faces that a nozzle covers; `inside` says what of the world is in its region, the region's sides included.
+    /// The faces that a nozzle covers; `inside` says whether a world position is in its region, the region's sides
+    /// included.
     pub fn new(transform: &Transform, nozzle: &Nozzle, inside: impl Fn(DVec3) -> bool + Sync) -> Self {
         let h = transform.voxel_size();
         let on = nozzle.carried_on(h);
         let looks = (LOOKS * on.length() / nozzle.thickness.max(1e-3 * h)).ceil() as i32;
-        // A face on the front belongs to it, one on the back does not.
+        // A face on the front belongs to the nozzle; one on the back does not.
         let back = nozzle.velocity.as_dvec3().normalize_or_zero() * (SHIFT * h);
         let covers = |at: DVec3| {
             (0..=looks).any(|n| inside(at - back - on * (f64::from(n) / f64::from(looks.max(1)))))
@@ -92,7 +96,7 @@ impl Inlet {
         Self { faces, velocity: given }
     }
 
-    /// The faces of both; `later` decides where they overlap.
+    /// The faces of both nozzles. Where they overlap, `later` decides.
     pub fn and(&self, later: &Self) -> Self {
         let topology = Arc::new(self.faces.topology.union(&later.faces.topology));
         let (mut both, over) = (self.on(&topology), later.on(&topology));
@@ -101,7 +105,7 @@ impl Inlet {
                 over.faces.values[axis].iter().enumerate().filter(|(_, share)| **share > 0.0)
             {
                 let (shares, velocities) = (&mut both.faces.values[axis], &mut both.velocity.values[axis]);
-                // What the earlier covers beyond the later is taken to lie beside it.
+                // The faces that the earlier nozzle covers in excess of the later one are assumed to lie beside it.
                 let beside = shares[slot].min(1.0 - share);
                 let sum = share + beside;
                 let flux = share * over.velocity.values[axis][slot] + beside * velocities[slot];
@@ -111,9 +115,9 @@ impl Inlet {
         both
     }
 
-    /// Closes the covered faces to pressure and viscosity, as a solid would that moves with their velocity; of a face that a
-    /// solid cuts, the liquid goes through what is open. Faces in solids are given no longer. Returns what goes through each
-    /// face, m/s of the whole face.
+    /// Closes the covered faces to pressure and viscosity, as a solid moving at their velocity would. Where a solid
+    /// cuts a face, the liquid flows through the open part. Faces in solids are no longer given. Returns the flow
+    /// through each face, m/s of the whole face.
     pub fn close(&mut self, solid: &mut SolidFields) -> FaceGrid<f32> {
         let mut given = self.on(&solid.open.topology);
         for axis in 0..3 {
@@ -134,8 +138,8 @@ impl Inlet {
         given.velocity
     }
 
-    /// Adds what comes out of nothing in each cell, 1/s: as much as leaves the covered faces of a cell at the back beyond what
-    /// enters through them. `flux` is what [`Self::close`] returns, on the same leaves.
+    /// Adds the liquid that nozzles create in each cell, 1/s: the outflow through the covered faces of a cell at the
+    /// back, minus the inflow through them. `flux` is what [`Self::close`] returns, on the same leaves.
     pub fn add_springs(&self, flux: &FaceGrid<f32>, h: f32, to: &mut Grid<f32>) {
         let topology = &flux.topology;
         to.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, springs)| {
@@ -154,7 +158,7 @@ impl Inlet {
         });
     }
 
-    /// Gives the faces their velocity, as far as nozzles cover them.
+    /// Gives the faces the nozzles' velocity, in proportion to the share that nozzles cover.
     pub fn drive(&self, velocity: &mut FaceGrid<f32>) {
         self.give(velocity, |share, u, v| share * u + (1.0 - share) * v);
     }
@@ -197,12 +201,13 @@ impl Inlet {
         through.then_some(velocity)
     }
 
-    /// The given velocity at an index position, m/s; `None` outside the nozzles, whose sides the shares of the faces around tell.
+    /// The given velocity at an index position, m/s; `None` outside the nozzles. The covered shares of the faces around
+    /// say where their sides are.
     pub fn velocity_at(&self, at: DVec3) -> Option<Vec3> {
         let mut sampler = Sampler::new(&self.faces.topology);
         let share = sampler.sample_velocity(&self.faces, at);
         let given = sampler.sample_velocity(&self.velocity, at);
-        // At a side, the faces of two axes tell how much of them is beyond it.
+        // At a side, the faces of two axes tell how much of them lies outside.
         let median = share.element_sum() - share.min_element() - share.max_element();
         (median > 0.5).then(|| given / share.max(Vec3::splat(0.5)))
     }
@@ -229,7 +234,7 @@ fn share_of_face(transform: &Transform, axis: usize, cell: Coord, inside: impl F
         at[c] += part(j);
         inside(transform.to_world(at))
     };
-    // Nine looks say whether a face lies on the rim.
+    // Nine samples find whether a face lies on the rim.
     let few = [0, 1, 2].map(|n| n * SAMPLES / 2 - n / 2);
     let mut looks = few.iter().flat_map(|&i| few.map(|j| is_inside(i, j)));
     let first = looks.next().unwrap_or(false);
@@ -257,7 +262,7 @@ mod tests {
         inlet.faces.values[axis].iter().map(|&share| f64::from(share)).sum()
     }
 
-    /// What comes out of nothing, and what the front lets out, m³/s.
+    /// The liquid created in the nozzles, and the flow out of their fronts, m³/s.
     fn made(inlet: &mut Inlet, solid: &mut SolidFields) -> (f64, f64) {
         let flux = inlet.close(solid);
         let mut springs = Grid::new(flux.topology.clone(), 0.0);
@@ -285,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Area × speed comes out of nothing and leaves through the front, wherever the region lies on the lattice.
+    /// Area × speed is created and leaves through the front, wherever the region lies on the lattice.
     #[test]
     fn a_nozzle_makes_what_leaves_it() {
         for (name, low, size, velocity) in [
@@ -303,7 +308,7 @@ mod tests {
             let given = velocity.as_dvec3().abs().dot(sides);
             assert!((made / given - 1.0).abs() < 0.02, "{name}: {made} of {given} m³/s");
             assert!((left / given - 1.0).abs() < 0.02, "{name}: {left} of {given} m³/s leave");
-            // And none where a wall stands behind: what goes through the front is still made.
+            // The same with a wall behind: the flow through the front is still created.
             let mut solid = open_around(&inlet);
             solid.open.values[1].iter_mut().for_each(|open| *open *= 0.5);
             let (half, left) = self::tests::made(&mut inlet, &mut solid);

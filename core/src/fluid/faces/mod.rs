@@ -1,4 +1,4 @@
-//! The velocity on faces beside the liquid: extended into air, held at walls, given by sources.
+//! The velocity on faces beside the liquid: extrapolated into air, set at walls, given by sources.
 
 pub(crate) mod air_flow;
 mod closed;

@@ -1,4 +1,4 @@
-//! What deforming solids swell by inside the cells they cut.
+//! The volume rate at which deforming solids swell inside the cells that they cut.
 
 use crate::grid::{Grid, Transform, leaf};
 use crate::solid::{Motion, SolidFields, Solids};
@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 /// ∫ ∇·w over the solid part of each cut cell, per volume of the cell, 1/s; `None` where no solid deforms.
 ///
-/// The velocity w of a deforming solid, carried on into it from its surface, has a divergence of its own. What it
-/// prescribes to the fluid is the flux through the wall inside the cell, ∫ ∇·w − Σ_f ± (1 − α) h² w_f over the
-/// solid part; rigid motion has no first term.
+/// The velocity w of a deforming solid, extended into it from its surface, has a divergence of its own. The flux that
+/// it prescribes to the fluid is the flux through the wall inside the cell: ∫ ∇·w − Σ_f ± (1 − α) h² w_f over the solid
+/// part. For rigid motion the first term is zero.
 pub fn swelling(solids: &Solids, fields: &SolidFields, transform: &Transform) -> Option<Grid<f32>> {
     if !solids.colliders.iter().any(|c| matches!(c.motion(), Motion::PerVoxel(_))) {
         return None;

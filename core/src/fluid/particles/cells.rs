@@ -15,9 +15,9 @@ pub(crate) const CHUNK: usize = 4096;
 pub struct Cells {
     /// The leaves the cells belong to.
     pub topology: Arc<Topology>,
-    /// Cell at slot s holds particles `start[s]..start[s + 1]`.
+    /// The cell at slot s holds particles `start[s]..start[s + 1]`.
     pub start: Vec<u32>,
-    /// Cells that are liquid throughout, though they hold few particles: where particles were thinned.
+    /// Cells that are full of liquid though they hold few particles, because particles were thinned there.
     pub full: Option<VoxelMask>,
 }
 
@@ -34,7 +34,7 @@ impl Cells {
         (self.start[slot + 1] - self.start[slot]) as usize
     }
 
-    /// Whether the cell at a slot is liquid throughout, though it holds few particles.
+    /// Whether the cell at a slot is full of liquid though it holds few particles.
     #[inline]
     pub fn is_full(&self, slot: usize) -> bool {
         self.full.as_ref().is_some_and(|full| full.has(slot))
@@ -163,8 +163,8 @@ impl Chunk {
     }
 }
 
-/// The starts of the cells, and the order that sorts particles by slot (stable): chunks are sorted by leaf, then leaves by
-/// cell, each all at once.
+/// The starts of the cells, and the order that sorts particles by slot (stable): chunks are sorted by leaf in parallel,
+/// then leaves by cell.
 fn counting_sort(slots: &[u32], leaves: usize) -> (Vec<u32>, Selection) {
     /// Particles of a chunk.
     const SORTED: usize = 1 << 15;

@@ -1,4 +1,4 @@
-//! Four particles at once, one to a lane.
+//! Arithmetic on four particles at once, one per SIMD lane.
 
 use glam::{Vec3, Vec4};
 
@@ -35,10 +35,10 @@ impl Four {
     }
 }
 
-/// 2²³: from here on numbers are whole, and hold their value in their lowest bits.
+/// 2²³: from here on an f32 holds whole numbers only, and their value is in its lowest bits.
 const WHOLE: f32 = 8_388_608.0;
 
-/// The floor of numbers from 0 to 2²², by rounding: a cast that minds overflow costs several times as much.
+/// The floor of numbers from 0 to 2²², by rounding: a cast that checks for overflow is several times as slow.
 #[inline(always)]
 pub fn floor(x: Vec4) -> Vec4 {
     let near = (x + WHOLE) - WHOLE;

@@ -1,4 +1,4 @@
-//! The particles that carry a liquid: structure of arrays, sorted by cell, and how attributes follow them.
+//! The particles of a liquid: a structure of arrays, sorted by cell, and the rule by which attributes follow them.
 
 pub mod cells;
 pub(crate) mod four;
@@ -12,7 +12,8 @@ use rayon::prelude::*;
 
 /// Particles of one liquid, structure of arrays; every array has the same length.
 ///
-/// Order is state: sums over particles run in this order, so it is part of what makes a shot repeatable.
+/// The order of the particles is state: sums over particles run in this order, so it must be kept for results to be
+/// repeatable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
     /// World position of the object's origin, metres.
@@ -29,11 +30,12 @@ pub struct Particles {
     pub density: Vec<f32>,
     /// Dynamic viscosity of the liquid, Pa·s.
     pub viscosity: Vec<f32>,
-    /// Mass, as a share of what a particle is seeded with: 1, until it shares it with others or takes theirs.
+    /// Mass, as a share of what a particle is seeded with. 1, until it shares its mass with newborn particles or takes
+    /// over that of removed ones.
     pub mass_share: Vec<f32>,
 }
 
-/// What one particle is, for adding particles one at a time.
+/// The values of one particle, for adding particles one at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Particle {
     /// Position relative to the object's origin, metres.
@@ -108,7 +110,7 @@ impl Particles {
         self.mass_share = selection.gather(&self.mass_share);
     }
 
-    /// Keeps those of the particles, in their order, that stay. Returns how they continue.
+    /// Keeps the particles that stay, in their order. Returns how they continue.
     pub fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) -> Selection {
         let kept = (0..self.len() as u32).filter(|&p| stays(p as usize));
         let selection = Selection { source: kept.collect() };
@@ -120,13 +122,13 @@ impl Particles {
 
     /// The first particle whose position, velocity or affine part is not finite.
     pub fn find_non_finite(&self) -> Option<usize> {
-        /// Particles looked at before the first bad one is looked for.
+        /// Particles tested at once before the bad one among them is searched.
         const BATCH: usize = 1024;
         let [a, b, c] = &self.affine;
         let batches = self.len().div_ceil(BATCH);
         (0..batches).into_par_iter().find_map_first(|n| {
             let range = n * BATCH..((n + 1) * BATCH).min(self.len());
-            // Without an early end, so that many are compared at once.
+            // Without an early exit, so that the loop is vectorised.
             let is_sound = |v: &Vec3| v.x.is_finite() & v.y.is_finite() & v.z.is_finite();
             let sound = |v: &[Vec3]| v.iter().fold(true, |sound, x| sound & is_sound(x));
             let sound_number = |v: &[f32]| v.iter().fold(true, |sound, x| sound & x.is_finite());
@@ -149,7 +151,7 @@ impl Particles {
         self.density.par_iter().all(|&d| d == first).then_some(first)
     }
 
-    /// How much each counts beside others, where they differ: its mass, in whatever unit.
+    /// How much each particle counts beside others, where they differ: its mass, in any unit.
     pub fn masses(&self) -> Option<Vec<f32>> {
         let first = *self.mass_share.first()?;
         let alike = self.mass_share.par_iter().with_min_len(4096).all(|&share| share == first);
@@ -239,7 +241,7 @@ impl IndexFrame {
     }
 }
 
-/// Where the particles of a changed set come from, so that any other per-particle array can follow.
+/// The origin of the particles of a changed set, so that any other per-particle array can follow.
 ///
 /// Entry n of the new set continues (or, for a particle that was born, copies) particle `source[n]` of the
 /// old set; [`Selection::NONE`] marks a particle born from a source, which takes the attribute's default.

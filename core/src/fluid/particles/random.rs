@@ -1,4 +1,4 @@
-//! Random numbers that are a function of what they are for, so that no generator has state.
+//! Random numbers as a pure function of a place and a seed, so that no generator has state.
 
 use glam::{IVec3, Vec3};
 

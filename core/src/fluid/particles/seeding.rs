@@ -1,4 +1,4 @@
-//! New particles on a jittered lattice.
+//! Seeds new particles on a jittered lattice.
 
 use super::random;
 use crate::fluid::particles::{IndexFrame, Particle, Particles};
@@ -18,7 +18,7 @@ pub struct Seeding {
     pub seed: u64,
 }
 
-/// What new particles are given.
+/// The properties of new particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Density, kg/m³.
@@ -75,9 +75,9 @@ impl Seeding {
 
     /// Where in its lattice cell (unit cube) the particle of a site stands.
     ///
-    /// The additive recurrence of Roberts' R₃ [Roberts 2018], one direction per axis: around every site the places are
-    /// spread evenly, so that a cut through the lattice at any height and tilt leaves the right number of particles
-    /// with a fraction of the unevenness of independent random numbers.
+    /// The additive recurrence of Roberts' R₃ [Roberts 2018], one direction per axis. Around every site the places are
+    /// spread evenly, so a cut through the lattice at any height and tilt leaves the right number of particles, with a
+    /// fraction of the noise of independent random numbers.
     #[inline]
     pub fn place(&self, site: IVec3) -> Vec3 {
         /// 1/φ₃, 1/φ₃², 1/φ₃³ with φ₃ the real root of x⁴ = x + 1.

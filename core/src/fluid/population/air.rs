@@ -1,10 +1,12 @@
-//! Passive particles in the air beside the liquid, which tell air from the gaps between the liquid's particles.
+//! Passive particles in the air beside the liquid: they mark cells as air that the liquid's particles alone would leave
+//! undecided.
 //!
-//! The level set takes a cell amid wet ones for full, however few particles it holds: by liquid alone, a film of air
-//! that is thinner than two voxels cannot be told from chance. Particles that the air carries along can tell, similar to
-//! the particle level set method [Enright et al. 2003] [Goldade and Batty 2017, §5]: where one is, the cell is not
-//! full, and the liquid in it counts for what it is. They never count themselves: the volume stays that of the liquid's
-//! particles, and one that strays into the liquid changes nothing there.
+//! The level set treats a cell among full cells as full, however few particles it holds. From the liquid's particles
+//! alone, a film of air thinner than two voxels cannot be told from a chance gap. Passive particles that move with the
+//! air resolve this, similar to the particle level set method [Enright et al. 2003] [Goldade and Batty 2017, §5]: where
+//! a cell holds one, it is not full, and the liquid in it counts by its particles. Passive particles never add or
+//! remove volume: the volume is that of the liquid's particles, and a passive particle that strays into the liquid
+//! changes nothing there.
 
 use crate::fluid::particles::cells::Cells;
 use crate::fluid::particles::random;
@@ -17,16 +19,16 @@ use rayon::prelude::*;
 
 /// Width of the band of air that is sampled, voxels: within the layers to which the velocity is extended.
 const WIDTH: f32 = 2.5;
-/// Distance from the surface, voxels, from which a cell's centre counts as wholly on one side: half a cell's diagonal.
+/// Distance from the surface, voxels, from which a cell counts as fully on one side: half a cell's diagonal.
 const CLEAR: f32 = 0.87;
-/// Of the particles of a voxel that is filled, those below which a cell of air is filled up, and above which it is
-/// thinned; the liquid's spray counts.
+/// Shares of the particles of a filled voxel: below the first a cell of air is filled up, above the second it is
+/// thinned. The liquid's spray counts.
 const FEWEST: f32 = 0.75;
 const MOST: f32 = 1.5;
 /// Distance new particles keep from solids, voxels.
 const CLEARANCE: f32 = 0.1;
 
-/// Passive particles: without velocity or matter of their own.
+/// Passive particles: positions and ids, without velocity or material.
 pub fn passive(origin: DVec3, position: Vec<Vec3>, id: Vec<i64>) -> Particles {
     let n = position.len();
     Particles {
@@ -44,12 +46,13 @@ pub fn passive(origin: DVec3, position: Vec<Vec3>, id: Vec<i64>) -> Particles {
 /// A liquid's particles and their cells.
 pub(crate) type Sorted<'a> = (&'a Particles, &'a Cells);
 
-/// Keeps the air beside the surface filled with particles, as densely as the liquid, and removes all others.
+/// Keeps the air beside the surface filled with particles, as densely as the liquid, and removes all other passive
+/// particles.
 ///
-/// Cells that the surface may cut are left alone: what is there has been carried there. Only where there are no
-/// particles at all yet, they are filled too, where `surface` (m) is positive. Cells of the particles and of the liquid,
-/// and `surface`, are on the same leaves, as is `room`, the fraction of a cell that no solid fills; `nodes` is the level
-/// set of the solids, m. Ids are unique among the living.
+/// Cells that the surface may cut are left alone: particles there have moved there with the air. Only while there are
+/// no passive particles at all, such cells are filled, too, where `surface` (m) is positive. The cells of the particles
+/// and of the liquid, and `surface`, are on the same leaves, and so is `room`, the fraction of a cell that no solid
+/// fills. `nodes` is the level set of the solids, m. Ids are unique among the living particles.
 pub(crate) fn sample_air(
     (air, own): (&mut Particles, &Cells),
     liquid: Sorted,
@@ -119,8 +122,8 @@ impl Pass<'_> {
         sites
     }
 
-    /// Adds `missing` particles to the emptiest octants of a cell, whose own begin at `first`; not in the liquid and not
-    /// in solids.
+    /// Adds `missing` particles to the emptiest octants of a cell whose own particles begin at `first`; none in the
+    /// liquid and none in solids.
     fn fill(&self, s: usize, missing: usize, first: usize, inside: &mut Inside, sites: &mut Vec<Site>) {
         let cell = self.own.topology.coord(s);
         let mut counts = [0u64; 8];
@@ -163,8 +166,8 @@ impl<'a> Inside<'a> {
         let Pass { surface, nodes, frame, .. } = self.pass;
         let at = local.as_dvec3() + frame.base.as_dvec3();
         let solid = self.nodes.sample_nodes(nodes, at);
-        // In a gap one voxel wide all nodes around may lie in its walls: then what is clear of the cell's sides is clear of
-        // them.
+        // In a gap one voxel wide all nodes around may lie in its walls. There, a point that keeps its distance from
+        // the cell's sides also keeps it from the walls.
         let is_clear = || (local - local.round()).abs().max_element() <= 0.5 - CLEARANCE;
         let is_free = solid >= CLEARANCE * frame.h || solid == 0.0 && self.is_gap(at) && is_clear();
         is_free && self.surface.sample(surface, at) > 0.0

@@ -1,24 +1,25 @@
-//! Particles that are born share the mass and momentum of those around them; those that die leave theirs to others.
+//! Conserves mass and momentum when particles are added or removed: a newborn particle shares its parent's, a removed
+//! one leaves its own to an heir.
 
 use crate::fluid::particles::Particles;
 use glam::{DVec3, Vec3};
 
-/// What a particle that dies leaves.
+/// The mass and momentum that a removed particle leaves.
 pub(crate) struct Legacy {
-    /// The place of the particle that takes it.
+    /// The index of the particle that takes them over.
     heir: usize,
-    /// As shares of what its density and a seeded particle's volume make, kg/m³.
+    /// Mass as a share of that of a seeded particle of its density, kg/m³.
     mass: f64,
     velocity: DVec3,
     affine: [DVec3; 3],
 }
 
-/// A newborn particle, and the one whose mass it shares.
+/// A newborn particle, and the parent whose mass it shares.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Family {
-    /// Its parent's place.
+    /// Its parent's index.
     pub(crate) parent: usize,
-    /// Its own.
+    /// Its own index.
     pub(crate) child: usize,
 }
 
@@ -31,7 +32,7 @@ fn affine(particles: &Particles, p: usize) -> [DVec3; 3] {
 }
 
 impl Legacy {
-    /// What particle `p` leaves to the one at place `heir`.
+    /// The mass and momentum that particle `p` leaves to the one at index `heir`.
     pub(crate) fn of(particles: &Particles, p: usize, heir: usize) -> Self {
         let velocity = particles.velocity[p].as_dvec3();
         Self { heir, mass: mass(particles, p), velocity, affine: affine(particles, p) }
@@ -55,8 +56,8 @@ pub(crate) fn bequeath(particles: &mut Particles, legacy: &Legacy) {
     particles.mass_share[p] = (all / density) as f32;
 }
 
-/// Divides the mass of each parent evenly among it and its children, and moves their velocities alike so that together
-/// they have the momentum that it had.
+/// Divides the mass of each parent evenly among it and its children, and shifts their velocities by one amount so that
+/// together they have the momentum that the parent had.
 pub(crate) fn share_out(particles: &mut Particles, mut families: Vec<Family>) {
     families.sort_unstable();
     for family in families.chunk_by(|a, b| a.parent == b.parent) {
@@ -68,7 +69,7 @@ pub(crate) fn share_out(particles: &mut Particles, mut families: Vec<Family>) {
             let density = f64::from(particles.density[p]);
             particles.mass_share[p] = if density > 0.0 { (each / density) as f32 } else { 0.0 };
         }
-        // What rounding took or gave is the parent's.
+        // The parent takes the rounding error.
         let given: f64 = family.iter().map(|f| mass(particles, f.child)).sum();
         let density = f64::from(particles.density[parent]);
         if density > 0.0 {
@@ -134,7 +135,7 @@ mod tests {
         let after = totals(&particles);
         assert!((after.0 / mass - 1.0).abs() < 1e-6, "{after:?}");
         assert!(after.1.distance(momentum) < 1e-6 * momentum.length(), "{after:?} {momentum:?}");
-        // And what sets them apart, they keep.
+        // Their differences are kept.
         let apart = particles.velocity[0] - particles.velocity[1];
         assert!((apart - Vec3::new(0.0, -1.0, 2.0)).length() < 1e-5, "{apart:?}");
     }

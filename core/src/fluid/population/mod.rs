@@ -1,4 +1,4 @@
-//! Which particles there are: where they enter and leave, where more or fewer carry the liquid.
+//! Adds and removes particles: sources, sinks, reseeding and thinning.
 
 pub mod air;
 mod heritage;

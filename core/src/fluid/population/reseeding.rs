@@ -1,10 +1,11 @@
 //! Keeps the number of particles per cell of the liquid's interior within limits.
 //!
-//! Only cells that lie wholly inside the liquid are touched: there the level set does not depend on how many
-//! particles a cell holds, so the liquid keeps its volume. Near the surface particles are the shape of the
+//! Only cells that lie completely inside the liquid are changed. There the level set does not depend on how many
+//! particles a cell holds, so the liquid keeps its volume. Near the surface the particles define the shape of the
 //! liquid and are left alone.
 //!
-//! Mass and momentum stay what they are: the born share their parent's, the dead leave theirs to an heir (`heritage.rs`).
+//! Mass and momentum are conserved: newborn particles share their parent's, removed ones leave theirs to an heir
+//! (`heritage.rs`).
 
 use super::heritage::{Family, Legacy, bequeath, share_out};
 use super::thinning;
@@ -20,8 +21,8 @@ use crate::grid::{FaceGrid, Grid, Transform, leaf};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 
-/// How much deeper, in voxels, than thinned ones begin a cell must be to be thinned: the noise of a level set's depth would
-/// thin and fill others from one substep to the next.
+/// Extra depth, in voxels, at which a cell is thinned, compared with one that is thinned already. Without this margin,
+/// noise in the level set would thin and refill the same cells from one substep to the next.
 const TO_AND_FRO: f32 = 0.2;
 
 /// Limits on the particles of an interior cell.
@@ -38,7 +39,7 @@ pub struct Reseeding {
     pub depth: f32,
     /// Distance new particles keep from solids, in voxels.
     pub clearance: f32,
-    /// Depth below the surface, in voxels, from which one particle a cell will do; 0: nowhere.
+    /// Depth below the surface, in voxels, from which one particle per cell is enough; 0: nowhere.
     pub thinned_below: f32,
 }
 
@@ -46,15 +47,15 @@ pub struct Reseeding {
 const NOMINAL: f32 = 8.0;
 
 impl Reseeding {
-    /// The limits, which are for voxels that eight particles fill, for those that `per_voxel` fill.
+    /// The limits are given for eight particles per voxel; these are the limits scaled to `per_voxel`.
     pub fn for_filling(&self, per_voxel: f32) -> Self {
         let scaled = |limit: usize| ((limit as f32 * per_voxel / NOMINAL).round() as usize).max(1);
         let (fewest, filled) = (scaled(self.fewest), scaled(self.filled));
         Self { fewest, filled, most: scaled(self.most).max(filled + 1), ..*self }
     }
 
-    /// The limits for a liquid of `count` particles that should have `wanted`: births and deaths do not balance by
-    /// themselves, so every percent too many lowers both limits by one, and too few raises them.
+    /// The limits for a liquid of `count` particles that should have `wanted`. Births and deaths do not balance by
+    /// themselves, so every percent too many lowers both limits by one, and every percent too few raises them.
     pub fn balanced(&self, count: f64, wanted: f64) -> Self {
         const MOST_SHIFT: f64 = 2.0;
         if wanted <= 0.0 {
@@ -80,12 +81,12 @@ struct Renewed {
     /// The old ones they are, or copy the attributes of.
     source: Vec<u32>,
     born: Vec<Birth>,
-    /// Old ones that are not among them, and their heirs, which are.
+    /// Removed particles, and their heirs, which stay.
     dead: Vec<(u32, u32)>,
 }
 
 impl Renewed {
-    /// Where the old particles of the leaf, the `first` and those after, continue among the new ones: the dead in their heirs.
+    /// The new index of each old particle of the leaf, from index `first` on; a removed one continues in its heir.
     fn places(&self, range: std::ops::Range<usize>) -> Vec<u32> {
         let mut places = vec![0; range.len()];
         let mut born = self.born.iter().map(|birth| birth.place).peekable();
@@ -101,16 +102,16 @@ impl Renewed {
     }
 }
 
-/// What a new particle does not copy.
+/// The values that a newborn particle does not copy.
 struct Birth {
-    /// Its place among those of its leaf.
+    /// Its index among the particles of its leaf.
     place: u32,
     position: Vec3,
     velocity: Vec3,
     affine: [Vec3; 3],
 }
 
-/// The inside of a liquid, all on the leaves of its cells.
+/// The inside of a liquid; all fields are on the leaves of its cells.
 #[derive(Clone, Copy)]
 pub struct Interior<'a> {
     /// The cells of the particles.
@@ -129,9 +130,9 @@ pub struct Interior<'a> {
     pub deep: Option<&'a VoxelMask>,
 }
 
-/// Thins and fills interior cells. Born particles copy every attribute of the nearest particle and take position,
-/// velocity and affine part of the face velocity; ids are drawn from `next_id`. Particles stay in cell order, and all
-/// together keep their mass and momentum.
+/// Thins and fills interior cells. A newborn particle copies every attribute of the nearest particle and takes its
+/// position, velocity and affine part from the face velocity. Ids are drawn from `next_id`. Particles stay in cell
+/// order, and their total mass and momentum are unchanged.
 ///
 /// Deep cells are thinned to one particle.
 pub fn reseed(
@@ -183,7 +184,7 @@ struct Lineage<'a> {
     cells: &'a Cells,
     /// Where the new particles of each leaf begin.
     first: &'a [usize],
-    /// Of the leaves that were renewed, the places of the old ones from there on.
+    /// For the leaves that changed, the new indices of their old particles.
     places: Vec<Option<Vec<u32>>>,
 }
 
@@ -253,13 +254,15 @@ impl Pass<'_> {
         Some(renewed)
     }
 
-    /// A limit on a cell's particles, for what walls leave of the cell: as much as a whole one, slivers would be filled in
-    /// every substep, and the crowds beside the wall would be spread into the liquid, which swells.
+    /// A limit on a cell's particles, reduced to the open part of the cell. With the limit of a whole cell, slivers
+    /// would be filled in every substep, the crowds beside the wall would be spread into the liquid, and the liquid
+    /// would swell.
     fn of_room(&self, limit: usize, s: usize) -> usize {
-        /// What rounding may take of a whole particle.
+        /// Tolerance for rounding, as a share of a particle.
         const ROUNDING: f32 = 0.01;
         let Some(open) = self.interior.open else { return limit };
-        // A wall square to an axis leaves as much of the cell as of its faces along the others, and half of those it closes.
+        // A wall at right angles to an axis leaves the same share of the cell as of its faces along the other axes, and
+        // half that of the faces it closes.
         let cell = self.cells.topology.coord(s);
         let along = |axis: usize| 0.5 * (open.get(axis, cell) + open.get(axis, cell + IVec3::AXES[axis]));
         let room = along(0).min(along(1)).min(along(2));
@@ -270,7 +273,7 @@ impl Pass<'_> {
         self.interior.deep.is_some_and(|deep| deep.has(s))
     }
 
-    /// Leaves a deep cell one particle: the one nearest to its middle, or a new one at a place by chance.
+    /// Leaves one particle in a deep cell: the one nearest to its middle, or a new one at a random place.
     fn leave_one(&self, s: usize, nursery: &mut Nursery, renewed: &mut Renewed) {
         let cell = self.cells.topology.coord(s);
         let centre = (cell - self.frame.base).as_vec3();
@@ -282,7 +285,7 @@ impl Pass<'_> {
             renewed.dead.extend(dead.map(|dead| (dead as u32, heir as u32)));
             return;
         }
-        // Clear of the cell's edges, where rounding might put it into the next.
+        // Away from the cell's edges, where rounding might move it into the next cell.
         let place = 0.9 * (random::point(cell, self.seed) - 0.5);
         let place = if self.in_solid(centre + place, nursery) { Vec3::ZERO } else { place };
         self.bear(s, centre + place, nursery, renewed);
@@ -338,7 +341,7 @@ impl Pass<'_> {
         }
     }
 
-    /// A new particle at a place, in voxels, of the cell at a slot; none where no other is near.
+    /// A new particle at a place, in voxels, of the cell at a slot; `None` where no other particle is near.
     fn bear(&self, s: usize, local: Vec3, nursery: &mut Nursery, renewed: &mut Renewed) {
         let position = self.frame.position(local);
         let Some(nearest) = self.nearest(s, local, position) else { return };

@@ -1,4 +1,4 @@
-//! Where liquid enters and leaves.
+//! Sources and sinks: where liquid enters and leaves.
 
 use crate::fluid::faces::inlet::Inlet;
 use crate::fluid::particles::random;
@@ -9,23 +9,23 @@ use crate::solid::Solids;
 use glam::{DVec3, IVec3, Vec3};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a source gives its liquid.
+/// The properties that a source gives to its liquid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet {
     /// Velocity of what enters, m/s.
     pub velocity: Vec3,
-    /// Where the places for new particles are by now, m from where they were at the start, of a source that drives its
-    /// liquid. They move with it, so every place gives its particle once: area × speed × time in all. `None`: the
-    /// liquid goes its own way, and the places are others every time.
+    /// For a source that drives its liquid: the offset of the lattice of new particles from where it was at the start,
+    /// m. The lattice moves with the liquid, so every lattice point gives one particle once: area × speed × time in
+    /// all. `None`: the liquid moves freely, and new random places are used every time.
     pub travelled: Option<DVec3>,
-    /// What it is made of.
+    /// Density and viscosity of the liquid.
     pub material: Material,
 }
 
-/// The places of a jet: a seeding lattice that moves with it.
+/// The lattice of a jet: a seeding lattice that moves with it.
 struct Places {
     seeding: Seeding,
-    /// The voxels, on whose corner the lattice stood before it moved.
+    /// The voxels; the lattice stood on a corner of them before it moved.
     moved: Transform,
     corner: DVec3,
 }
@@ -48,13 +48,13 @@ impl Places {
     }
 }
 
-/// Particles that move with a jet, by the cell of its lattice.
+/// Particles that move with a jet, grouped by the cells of its lattice.
 struct Riding(FxHashMap<IVec3, Vec<DVec3>>);
 
 impl Riding {
-    /// Those in a world box.
+    /// The particles in a world box.
     fn of(particles: &Particles, places: &Places, velocity: Vec3, (low, high): (DVec3, DVec3)) -> Self {
-        /// Difference of velocities, of the jet's, up to which they are the same.
+        /// Largest difference of two velocities that count as the same, of the jet's velocity.
         const SAME: f32 = 1e-3;
         let mut riding: FxHashMap<IVec3, Vec<DVec3>> = FxHashMap::default();
         for (x, v) in particles.position.iter().zip(&particles.velocity) {
@@ -67,12 +67,12 @@ impl Riding {
         Self(riding)
     }
 
-    /// Whether one stands at a place of the lattice: the place's own, brought by another source of this velocity.
+    /// Whether a particle stands at a point of the lattice: its own, or one from another source of the same velocity.
     fn has(&self, places: &Places, place: DVec3) -> bool {
-        /// Distance, of that between places, up to which a particle stands at one: what rounding may take of it.
+        /// Tolerance for rounding, of the distance between lattice points.
         const AT: f64 = 0.02;
         let near = AT * f64::from(places.seeding.separation);
-        // A place on its cell's rim may be the next cell's after rounding.
+        // A point on the border of its lattice cell may be rounded into the next cell.
         let corner =
             |n: u32| DVec3::new(f64::from(n & 1), f64::from(n >> 1 & 1), f64::from(n >> 2)) * 2.0 - 1.0;
         (0..8).any(|n| {
@@ -96,10 +96,10 @@ fn bear(particles: &mut Particles, site: DVec3, jet: &Jet, next_id: &mut i64) {
     *next_id += 1;
 }
 
-/// The last place in a region on a `way` (m) that ended `at`; `None` if it never was in it. As far as the region is away, none
-/// of the way lies in it [Hart 1996].
+/// The last position inside a region on a `way` (m) that ended `at`; `None` if it was never inside. Steps along the way
+/// are as long as the distance to the region [Hart 1996].
 fn last_inside(distance: impl Fn(DVec3) -> f64, at: DVec3, way: DVec3) -> Option<DVec3> {
-    /// Least step, of the way: a corner that is cut off by less counts as missed.
+    /// Smallest step, of the way; a corner of the region that the way crosses by less may be missed.
     const LEAST: f64 = 1e-3;
     let (length, mut behind) = (way.length(), 0.0);
     while behind <= 1.0 {
@@ -113,10 +113,10 @@ fn last_inside(distance: impl Fn(DVec3) -> f64, at: DVec3, way: DVec3) -> Option
     None
 }
 
-/// Lets the particles of a driving source enter at its back: all places of its lattice that, on their last `way` (m), came
-/// into the region, or through it, whatever stands inside: area × speed × time. Where nozzles of other sources bring liquid
-/// to its back, only what it makes faster than they do. Returns how the particles continue (the new ones stand at the end,
-/// without a source).
+/// Lets particles of a driving source enter at its back. These are the points of its lattice that, on their last `way`
+/// (m), came into the region or through it, whatever else is there: area × speed × time. Where nozzles of other sources
+/// bring liquid to its back, only the difference in speed enters. Returns how the particles continue (the new ones
+/// stand at the end, without a source).
 ///
 /// `distance` is that of a world position from the region, m, below 0 inside it; `bounds` are those of the region.
 #[allow(clippy::too_many_arguments)]
@@ -154,8 +154,8 @@ pub fn enter(
     selection
 }
 
-/// Removes the particles, with ids from `entered_from` on, that other sources brought to where this one's nozzle already was
-/// on the last `way` (m): what flows there is its own. Returns how the particles continue.
+/// Removes particles, with ids from `entered_from` on, that other sources brought to places where this nozzle already
+/// was on the last `way` (m): the liquid there is this nozzle's own. Returns how the particles continue.
 pub fn give_way(
     particles: &mut Particles,
     entered_from: i64,
@@ -169,10 +169,10 @@ pub fn give_way(
     particles.retain(|p| !brought[p])
 }
 
-/// Brings the particles that entered a nozzle inside solids to where they leave these on their way through it, spread over
-/// what they travel in a substep of `dt` seconds, as they would have come; removes those that do not come out before its
-/// end, and others made inside solids. New are those with ids from `born_from` on; from `entered_from` on they entered.
-/// Returns how the particles continue.
+/// Moves particles that entered a nozzle inside a solid to where their way through the nozzle leaves the solid. They
+/// are spread over the distance that they travel in a substep of `dt` seconds, as a steady flow would be. Particles
+/// that stay inside solids up to the nozzle's end are removed, and so are all others made inside solids. New particles
+/// have ids from `born_from` on; those from `entered_from` on entered. Returns how the particles continue.
 pub fn out_of_solids(
     particles: &mut Particles,
     (born_from, entered_from): (i64, i64),
@@ -195,7 +195,7 @@ pub fn out_of_solids(
         let entered = particles.id[p] >= entered_from;
         let velocity = if entered { particles.velocity[p].as_dvec3() } else { DVec3::ZERO };
         let along = velocity.normalize_or_zero();
-        // The cell at the back may hold so little of the nozzle that it is not given.
+        // The cell at the back may hold so little of the nozzle that its velocity is not given.
         let first = along.abs().element_sum().max(1.0) * h;
         let way = (0..).map(|n| f64::from(n) * STEP * h).map(|far| (far, start + along * far));
         let mut way =
@@ -215,8 +215,8 @@ pub fn out_of_solids(
 /// Fills a region up to the density of seeding, in empty cells of a seeding lattice, the emptiest voxels first, with
 /// ids drawn from `next_id`. Returns how the particles continue (the new ones stand at the end, without a source).
 ///
-/// No more enter than the region as a whole lacks: particles that moved are spread unevenly over voxels, and to
-/// fill the voxels with too few, while others have too many, would pump.
+/// No more particles enter than the region as a whole lacks. Moved particles are spread unevenly over voxels; if every
+/// voxel with too few were filled while others have too many, the source would pump.
 ///
 /// `inside` says for a world position whether liquid enters there (in the source and not in a solid), within
 /// the world box `bounds`.
@@ -266,7 +266,7 @@ pub fn emit(
     selection
 }
 
-/// Gives the particles in a region a velocity, m/s, so that a source drives what it emits.
+/// Gives the particles in a region a velocity, m/s: how a source drives the liquid that it emits.
 pub fn drive(particles: &mut Particles, inside: impl Fn(DVec3) -> bool, velocity: Vec3) {
     for p in 0..particles.len() {
         let world = particles.origin + particles.position[p].as_dvec3();

@@ -1,9 +1,10 @@
-//! Far below the surface one particle per cell is enough.
+//! Removes particles far below the surface, where one particle per cell is enough.
 //!
-//! Near the surface particles give the liquid its shape, so many are needed. Far below they only carry velocity and the
-//! attributes that users put on them, and one per cell does that [Hong et al. 2008]. Such cells are thinned, count as full of
-//! liquid, and are filled with particles again when they come near the surface. Narrow bands of particles
-//! [Ferstl et al. 2016] leave the deep without any; forces that act on particles would not reach it then.
+//! Near the surface, particles define the shape of the liquid, so many are needed. Far below it they only carry
+//! velocity and the users' attributes, and one per cell is enough for that [Hong et al. 2008]. Such cells are thinned,
+//! count as full of liquid, and are filled again when they come near the surface. Narrow-band methods
+//! [Ferstl et al. 2016] keep no particles at all far below the surface, but then forces that act on particles do not
+//! reach the deep liquid.
 
 use crate::fluid::faces::inlet::Inlet;
 use crate::fluid::liquid::Liquid;
@@ -18,16 +19,17 @@ use rayon::prelude::*;
 
 /// Particles that a thinned cell is left with at most.
 pub(crate) const MOST: usize = 2;
-/// Share of the particles of a full cell that tell where in it the liquid is. Fewer stand to one side, where thinned cells
-/// border on others, and would leave a gap on the other.
+/// Smallest share of a full cell's particles that still tells where in the cell the liquid is. Beside thinned cells,
+/// fewer particles would stand on one side of the cell and leave a gap on the other.
 const ENOUGH: f32 = 0.75;
-/// Least distance, voxels, of a thinned cell's centre from solids: the whole cell, or nearly, is open.
+/// Smallest distance, voxels, of a thinned cell's centre from solids: all of the cell, or nearly all, is open.
 const CLEAR: f32 = 0.4;
 
-/// Layers of faces without particles that take the mean of those around: more do not come about in a substep.
+/// Layers of faces without particles that are filled with the mean of those around them. A substep never makes more
+/// layers.
 const LAYERS: usize = 2;
 
-/// Stands for no cell.
+/// Marks a particle in no deep cell.
 const NOWHERE: u32 = u32::MAX;
 
 /// The cells whose particles were thinned.
@@ -41,7 +43,7 @@ pub struct Thinned {
 }
 
 impl Thinned {
-    /// Of a liquid's particles since the last substep; `None` where nothing was thinned.
+    /// The thinned cells of a liquid since the last substep; `None` where nothing was thinned.
     pub fn of(liquid: &Liquid) -> Option<Self> {
         let Liquid { particles, transform, surface, thinned_below, .. } = liquid;
         if *thinned_below <= 0.0 {
@@ -64,7 +66,7 @@ impl Thinned {
         slot.is_some_and(|slot| self.deep.has(slot) && usize::from(self.counts[slot]) <= MOST)
     }
 
-    /// What the particles stand for, where `per_voxel` fill a voxel.
+    /// How many particles each one stands for, where `per_voxel` fill a voxel.
     pub fn shares(&self, per_voxel: f32) -> Shares {
         let share = |&slot: &u32| match self.counts.get(slot as usize) {
             Some(&count) if usize::from(count) <= MOST => per_voxel / f32::from(count),
@@ -74,15 +76,15 @@ impl Thinned {
     }
 }
 
-/// Fills the thinned cells whose centres, m, are `near` what will cut into them, and says how the particles continue: each
-/// becomes as many as it stands for, `per_voxel` of which fill a voxel, spread over its cell as if seeded there, with the
-/// velocity it has there.
+/// Fills the thinned cells whose centres, m, are `near` something that will cut into them, and says how the particles
+/// continue. Each particle becomes as many as it stands for, where `per_voxel` fill a voxel; they are spread over its
+/// cell as if seeded there, with the local velocity.
 pub fn fill_where(liquid: &mut Liquid, per_voxel: f32, near: impl Fn(DVec3) -> bool) -> Selection {
     let count = liquid.particles.len();
     let Some(thinned) = Thinned::of(liquid) else { return Selection::identity(count) };
     let shares = thinned.shares(per_voxel);
     let Liquid { particles, transform, next_id, born_from, .. } = liquid;
-    // They are no newer than the velocity, unless a source has added others that are.
+    // They are not newer than the velocity, unless a source has added others that are.
     let none_is_newer = *born_from == *next_id;
     let frame = particles.frame(transform);
     let seeding = Seeding { seed: *next_id as u64, ..Seeding::for_voxel(frame.h) };
@@ -129,16 +131,16 @@ pub fn fill_where(liquid: &mut Liquid, per_voxel: f32, near: impl Fn(DVec3) -> b
     selection
 }
 
-/// One of the particles that a thinned cell's becomes.
+/// One of the particles that replace a thinned cell's particle.
 struct Copied {
     place: usize,
     position: Vec3,
-    /// How many it becomes, which share its mass.
+    /// How many particles replace it; they share its mass.
     of: f32,
     is_new: bool,
 }
 
-/// How many particles, as they were seeded, each of a liquid's stands for.
+/// How many seeded particles each particle of a liquid stands for.
 #[derive(Clone, Debug, Default)]
 pub struct Shares(Option<Vec<f32>>);
 
@@ -165,8 +167,8 @@ impl Shares {
         }
     }
 
-    /// The cells that are liquid throughout, though they hold few particles, since one of those, or of the 26 cells' around
-    /// them, comes from a thinned cell; `per_voxel` particles fill a voxel.
+    /// The cells that are full of liquid though they hold few particles: one of their particles, or one in the 26 cells
+    /// around, comes from a thinned cell. `per_voxel` particles fill a voxel.
     pub(crate) fn full_cells(&self, cells: &Cells, per_voxel: f32) -> Option<VoxelMask> {
         let shares = self.0.as_ref()?;
         let holding = VoxelMask::from_words(cells.topology.clone(), |l| {
@@ -207,8 +209,8 @@ fn slots(particles: &Particles, transform: &Transform, cells: &VoxelMask) -> Vec
     slots
 }
 
-/// The cells to thin: `depth` metres or more below the surface, clear of solids (their level set at nodes, m), and not
-/// where a source drives the liquid or beside that.
+/// The cells to thin: `depth` metres or more below the surface, away from solids (their level set at nodes, m), and not
+/// in or beside the region of a driving source.
 pub(crate) fn to_thin(
     surface: &Grid<f32>,
     depth: f32,
@@ -248,7 +250,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Gives the faces among cells that are full, but that no particle reached, the mean of the faces around them.
+/// Gives the faces of full cells that no particle reached the mean of the faces around them.
 pub(crate) fn fill_gaps(velocity: &mut FaceGrid<f32>, cells: &Cells) {
     let Some(full) = &cells.full else { return };
     let topology = velocity.topology.clone();
@@ -275,7 +277,7 @@ pub(crate) fn fill_gaps(velocity: &mut FaceGrid<f32>, cells: &Cells) {
     }
 }
 
-/// How many particles, `per_voxel` of which fill a voxel, the cells in a set hold fewer than that.
+/// How many particles the cells of a set lack, where `per_voxel` fill a voxel.
 pub(crate) fn spared(deep: &VoxelMask, cells: &Cells, per_voxel: f32) -> f64 {
     let of_leaf = |l: usize| -> f64 {
         let own = offsets(deep.words(l)).map(|n| cells.count(l * leaf::SIZE + n));

@@ -1,4 +1,4 @@
-//! Where particles crowd or thin out, by how much.
+//! Measures where particles are too dense or too sparse, and by how much each cell's liquid should grow or shrink.
 
 use crate::fluid::particles::cells::Cells;
 use crate::fluid::surface::distance_of;
@@ -7,41 +7,45 @@ use crate::grid::block;
 use crate::grid::{Grid, Topology, leaf};
 use rayon::prelude::*;
 
-/// Deviation of the particles' density that is chance: about its standard deviation over the kernel's volume for
-/// eight particles a voxel. Below it nothing is asked for.
+/// Deviation of the particles' density that counts as noise: about the standard deviation of the density over the
+/// kernel's volume, for eight particles per voxel. Smaller deviations cause no growth.
 const CHANCE: f32 = 0.1;
-/// The same near the surface, where chance has one sign only: what is fuller than full.
+/// The same near the surface, where only a density above that of a full cell is a signal.
 const CHANCE_AT_SURFACE: f32 = 0.2;
-/// Share of the volume that the liquid lacks, or has too much, that a substep answers: what is measured is a substep old.
+/// Share of the liquid's volume error that one substep corrects. Less than all, because the measured error is one
+/// substep old.
 const ANSWER: f64 = 0.75;
-/// How far, of the liquid's volume, what is answered may be from that: what this substep has crowded, which the volume as
-/// last measured does not know of. Less of it counts where there is too much already.
+/// Largest difference between the requested growth and the measured volume error, as a share of the liquid's volume. It
+/// leaves room for crowds that this substep made, which the last measurement does not contain. Smaller where there is
+/// too much liquid already.
 const SLACK: f64 = 0.003;
-/// How much farther it must be for what may be chance to be drawn on: a level set's volume is itself uncertain by as much.
+/// How much larger the difference must be before deviations within the noise are used. The volume of a level set is
+/// uncertain by about this share.
 const FAR: f64 = 0.005;
-/// Density of a cell's neighbours from which it is deep in the liquid, so that too few particles mean something.
+/// Mean density of a cell's neighbours from which the cell counts as far below the surface, so that too few particles
+/// in it are a signal.
 const LIQUID: f32 = 0.6;
-/// Most of a cell's volume that one substep adds or takes.
+/// Largest share of a cell's volume that one substep adds or takes.
 const MOST: f32 = 0.5;
-/// Share of a leaf's liquid that must be out of place for anything to be done: chance alone makes less than half of it.
+/// Share of a leaf's liquid that must be out of place before anything is moved. Noise alone makes less than half of it.
 const TOLERABLE: f64 = 0.02;
-/// Least open fraction that a density is divided by.
+/// Smallest open fraction that a density is divided by.
 const NARROW: f32 = 0.1;
 
-/// What crowded particles ask for.
+/// The growth that crowded or sparse particles need.
 pub(crate) struct Crowds {
-    /// Where the liquid is, by the particles' density alone, m; negative inside.
+    /// The liquid's level set from the particles' density alone, m; negative inside.
     pub surface: Grid<f32>,
     /// The share of its volume by which each cell's liquid should grow.
     pub growth: Grid<f32>,
 }
 
-/// What the particles in each cell ask for: growth ρ/ρ₀ − 1, ρ their density over a quadratic B-spline, ρ₀ as seeded;
-/// `None` where nothing is worth while. Near the surface only crowds count, and cells that are full though they hold few
-/// particles ask for nothing.
+/// The growth that each cell's particles need, ρ/ρ₀ − 1, where ρ is their density over a quadratic B-spline and ρ₀ the
+/// density as seeded; `None` where it is too little to act on. Near the surface only crowds count. Cells that are full
+/// though they hold few particles need no growth.
 ///
-/// `excess` is (V − V₀)/V₀ of the liquid, a number without noise: it says how much is to grow in all, and the particles'
-/// density where. `open` is the open fraction of the cells, on their leaves.
+/// `excess` is (V − V₀)/V₀ of the liquid, a number without noise. It decides how much grows in all; the particles'
+/// density decides where. `open` is the open fraction of the cells, on their leaves.
 pub(crate) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, excess: f64) -> Option<Crowds> {
     let topology = &cells.topology;
     let mut counts = vec![0.0f32; topology.len() * leaf::SIZE];
@@ -58,7 +62,7 @@ pub(crate) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     let mut density = spread_cells(topology, &counts, 0.0);
     density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW));
 
-    // The fewer particles, the more is chance.
+    // The fewer the particles, the larger the noise.
     let more = (8.0 / per_voxel).sqrt();
     let mut growth = Grid::new(topology.clone(), 0.0);
     let mut chance = vec![0.0; growth.values.len()];
@@ -88,8 +92,8 @@ pub(crate) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     Some(Crowds { surface, growth })
 }
 
-/// Divides what each cell of leaf `l` is too full by into what is chance, `more` of it than with eight particles a voxel, and
-/// what is beyond: `growth`.
+/// Divides the excess density of each cell of leaf `l` into the part within the noise, `more` of it than for eight
+/// particles per voxel, and the part beyond it: `growth`.
 fn ask(
     growth: &mut [f32],
     chance: &mut [f32],
@@ -102,7 +106,7 @@ fn ask(
     block::load(&mut around, density, &topology.neighbours()[l], 0.0);
     let mut room = [0.0; block::SIZE];
     block::load(&mut room, space, &topology.neighbours()[l], 1.0);
-    // Where there is no room, any density is as good as liquid.
+    // In a cell without room, any density counts as liquid.
     let mut least = around;
     least
         .iter_mut()
@@ -126,21 +130,21 @@ fn ask(
     }
 }
 
-/// Sums of what cells ask for, in cells.
+/// Sums of the cells' growth, in cells.
 #[derive(Clone, Copy, Default)]
 struct Asked {
     /// All liquid.
     liquid: f64,
-    /// Crowds and gaps beyond chance.
+    /// Crowds and gaps beyond the noise.
     beyond: [f64; 2],
-    /// Crowds and gaps that may be chance.
+    /// Crowds and gaps within the noise.
     chance: [f64; 2],
 }
 
 impl Asked {
     fn of(growth: &[f32], chance: &[f32], liquid: f64) -> Self {
         let (mut beyond, mut may_be) = ([0.0; 2], [0.0; 2]);
-        // Four sums at once, as each waits for its last addition.
+        // Four sums side by side, because each addition waits for the last one.
         for (&growth, &chance) in growth.iter().zip(chance) {
             for (n, sign) in [1.0, -1.0].into_iter().enumerate() {
                 beyond[n] += f64::from((sign * growth).max(0.0));
@@ -163,8 +167,8 @@ impl Asked {
         self.beyond[0] + self.beyond[1] > TOLERABLE * self.liquid
     }
 
-    /// How much of each kind is answered, so that all together grow by what the volume lacks, give or take the slack: too
-    /// much is scaled down, and where far too little is asked for, what may be chance is drawn on.
+    /// The share of each kind that is used, so that the total growth is what the volume lacks, within the slack. Too
+    /// much growth is scaled down; where far too little is asked for, deviations within the noise are used as well.
     fn balance(&self, excess: f64) -> Balance {
         let [crowds, gaps] = self.beyond;
         let lacking = -ANSWER * excess;
@@ -183,7 +187,7 @@ impl Asked {
     }
 }
 
-/// Shares of what is asked for that are answered.
+/// The shares of crowds and gaps that are used.
 struct Balance {
     crowds: f32,
     gaps: f32,

@@ -1,4 +1,5 @@
-//! Particles that overlap after advection are separated by a second, position-only projection; gaps close the same way.
+//! Particles that overlap after advection are separated by a second, position-only projection. Gaps are closed in the
+//! same way.
 
 mod crowding;
 
@@ -18,20 +19,21 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// How far the displacement is solved: what is left is asked for again in the next substep.
+/// Tolerance of the displacement's solve. The next substep corrects what is left.
 const PARAMS: pressure::Params = pressure::Params { tolerance: 1e-2, max_iterations: 50 };
-/// Layers of faces by which the displacement is extended around the liquid.
+/// Layers of faces by which the displacement is extrapolated around the liquid.
 const LAYERS: usize = 3;
-/// Farthest that a particle is moved in a substep, voxels.
+/// Largest displacement of a particle in a substep, voxels.
 const FARTHEST: f32 = 1.0;
 
-/// Moves particles so that the liquid has its density everywhere [Kugelstadt et al. 2021]: x ← x + δ, δ = −∇q,
-/// ∇·δ = growth in the liquid, δ·n = 0 at walls, q = 0 in air. Positions alone: a velocity that spread a crowd
-/// would stay in the liquid as energy that it never had. Returns whether any particle moved.
+/// Moves particles so that the liquid has its density everywhere [Kugelstadt et al. 2021]: x ← x + δ, δ = −∇q, ∇·δ =
+/// growth in the liquid, δ·n = 0 at walls, q = 0 in air. Only positions change: a velocity that spread a crowd would
+/// add energy to the liquid. Returns whether any particle moved.
 ///
-/// Advection is exact only along each path: where two bodies of liquid meet within a substep, or one meets a wall, they
-/// overlap by up to their relative speed times the step, and no later velocity without divergence parts them.
-/// `excess` is (V − V₀)/V₀ of the liquid as last measured; `fields` are the solids' on the cells' leaves at least.
+/// Advection is exact along each particle's path only. Where two bodies of liquid meet within a substep, or one meets a
+/// wall, they overlap by up to their relative speed times the step. No later divergence-free velocity separates them.
+/// `excess` is (V − V₀)/V₀ of the liquid as last measured; `fields` are the solids' fields, on the cells' leaves at
+/// least.
 pub(super) fn spread_out(
     particles: &mut Particles,
     cells: &Cells,
@@ -60,7 +62,7 @@ pub(super) fn spread_out(
     true
 }
 
-/// δ on faces, m; `None` when the solver refuses the system, as it then does the substep's own.
+/// δ on faces, m; `None` when the solver refuses the system. It then refuses the substep's own system, too.
 fn displacement(
     crowds: &Crowds,
     cells: &Cells,

@@ -1,4 +1,4 @@
-//! How much of the space around a cell's centre is liquid.
+//! The fraction of liquid in the space around a cell's centre.
 
 mod kernel;
 mod weights;
@@ -14,17 +14,18 @@ use kernel::{Spread, spread_block};
 use rayon::prelude::*;
 use weights::Weights;
 
-/// Least open fraction of a kernel from which a fraction of liquid is read at all: in channels narrower than the kernel.
+/// Smallest open fraction of a kernel from which a fraction of liquid is computed at all: in channels narrower than the
+/// kernel.
 pub(crate) const LEAST_OPEN: f32 = 0.25;
-/// Least open fraction from which it is read where there is a choice: about that of a cell centred on a flat wall.
-/// The few particles that a kernel inside a solid still reaches would open pockets of air by chance.
+/// Smallest open fraction used where a neighbour has a better one: about that of a cell centred on a flat wall. Inside
+/// a solid, the few particles that a kernel still reaches would open pockets of air by chance.
 const TRUSTED: f32 = 0.45;
 
 /// Fraction of liquid around cell centres: of the space not in solids, weighted by a quadratic B-spline.
 pub(crate) struct Fraction<'a> {
     /// `[leaf][512]`, 0..1.
     pub value: Vec<f32>,
-    /// False inside solids, where no fraction can be read, or a better one beside it.
+    /// False inside solids, where no fraction can be computed or a cell beside it has a better one.
     pub known: Vec<bool>,
     /// Open fraction of the cells and of the kernels around their centres, where there are solids.
     open: Option<Open<'a>>,
@@ -60,7 +61,8 @@ impl Fraction<'_> {
         self.open.as_ref().map_or([u64::MAX; 8], of_open)
     }
 
-    /// The same fraction in leaf `l`, `[512]`, where each cell holds `liquid` of its space, instead of the particles'.
+    /// The same fraction in leaf `l`, `[512]`, from cells that hold `liquid` as a share of their space instead of from
+    /// particles.
     pub fn of_cells(&self, topology: &Topology, liquid: &[f32], l: usize) -> [f32; leaf::SIZE] {
         let mut value = [0.0; leaf::SIZE];
         let neighbours = &topology.neighbours()[l];
@@ -80,8 +82,8 @@ impl Fraction<'_> {
     }
 }
 
-/// The fraction of liquid around every cell centre. `open` is the open fraction of the cells, `air` the cells of the air's
-/// particles, where it is sampled.
+/// The fraction of liquid around every cell centre. `open` is the open fraction of the cells, `air` the cells of the
+/// air's particles, if the air is sampled.
 pub(crate) fn of_liquid<'a>(
     particles: &Particles,
     cells: &Cells,
@@ -110,8 +112,8 @@ pub(crate) fn of_liquid<'a>(
     Fraction { value, known, open }
 }
 
-/// Where a fraction is read in leaf `l`: where the kernel is open enough, and in channels, where it is open a little and
-/// no better one is beside it.
+/// Where a fraction is valid in leaf `l`: where the kernel is open enough, and in channels, where it is open a little
+/// and no cell beside it has a better one.
 fn legible(legible: &mut [bool], topology: &Topology, kernels: &[f32], l: usize) {
     let own = &kernels[l * leaf::SIZE..][..leaf::SIZE];
     legible.iter_mut().zip(own).for_each(|(legible, &open)| *legible = open >= TRUSTED);

@@ -1,4 +1,4 @@
-//! The level set beyond walls, for surfaces that pull: mirrored, so that they meet walls at a right angle.
+//! Mirrors the level set at walls, so that a surface with tension meets walls at a right angle.
 
 use crate::grid::morphology::{VoxelMask, offsets};
 use crate::grid::sampling::Sampler;
@@ -7,12 +7,12 @@ use crate::solid::Solids;
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Gives cells in solids what the `distance` is on the other side of the wall, as far from it as they are: φ(x − 2 d n), d the
-/// solids' distance (negative inside) and n their normal. Adds them to the cells that are `known`.
+/// Gives cells in solids the value of `distance` at their mirror image on the other side of the wall: φ(x − 2 d n),
+/// where d is the solids' distance (negative inside) and n their normal. Adds these cells to the `known` ones.
 ///
-/// A field that is constant along n meets the wall at a right angle as well, but bends there: of a wave that has its crest
-/// at a wall, half the curvature would be lost. `depth`: how far from the wall cells are looked at, m. Cells whose mirror
-/// image is not known (in corners, beyond thin walls) are left to others.
+/// A field that is constant along n also meets the wall at a right angle, but it bends there: half the curvature of a
+/// wave with its crest at a wall would be lost. `depth`: how far from the wall cells are treated, m. Cells whose mirror
+/// image is not known (in corners, beyond thin walls) are left unchanged.
 pub(crate) fn mirror(
     distance: &mut Grid<f32>,
     known: &mut VoxelMask,
@@ -51,7 +51,7 @@ pub(crate) fn mirror(
     *known = VoxelMask::of_words(topology.clone(), found);
 }
 
-/// The trilinear mean of the known cells around an index position; `None` where they carry less than half of it.
+/// The trilinear mean of the known cells around an index position; `None` where they have less than half the weight.
 fn sample_known(sampler: &mut Sampler, field: &Grid<f32>, known: &VoxelMask, at: DVec3) -> Option<f32> {
     let low = at.floor();
     let t = at - low;

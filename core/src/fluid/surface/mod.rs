@@ -1,11 +1,11 @@
-//! The liquid's level set from its particles.
+//! Builds the liquid's level set from its particles.
 //!
-//! Every particle stands for a fixed volume, spread over a quadratic B-spline. The sum is the fraction of space
-//! that is liquid, smoothed by a known kernel; across a flat surface it is a known function of the distance,
-//! so its inverse turns the fraction into a distance and puts the surface of a flat pool, at any tilt, exactly
-//! where the particles end. Liquid and air are treated alike: nothing is inflated, and a thin film of
-//! air does not close sooner than a thin film of water. Inside solids the level set continues what it is
-//! beside them, so that liquid wets walls without a gap [Batty et al. 2007, §4].
+//! Every particle stands for a fixed volume, spread over a quadratic B-spline. The sum is the fraction of space that is
+//! liquid, smoothed by a known kernel. Across a flat surface this fraction is a known function of the distance, so its
+//! inverse turns the fraction into a distance. The surface of a flat pool, at any tilt, then lies exactly where the
+//! particles end. Liquid and air are treated alike: nothing is inflated, and a thin film of air does not close sooner
+//! than a thin film of water. Inside solids the level set is continued from beside them, so that liquid wets walls
+//! without a gap [Batty et al. 2007, §4].
 
 pub(crate) mod fraction;
 mod mirror;
@@ -26,7 +26,7 @@ use mirror::mirror;
 use rayon::prelude::*;
 use restoration::restore;
 
-/// How the level set is made.
+/// The settings of the level set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceParams {
     /// Particles per voxel of a filled region.
@@ -44,7 +44,7 @@ impl Default for SurfaceParams {
     }
 }
 
-/// Half-width of the smoothing kernel, voxels: the level set is read off within this distance.
+/// Half-width of the smoothing kernel, voxels. The level set is computed within this distance of the surface.
 const SUPPORT: f32 = 1.5;
 
 /// Signed distance, in voxels and clamped to ±[`SUPPORT`], of a point where the smoothed fraction of a flat liquid is
@@ -74,8 +74,9 @@ fn middle(f: f32) -> f32 {
 
 /// The liquid's level set, m, on the leaves of `cells`; negative inside.
 ///
-/// `open` is the fraction of each cell's volume that no solid fills, on the same leaves; `air` are the cells of the
-/// air's particles, where it is sampled; `walls` are the solids in which it is its mirror image, where it has tension.
+/// `open` is the fraction of each cell's volume that no solid fills, on the same leaves. `air` are the cells of the
+/// air's particles, if the air is sampled. `walls` are the solids in which the level set is mirrored, if it has surface
+/// tension.
 pub fn surface(
     particles: &Particles,
     cells: &Cells,
@@ -100,7 +101,7 @@ pub fn surface(
     distance
 }
 
-/// Smooths bumps of the size of a voxel and undoes the shrinking of curved surfaces.
+/// Smooths bumps the size of a voxel without shrinking curved surfaces.
 ///
 /// A step smoothed by a kernel of variance s² loses s²κ/2 of its distance where its mean curvature is κ = ∇²φ;
 /// so does one step of diffusion over s²/2. One step forward and one twice as long back [Taubin 1995] leave the
@@ -136,7 +137,8 @@ fn diffused(field: &Grid<f32>, amount: f32) -> Grid<f32> {
     out
 }
 
-/// Gives cells deep in solids their mirror image in `walls` or, layer by layer, the mean of the known cells around them.
+/// Gives cells far inside solids their mirror image in `walls` or, layer by layer, the mean of the known cells around
+/// them.
 fn continue_into_solids(
     distance: &mut Grid<f32>,
     fraction: &Fraction,

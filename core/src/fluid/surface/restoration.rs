@@ -1,4 +1,5 @@
-//! Puts back into a level set the volume that smoothing took from what is thinner than its kernel.
+//! Restores the volume of sheets and gaps thinner than the smoothing kernel, which smoothing removes from the level
+//! set.
 
 use super::fraction::Fraction;
 use crate::grid::block;
@@ -11,22 +12,22 @@ use rayon::prelude::*;
 const ROUNDS: usize = 2;
 /// Slope of a flat surface's smoothed fraction at the surface, per voxel: the quadratic B-spline at 0.
 const SLOPE: f32 = 0.75;
-/// Most by which the fraction read off a flat surface's cells differs from the smoothed fraction it was made of:
-/// at one voxel from it, 1/12 − 1/48. What agrees so far is flat, and left alone.
+/// Largest difference between the fraction measured in a flat surface's cells and the smoothed fraction that it was
+/// made of: at one voxel from it, 1/12 − 1/48. Where the two agree up to this, the surface is flat and is left alone.
 const FLAT: f32 = 1.0 / 16.0;
 
-/// Moves the level set (voxels) wherever it holds less or more liquid than `fraction`, by the distance that makes up for
-/// it on a flat surface: one step of a deconvolution [van Cittert 1931], twice.
+/// Moves the level set (voxels) wherever it holds less or more liquid than `fraction`, by the distance that would
+/// correct it on a flat surface. This is one step of a deconvolution [van Cittert 1931], done twice.
 ///
-/// Sheets of less than a voxel and narrow gaps keep their volume so, as far as a grid can hold them; a surface
-/// that is flat over the kernel's width does not move at all.
+/// Sheets thinner than a voxel and narrow gaps keep their volume in this way, as far as a grid can resolve them. A
+/// surface that is flat over the kernel's width does not move at all.
 pub(crate) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32) {
     let topology = distance.topology.clone();
     let is_liquid = |d: f32| d < 0.0;
     let liquid = VoxelMask::of_values(topology.clone(), &distance.values, is_liquid);
     let air = VoxelMask::from_words(topology.clone(), |l| liquid.words(l).map(|word| !word));
     let beyond = is_liquid(distance.background);
-    // Away from the surface a cell is what its centre is, and in solids none is asked for.
+    // Away from the surface a cell has the value of its centre, and in solids no fraction is asked for.
     let mut stale = VoxelMask::from_words(topology.clone(), |l| {
         let beside_liquid = liquid.grown_in(l, beyond);
         if beside_liquid == [0; 8] {
@@ -40,7 +41,7 @@ pub(crate) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32)
     let mut moved = VoxelMask::from_words(topology.clone(), |_| [u64::MAX; 8]);
     for round in 1..=ROUNDS {
         measure_cells(distance, &stale, &mut inside);
-        // What is held has changed beside stale cells; elsewhere what moved goes on to move.
+        // Only the fractions beside stale cells have changed; cells that moved before may move again.
         let is_still = |l: usize| {
             let around = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
             *moved.words(l) == [0; 8] && around.clone().all(|&m| *stale.words(m as usize) == [0; 8])
@@ -60,7 +61,7 @@ pub(crate) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32)
     }
 }
 
-/// Moves the level set in leaf `l` by what its cells hold too much or too little; the voxels that moved.
+/// Moves the level set in leaf `l` by the excess or lack of liquid in its cells; returns the voxels that moved.
 fn correct(distance: &mut [f32], held: &[f32], fraction: &Fraction, l: usize, reach: f32) -> [u64; 8] {
     let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
     let (value, known) = (&fraction.value[own.clone()], &fraction.known[own]);

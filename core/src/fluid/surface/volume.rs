@@ -1,4 +1,4 @@
-//! Keeps books on the liquid's volume and corrects its drift.
+//! Measures the liquid's volume and corrects its drift.
 
 use crate::control::gains;
 use crate::fluid::particles::Particles;
@@ -11,12 +11,12 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What the volume should be, and how long it has not been; part of the liquid's state.
+/// The volume that the liquid should have, and the integral of its error; part of the liquid's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VolumeBook {
     /// The volume the liquid should have, m³: what it started with, plus sources, less sinks.
     pub rest: f64,
-    /// The volume it has, m³: as found, less what the fit of its surface has taken since.
+    /// Its volume, m³: as found, minus what the fit of its surface has taken since.
     pub volume: f64,
     /// The volume V as last measured, m³: as the particles leave it, before the fit moves the surface.
     pub found: f64,
@@ -55,8 +55,8 @@ impl VolumeBook {
         self.excess * self.rest
     }
 
-    /// Leaves `kept` of `all` particles, as they were seeded, in the books, which share the volume evenly: with the last
-    /// particle the last of the volume goes, and what it drifted.
+    /// Keeps `kept` of `all` particles, counted as seeded, in the books. All particles have an equal share of the
+    /// volume and of its drift, so both are zero when the last particle is gone.
     pub fn keep(&mut self, kept: f64, all: f64) {
         if kept <= 0.0 {
             *self = Self::default();
@@ -65,8 +65,8 @@ impl VolumeBook {
         }
     }
 
-    /// Enters the volume measured now, after a substep's drift, and returns the divergence (1/s) that the solve should
-    /// give the liquid for the next.
+    /// Records the volume measured after a substep's drift, and returns the divergence (1/s) that the next solve should
+    /// give the liquid.
     ///
     /// With x = (V − V₀)/V₀ and y = ∫x dt: ∇·u = −(k_p x + k_i y)/(1 + x) [Kim et al. 2007, Eq. 5], with the gains of `control`.
     pub fn enter(&mut self, volume: f64, step: &Step, control: &VolumeControl) -> f64 {
@@ -98,10 +98,11 @@ impl LiquidVolume {
     }
 }
 
-/// Fraction of every voxel that spray fills: particles that lie outside the level set by more than half their own spacing.
+/// Fraction of every voxel that spray fills. Spray is the particles that lie outside the level set by more than half
+/// their spacing.
 ///
-/// `per_voxel` of them fill a voxel, which holds no more than itself. `surface` lies on the leaves of `cells`; the result has
-/// those where there is spray.
+/// `per_voxel` of them fill a voxel; a voxel's fraction is at most 1. `surface` lies on the leaves of `cells`; the
+/// result lies on those of them that hold spray.
 pub fn spray(
     particles: &Particles,
     cells: &Cells,
@@ -118,7 +119,7 @@ pub fn spray(
         }
         let mut phi = [0.0; block::SIZE];
         block::load(&mut phi, &surface.values, &topology.neighbours()[l], surface.background);
-        // Where all values around a cell are well below, so is what lies between them.
+        // Where all values around a cell are far below zero, so are the values between them.
         let highest = block::around(&phi, |[a, b, c]| a.max(b).max(c));
         let origin = (topology.origins()[l] - frame.base).as_vec3();
         let mut spray = [0.0; leaf::SIZE];

@@ -1,4 +1,4 @@
-//! Particles move through the face velocity, around solids and out of the domain.
+//! Moves particles along the face velocity, around solids and out of the domain.
 
 use super::collision::Sweep;
 use super::flow::Flow;
@@ -11,10 +11,10 @@ use crate::solid::{Motion, Side, Solids};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Particles between two questions whether to stop.
+/// Particles moved between two checks for cancellation.
 const ASKING: usize = 64;
 
-/// What particles move through in a substep.
+/// The velocity field that particles move through in a substep.
 #[derive(Clone, Copy)]
 pub struct Way<'a> {
     /// Where the faces are.
@@ -23,25 +23,26 @@ pub struct Way<'a> {
     pub velocity: &'a FaceGrid<f32>,
     /// Length of the substep, s.
     pub dt: f64,
-    /// Particles with ids from here on are newer than the velocity and move with their own.
+    /// Particles with ids from here on are newer than the velocity and move with their own velocity.
     pub born_from: i64,
     /// Where sources drive the liquid.
     pub inlet: Option<&'a Inlet>,
-    /// How far around the liquid its velocity is known, voxels: particles that go farther move with their own.
+    /// How far around the liquid its velocity is known, voxels. Particles that travel farther move with their own
+    /// velocity.
     pub reach: f32,
-    /// Whom to ask whether to stop on the way.
+    /// Asked on the way whether to cancel.
     pub interrupt: Interrupt<'a>,
 }
 
 impl<'a> Way<'a> {
-    /// Through a velocity as old as all particles, which no source drives.
+    /// A velocity field as old as all particles, without driving sources.
     pub fn through(velocity: &'a FaceGrid<f32>, transform: Transform, dt: f64) -> Self {
         let (born_from, reach) = (i64::MAX, f32::INFINITY);
         Self { transform, velocity, dt, born_from, inlet: None, reach, interrupt: Interrupt::NEVER }
     }
 
-    /// Whether a particle of a velocity, m/s, goes farther than the liquid's is known around it. What it would ask for on
-    /// its way is nobody's velocity, and a jet in the air would lose up to four ninths of its way to that.
+    /// Whether a particle with this velocity, m/s, leaves the band in which the liquid's velocity is known. Beyond the
+    /// band the field is zero, and a jet in the air would lose up to four ninths of its way to that.
     pub(super) fn outruns(&self, velocity: Vec3) -> bool {
         let known = f64::from(self.reach) * self.transform.voxel_size();
         velocity.length_squared() * (self.dt as f32).powi(2) > (known as f32).powi(2)
@@ -53,8 +54,8 @@ impl<'a> Way<'a> {
 pub struct AdvectionParams {
     /// Distance particles keep from solids, in voxels.
     pub separation: f64,
-    /// Least distance between two looks at the solids on a particle's way, in voxels: no thicker wall is
-    /// ever crossed.
+    /// Smallest distance between two tests for solids on a particle's way, in voxels. Walls thicker than this are never
+    /// crossed.
     pub sweep_step: f64,
 }
 
@@ -66,10 +67,11 @@ impl Default for AdvectionParams {
 
 /// Moves particles along their way and removes those beyond sides of the domain that remove liquid.
 ///
-/// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]:
-/// k₁ = u(x), k₂ = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Those that a source
-/// drives move with what its `inlet` gives, at its rim too; those that outrun the known velocity, with their own. A particle that touches a solid loses the part of its velocity that goes into it.
-/// Asked to stop, it leaves the other particles where they are.
+/// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]: k₁ = u(x), k₂
+/// = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles that a source drives move with the
+/// velocity that its `inlet` gives, also at the inlet's rim. Particles that leave the known velocity move with their
+/// own. A particle that touches a solid loses the part of its velocity that points into it. When cancelled, the
+/// remaining particles stay where they are.
 pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &AdvectionParams) -> Selection {
     let &Way { ref transform, velocity, dt, born_from, inlet, interrupt, .. } = way;
     let frame = particles.frame(transform);
@@ -118,7 +120,7 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
     particles.retain(|p| killed.next_if_eq(&(p as u32)).is_none())
 }
 
-/// A bound on the speed of the solids' surfaces among the particles, m/s.
+/// An upper bound on the speed of the solids' surfaces among the particles, m/s.
 pub(crate) fn fastest_solid(solids: &Solids, origin: DVec3, particles: &Particles, h: f64) -> f64 {
     let still = |m: &Motion| m.is_still();
     if solids.colliders.iter().all(|c| still(c.motion())) || particles.is_empty() {

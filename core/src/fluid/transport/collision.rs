@@ -1,9 +1,9 @@
-//! Particles against solids.
+//! Collides particles with solids.
 
 use crate::solid::{SolidProbe, Solids};
 use glam::{DVec3, Vec3};
 
-/// A particle's meeting with solids on its way through a substep.
+/// The result of a particle's collisions on its way through a substep.
 #[derive(Clone, Copy, Debug)]
 pub struct Landing {
     /// Where the particle ends, world metres.
@@ -13,7 +13,7 @@ pub struct Landing {
 }
 
 impl Landing {
-    /// Takes a particle there; a solid that it touches takes the part of its velocity that goes into it.
+    /// Moves a particle there; a solid that it touches removes the part of its velocity that points into it.
     pub fn take(&self, origin: DVec3, position: &mut Vec3, velocity: &mut Vec3) {
         *position = (self.position - origin).as_vec3();
         if let Some((normal, of_solid)) = self.contact {
@@ -23,7 +23,7 @@ impl Landing {
     }
 }
 
-/// Sweeps particles through solids; keep one per task, it remembers how far the nearest solid was.
+/// Sweeps particles around solids. Keep one per task: it remembers how far the nearest solid was.
 pub struct Sweep<'a> {
     probe: SolidProbe<'a>,
     any: bool,
@@ -35,17 +35,17 @@ pub struct Sweep<'a> {
     dt: f64,
 }
 
-/// How often a particle may be stopped by a solid on its way, and how often it is pushed out at its end.
+/// How often a particle may hit a solid on its way, and how often it is pushed out at its end.
 const SLIDES: usize = 4;
 const PUSHES: usize = 8;
-/// Most looks at the solids on a particle's way; one that is longer ends there.
+/// Most tests for solids on a particle's way; a longer way ends there.
 const MOST_LOOKS: f64 = 100_000.0;
-/// Sine of the angle up to which a step into a solid grazes it.
+/// Sine of the angle up to which a step into a solid counts as grazing.
 const GRAZING: f64 = 0.5;
 
 impl<'a> Sweep<'a> {
-    /// `separation`: the distance particles keep from solids, m. `step`: the least distance between two looks
-    /// at the solids, m: nothing thicker is ever crossed. `fastest_solid`: bound on the solids' speed, m/s.
+    /// `separation`: the distance particles keep from solids, m. `step`: the smallest distance between two tests for
+    /// solids, m; nothing thicker is ever crossed. `fastest_solid`: upper bound on the solids' speed, m/s.
     pub fn new(solids: &Solids<'a>, separation: f64, step: f64, fastest_solid: f64, dt: f64) -> Self {
         let any = !solids.colliders.is_empty() || solids.domain.distance(DVec3::ZERO).is_finite();
         Self { probe: solids.probe(), any, clear: (DVec3::ZERO, -1.0), fastest_solid, separation, step, dt }
@@ -53,10 +53,10 @@ impl<'a> Sweep<'a> {
 
     /// Takes a particle from `from` to `to` (world metres), around the solids it meets.
     ///
-    /// The path is followed in the frame of the solid it starts near, which stands where it is at the end of
-    /// the substep; so a moving wall sweeps particles before it.
+    /// The path is computed in the frame of the nearest solid at its start, with the solid where it is at the end of
+    /// the substep. So a moving wall pushes particles in front of it.
     pub fn land(&mut self, from: DVec3, to: DVec3) -> Landing {
-        // What a coarse bound clears needs no roots.
+        // A coarse bound that finds no solid saves the exact distance, and its square roots.
         let coarse = (to - from).abs().element_sum() + (to - self.clear.0).abs().element_sum();
         if !self.any || self.clear.1 > coarse + self.fastest_solid * self.dt + self.separation {
             return Landing { position: to, contact: None };
@@ -77,7 +77,7 @@ impl<'a> Sweep<'a> {
         let mut landing = Landing { position: carried, contact: None };
         let mut rest = to - carried;
         let mut here = self.probe.distance(carried);
-        // Both ends are farther from solids than the way between them is long: nothing stands in it.
+        // Both ends are farther from solids than the length of the way between them, so nothing stands in it.
         if here + distance - rest.length() > 2.0 * self.separation && distance >= self.separation {
             return Landing { position: to, contact: None };
         }
@@ -90,11 +90,11 @@ impl<'a> Sweep<'a> {
         landing
     }
 
-    /// Walks along `rest` from where the particle is, `here` from the nearest solid, as far as surely nothing stands in
-    /// the way; returns what is left of the way and the distance where it ends.
+    /// Walks along `rest` from the particle's position, `here` metres from the nearest solid, as far as the distance
+    /// guarantees a free way. Returns the rest of the way and the distance where it ends.
     ///
-    /// A wall in the way takes the part of the rest that goes into it. A step that grazes a wall, as every step
-    /// along a hollow one does, is taken all the same and lifted off it.
+    /// A wall in the way removes the part of the rest that points into it. A step that grazes a wall, as every step
+    /// along a hollow wall does, is taken all the same, and the particle is then lifted off the wall.
     fn step_along(&mut self, landing: &mut Landing, rest: DVec3, here: f64) -> (DVec3, f64) {
         let length = rest.length();
         let step = rest * ((here - self.separation).max(self.step) / length).min(1.0);
@@ -105,7 +105,8 @@ impl<'a> Sweep<'a> {
             return (rest - step, after);
         }
         let grazes = here - after < GRAZING * step.length();
-        // Along the step the distance is close to linear: head on, it stops where that falls to the separation.
+        // The distance is nearly linear along the step. In a head-on step the particle stops where the distance falls
+        // to the separation.
         let share = if grazes { 1.0 } else { ((here - self.separation) / (here - after)).clamp(0.0, 1.0) };
         landing.position += step * share;
         let normal = self.probe.normal(landing.position);

@@ -1,5 +1,5 @@
-//! Where particles move and exchange velocity with the faces: on the processor, or on a CUDA device, with the
-//! processor to fall back on.
+//! Chooses where particles move and exchange velocity with the faces: on the processor, or on a CUDA device with the
+//! processor as fallback.
 
 mod copies;
 
@@ -14,17 +14,17 @@ use copies::OnDevice;
 use meniscus_kernels::cuda::{self, Cuda, Failure};
 use std::convert::Infallible;
 
-/// Moves particles, and their velocity to the faces and back.
+/// Moves particles, and transfers velocity to the faces and back.
 pub trait Mover {
-    /// Why it could not.
+    /// Why a call failed.
     type Error;
 
-    /// An error where someone wants an end; to be asked between the parts of a substep.
+    /// Returns an error when the user cancels; called between the parts of a substep.
     fn go_on(&self) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// As [`advection::advect`].
+    /// See [`advection::advect`].
     fn advect(
         &mut self,
         particles: &mut Particles,
@@ -33,14 +33,14 @@ pub trait Mover {
         params: &AdvectionParams,
     ) -> Result<Selection, Self::Error>;
 
-    /// As [`transfer::particles_to_faces`]: the mean velocity.
+    /// See [`transfer::particles_to_faces`]: the mean velocity.
     fn particles_to_faces(
         &mut self,
         particles: &Particles,
         transfer: &Transfer,
     ) -> Result<FaceGrid<f32>, Self::Error>;
 
-    /// As [`transfer::faces_to_particles`].
+    /// See [`transfer::faces_to_particles`].
     fn faces_to_particles(
         &mut self,
         particles: &mut Particles,
@@ -50,7 +50,7 @@ pub trait Mover {
     ) -> Result<(), Self::Error>;
 }
 
-/// The processor.
+/// Moves particles on the processor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Processor;
 
@@ -87,22 +87,22 @@ impl Mover for Processor {
     }
 }
 
-/// A mover that asks, while it moves and between the parts of a substep, whether to stop.
+/// A mover that checks for cancellation while it moves and between the parts of a substep.
 #[derive(Debug)]
 pub struct Interruptible<'a, M> {
-    /// What moves the particles.
+    /// The mover that does the work.
     pub mover: &'a mut M,
-    /// Whom it asks.
+    /// Asked whether to cancel.
     pub interrupt: Interrupt<'a>,
 }
 
-/// Why a part of a substep did not come to its end.
+/// Why a part of a substep did not finish.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stopped<E> {
-    /// Someone asked for it.
+    /// The user cancelled.
     #[error("it was asked to stop")]
     Interrupted,
-    /// It could not.
+    /// The mover failed.
     #[error("{0}")]
     Failed(E),
 }
@@ -153,11 +153,11 @@ impl<M: Mover> Mover for Interruptible<'_, M> {
 #[error("no particles on a CUDA device: {0}")]
 pub struct DeviceError(Failure);
 
-/// A mover on a device. Holds only caches: dropping it between two substeps changes no bit.
+/// A mover on a device. It holds only caches: dropping it between two substeps does not change a bit of the result.
 pub struct DeviceMover<D: cuda::Device = Cuda>(Place<OnDevice<D>>);
 
 impl DeviceMover {
-    /// Moves particles where the user wants it. A device is looked for when the first particles come.
+    /// Moves particles on the device that the user chose. A device is opened when the first particles come.
     pub fn on(device: Device) -> Self {
         let Self(place) = Self::new(Cuda::open, device == Device::Cuda);
         Self(if device == Device::Cpu { place.on_processor() } else { place })
@@ -165,15 +165,15 @@ impl DeviceMover {
 }
 
 impl<D: cuda::Device + 'static> DeviceMover<D> {
-    /// Moves particles on a device, opened when the first ones come. Where it is not `required`, the processor takes
-    /// over from the first failure on.
+    /// Moves particles on a device that is opened when the first particles come. If it is not `required`, the processor
+    /// takes over after the first failure and stays in use.
     pub fn new(open: fn() -> Result<D, Failure>, required: bool) -> Self {
         Self(Place::new(move || open().map(OnDevice::new), required, "particles move"))
     }
 }
 
 impl<D: cuda::Device> DeviceMover<D> {
-    /// A sentence to tell once: why particles do not move on the device they might have moved on.
+    /// A message to show once: why particles do not move on the device that was asked for.
     pub fn notice(&mut self) -> Option<String> {
         self.0.notice()
     }
@@ -196,7 +196,7 @@ impl<D: cuda::Device> Mover for DeviceMover<D> {
         solids: &Solids,
         params: &AdvectionParams,
     ) -> Result<Selection, DeviceError> {
-        // Where nothing moves, no device is looked for.
+        // Without particles, no device is opened.
         let moved = match particles.is_empty() {
             true => None,
             false => self.try_there(|there| there.advect(particles, way, solids, params))?,

@@ -1,4 +1,4 @@
-//! Paths through a face velocity.
+//! Paths of particles through a face velocity.
 
 use crate::fluid::particles::IndexFrame;
 use crate::fluid::particles::four::{self, Four, indices};
@@ -6,13 +6,13 @@ use crate::grid::sampling::{Position, Sampler};
 use crate::grid::{Coord, FaceGrid, halo};
 use glam::{IVec3, Mat4, Vec3, Vec4};
 
-/// Voxels around a leaf that its block holds: paths that leave it are followed with look-ups.
+/// Voxels around a leaf that its block holds. Paths that leave the block use look-ups.
 const WIDTH: usize = 3;
 /// Index steps along x, y, z in a block, and its edge.
 const STRIDE: [usize; 3] = halo::strides(WIDTH);
 const EDGE: usize = STRIDE[1];
 
-/// The origin of a block that holds no position.
+/// The origin of a block that contains no position.
 const NOWHERE: IVec3 = IVec3::splat(i32::MIN / 2);
 
 /// A face velocity as followed by one task, leaf after leaf.
@@ -33,7 +33,7 @@ fn floor(x: Vec3) -> IVec3 {
     IVec3::new(floor(x.x), floor(x.y), floor(x.z))
 }
 
-/// Fours of paths that are followed at once: each waits for three look-ups in turn, and others fill the wait.
+/// Groups of four paths that are followed at once, so that the processor has work while look-ups wait for memory.
 const FOURS: usize = 4;
 
 impl<'a> Flow<'a> {
@@ -128,7 +128,7 @@ impl<'a> Flow<'a> {
 #[inline(always)]
 fn trilinear(block: &[f32], first: Vec4, [x, y, z]: [Vec4; 3]) -> Vec4 {
     let first = indices(first);
-    // Along x at four places of each cube, then along y at two of all four cubes, then along z.
+    // Along x at four places of each cube, then along y at two, then along z, for all four cubes.
     let along_x = |lane: usize| {
         let cube = &block[first[lane]..][..STRIDE[0] + STRIDE[1] + 2];
         let plane = |n: usize| Vec4::new(cube[n], cube[n + 1], cube[n + STRIDE[1]], cube[n + STRIDE[1] + 1]);

@@ -1,4 +1,4 @@
-//! Particles in motion: along the velocity, around solids, and what they exchange with the faces.
+//! Moves particles along the velocity and around solids, and transfers velocity between them and the faces.
 
 pub mod advection;
 pub mod collision;

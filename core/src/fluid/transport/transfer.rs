@@ -1,4 +1,4 @@
-//! Velocity between particles and faces: APIC by default, or a FLIP/PIC blend.
+//! Transfers velocity between particles and faces: APIC by default, or a FLIP/PIC blend.
 //!
 //! Each velocity component lives on its own staggered lattice; weights are trilinear on that lattice. Leaves
 //! are independent tasks: each sums into its own haloed block, then every face adds the up to eight blocks that
@@ -25,18 +25,18 @@ pub enum VelocityTransfer {
     },
 }
 
-/// Particles' cells, whose faces they exchange velocity with, and how they do.
+/// The particles' cells, whose faces they exchange velocity with, and the method of the exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer<'a> {
     /// The cells, by which the particles are sorted.
     pub cells: &'a Cells,
-    /// Where the cells are.
+    /// The transform of the cells.
     pub transform: Transform,
-    /// How.
+    /// The method.
     pub method: VelocityTransfer,
 }
 
-/// Face values carried over from the particles, and how much of them reached each face.
+/// Face values transferred from the particles, and the weight that reached each face.
 #[derive(Clone, Debug)]
 pub struct Carried {
     /// The weighted mean; 0 where nothing arrived.
@@ -141,7 +141,7 @@ fn scatter(
     blocks.par_chunks_mut(BLOCK).zip(&occupied).for_each(|(block, &l)| {
         let Ok(block) = <&mut [f32; BLOCK]>::try_from(block) else { return };
         let shift = leaf_shift(&frame, topology.origins()[l]);
-        // Two from either half: sums that the next particle adds to are still on their way to memory.
+        // Two partial sums in turn, because the previous particle's sums may still be on their way to memory.
         let (first, middle) = (cells.leaf_range(l), cells.start[l * leaf::SIZE + leaf::SIZE / 2] as usize);
         for n in (0..(middle - first.start).max(first.end - middle)).step_by(2) {
             let (lower, upper) = (first.start + n, middle + n);

@@ -1,17 +1,17 @@
-//! How far a liquid can be followed in one substep.
+//! Refuses substeps in which particles would travel too far.
 
 use crate::fluid::liquid::Liquid;
 use crate::number::written;
 use rayon::prelude::*;
 
-/// Most voxels a particle may travel in a substep, m/m. No motion a substep should be this long for comes near it; a slip
-/// of a unit, or a frame of minutes, lies beyond.
+/// Most voxels a particle may travel in a substep. No realistic motion comes near it; a wrong unit, or a frame that
+/// lasts minutes, exceeds it.
 pub const MOST_VOXELS: f64 = 10_000.0;
-/// Highest speed that liquid may be given, m/s: a hundred times that of sound in water, where nothing is
-/// incompressible any more.
+/// Highest speed that liquid may be given, m/s: a hundred times the speed of sound in water. At such speeds no liquid
+/// is incompressible.
 pub const MOST_SPEED: f64 = 150_000.0;
 
-/// A particle would travel farther in a substep than it can be followed.
+/// A particle would travel farther in a substep than is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
     "the particle with id {id} moves at {} m/s, which is {} voxels in a substep of {} s, and {} are the most: \
@@ -45,7 +45,7 @@ pub fn check(liquid: &Liquid, dt: f64) -> Result<(), TooFast> {
     }
 }
 
-/// Particles that go farther in a substep than the liquid's velocity is known around it.
+/// Particles that travel farther in a substep than the liquid's velocity is known around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outrunners {
     /// Their share of all.

@@ -1,8 +1,8 @@
-//! The viscous step on a lattice of twice the voxels.
+//! Coarsens the viscous step to a lattice with twice the voxel size.
 //!
-//! Masses are restricted like forces; stiffness is that of the strain at twice the distance, from the mean of the
-//! cells, or the edges around, so that rigid motion costs nothing on any level. What touches a wall is not carried on
-//! as strain but as a spring to the wall; at the coarse face, twice as far away, it is half as stiff.
+//! Masses are restricted like forces. Stiffness is that of the strain over twice the distance, from the mean of the
+//! cells or edges around, so that rigid motion costs no energy on any level. Strain at a wall is not coarsened as
+//! strain: it becomes a spring to the wall, half as stiff at the coarse face, which is twice as far away.
 
 use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across, times};
 use super::transfer::{Links, MEAN, OCTANT, ON_SIDE, Weights, gather, of_faces, offset};
@@ -11,26 +11,26 @@ use crate::grid::leaf;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Springs to walls where they are carried over to twice the distance.
+/// Factor on springs to walls when they are coarsened.
 const AT_TWICE_THE_DISTANCE: f32 = 0.5;
-/// Stiffness of a strain over twice the distance.
+/// Factor on the stiffness of a strain over twice the distance.
 const OVER_TWICE_THE_DISTANCE: f32 = 0.25;
 
-/// A level under another.
+/// A coarse level.
 pub(super) struct Coarse {
     pub(super) operator: Operator,
-    /// What of the operator's mass is the liquid's, kg/m³, `[leaf][3][512]`.
+    /// The liquid's part of the operator's mass, kg/m³, `[leaf][3][512]`.
     pub(super) mass: Vec<f32>,
-    /// And what is springs to walls.
+    /// The part that is springs to walls.
     pub(super) springs: Vec<f32>,
     pub(super) links: Links,
 }
 
-/// What a level hands down.
+/// The data that a level passes to the next coarser one.
 struct Parts {
     /// Stiffness of cells and edges away from walls, `[leaf][4][512]`.
     inner: Vec<f32>,
-    /// Springs to walls, kg/m³, `[leaf][3][512]`: handed down already, and of the strains at walls.
+    /// Springs to walls, kg/m³, `[leaf][3][512]`: those from finer levels, and those of the strains at walls.
     springs: Vec<f32>,
 }
 
@@ -78,7 +78,7 @@ impl Operator {
         Parts { inner, springs: all }
     }
 
-    /// The level under this one, whose mass is the liquid's `mass` and `springs` to walls (or none of them).
+    /// The next coarser level of this one, whose mass is the liquid's `mass` and `springs` to walls (or no springs).
     pub(super) fn coarsened(&self, mass: &[f32], springs: &[f32]) -> Coarse {
         let (topology, links) = Links::new(&self.topology);
         let parts = self.parts(springs);

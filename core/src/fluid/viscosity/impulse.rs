@@ -1,8 +1,8 @@
-//! The impulse of a projection on faces that the liquid's surface cuts but no liquid cell touches.
+//! Extends the projection's change of velocity to faces that the liquid's surface cuts but no liquid cell touches.
 //!
-//! A projection moves the faces of liquid cells. Viscosity also knows the mass beyond them, in cubes of faces that
-//! are less than half full: there the change of velocity is continued, or the particles' fall without pressure would
-//! drag the liquid along.
+//! A projection changes the faces of liquid cells. Viscosity also counts the mass just beyond them, in face cubes that
+//! are less than half full. There the change of velocity must be extended: otherwise those particles fall without
+//! pressure, and viscosity would drag the liquid along with them.
 
 use crate::grid::{FaceGrid, Grid, leaf};
 use glam::IVec3;
@@ -41,7 +41,7 @@ pub(super) fn continue_outward(
     }
 }
 
-/// Mean over the nearest voxels around one for which there is a value: across faces, else edges, else corners.
+/// Mean over the nearest voxels that have a value: across faces, else edges, else corners.
 fn mean_around(value: impl Fn([i32; 3]) -> Option<f32>, at: [i32; 3]) -> f32 {
     for distance in 1..=3 {
         let (mut sum, mut count) = (0.0, 0.0);

@@ -1,18 +1,17 @@
-//! Viscosity, implicit and variational: a viscous liquid gives up the velocity that minimises
+//! Viscosity, implicit and variational: the new velocity of a viscous liquid minimises
 //!
 //! ½ ∫ ρ |u − u*|² + dt ∫ μ |ε(u)|²,  ε = ½ (∇u + ∇uᵀ)
 //!
-//! over the volume it fills [Batty and Bridson 2008]. Faces, cells and edges of the lattice enter with the
-//! part of their volume that is liquid (`volumes`), so that the traction-free condition of a free surface is the
-//! natural one: a spinning drop is left alone. Walls give their velocity (no slip), at the distance at which they lie.
-//! The step is unconditionally stable and symmetric positive definite; `stencil` builds it, `operator` applies it,
-//! `solve` runs conjugate gradients on it.
+//! over the volume that it fills [Batty and Bridson 2008]. Faces, cells and edges of the lattice enter with the part of
+//! their volume that is liquid (`volumes`). The traction-free condition of a free surface is then the natural boundary
+//! condition, and a spinning drop is not slowed. Walls prescribe their velocity (no slip) at their true distance. The
+//! step is unconditionally stable and symmetric positive definite; `stencil` builds it, `operator` applies it, `solve`
+//! runs conjugate gradients on it.
 //!
-//! Where it stands in a substep: between two projections of the pressure. What viscosity is given must be free of
-//! divergence already, or walls shear the fall that the pressure is about to cancel, and honey at rest in a jar
-//! circulates for ever; what it leaves is not free of divergence, and is projected again. (Both at once is the
-//! Stokes problem of [Larionov et al. 2017].) [`between_projections`] does the three. Without viscosity neither the
-//! solve nor the second projection takes place.
+//! Viscosity acts between two pressure projections. Its input must be divergence-free already; otherwise walls shear
+//! the fall that the pressure is about to cancel, and honey at rest in a jar circulates for ever. Its result is not
+//! divergence-free, and is projected again. (Both at once is the Stokes problem of [Larionov et al. 2017].)
+//! [`between_projections`] does all three. Without viscosity neither the solve nor the second projection takes place.
 
 mod coarsen;
 mod impulse;
@@ -34,8 +33,8 @@ use crate::pressure::Progress;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// The largest dynamic viscosity that is taken, Pa·s: some times that of pitch, 2.3e8 [Edgeworth et al. 1984]. A flow so
-/// stiff is rigid within a substep, and rounding begins to outweigh its inertia.
+/// The largest dynamic viscosity that is accepted, Pa·s: some times that of pitch, 2.3e8 [Edgeworth et al. 1984]. So
+/// stiff a flow is rigid within a substep, and rounding errors begin to exceed its inertia.
 pub const MAX_VISCOSITY: f64 = 1e9;
 
 /// Dynamic viscosity of the liquid.
@@ -43,7 +42,7 @@ pub const MAX_VISCOSITY: f64 = 1e9;
 pub enum Viscosity<'a> {
     /// The same everywhere, Pa·s.
     Uniform(f64),
-    /// Per cell, Pa·s. Edges take the harmonic mean of the cells around, so that the shear stress goes through where
+    /// Per cell, Pa·s. Edges take the harmonic mean of the cells around, so that the shear stress is continuous where
     /// two liquids meet [Deubelbeiss and Kaus 2008].
     PerCell(&'a Grid<f32>),
 }
@@ -79,10 +78,10 @@ pub struct ViscousLiquid<'a> {
     pub walls: Walls,
 }
 
-/// What the iteration is preconditioned by. The result is the same to the tolerance.
+/// The preconditioner of the iteration. The result is the same within the tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preconditioner {
-    /// What is faster for the viscosity at hand.
+    /// Chosen by speed, from the viscosity.
     #[default]
     Auto,
     /// The operator's diagonal.
@@ -91,14 +90,14 @@ pub enum Preconditioner {
     Multigrid,
 }
 
-/// How far to solve.
+/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Params {
     /// Relative residual to reach: ‖b − A u‖₂ ≤ tolerance ‖b‖₂, b the momentum before and the walls' drag.
     pub tolerance: f64,
     /// Iterations after which the solve gives up (and says so in [`Info::converged`]).
     pub max_iterations: usize,
-    /// What helps it along.
+    /// The preconditioner.
     pub preconditioner: Preconditioner,
 }
 
@@ -108,7 +107,7 @@ impl Default for Params {
     }
 }
 
-/// What a solve did.
+/// The result of a solve in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// Faces whose velocity was solved for.
@@ -149,8 +148,8 @@ pub enum Error {
     },
 }
 
-/// Lets viscosity act on `velocity` (m/s) for `dt` seconds: one step of backward Euler,
-/// (M + dt K) u = M u* [Batty and Bridson 2008]. Nothing happens where all viscosity is 0.
+/// Lets viscosity act on `velocity` (m/s) for `dt` seconds: one step of backward Euler, (M + dt K) u = M u*
+/// [Batty and Bridson 2008]. Without viscosity nothing happens.
 pub fn diffuse(
     liquid: &ViscousLiquid,
     velocity: &mut FaceGrid<f32>,
@@ -176,7 +175,7 @@ pub fn diffuse(
     })
 }
 
-/// The largest viscosity, Pa·s; an error where the numbers are none.
+/// The largest viscosity, Pa·s; an error if a value is not a number that is accepted.
 fn check(liquid: &ViscousLiquid, dt: f64) -> Result<f64, Error> {
     let h = liquid.transform.voxel_size();
     if !(dt > 0.0 && dt < f64::INFINITY) {

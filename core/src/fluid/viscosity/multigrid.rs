@@ -1,9 +1,10 @@
-//! A V-cycle on the viscous step: the preconditioner where viscosity reaches over many voxels in a substep.
+//! A multigrid V-cycle for the viscous step: the preconditioner for viscosity that reaches over many voxels in a
+//! substep.
 //!
-//! Smoothed by Chebyshev polynomials of the operator with its diagonal taken out, which need no order of the unknowns
-//! and are symmetric [Adams et al. 2003]; the coarser levels are the same step on coarser lattices
-//! ([`super::coarsen`]), down to one that is solved directly. That multigrid is what viscous liquids need has been
-//! shown in [Aanjaneya et al. 2019].
+//! The smoother is a Chebyshev polynomial of the operator scaled by its diagonal; it does not depend on the order of
+//! the unknowns and is symmetric [Adams et al. 2003]. The coarser levels are the same step on coarser lattices
+//! ([`super::coarsen`]); the coarsest is solved directly. [Aanjaneya et al. 2019] show that multigrid suits viscous
+//! liquids.
 
 use super::coarsen::Coarse;
 use super::operator::{FACES, Operator};
@@ -15,11 +16,11 @@ use rayon::prelude::*;
 const DIRECT: usize = 400;
 /// Applications of the operator per smoothing.
 const DEGREE: usize = 2;
-/// The eigenvalues of D⁻¹A that a smoothing damps. None is above 4: the strain of an edge depends on four faces, that
-/// of a cell on two, and k b bᵀ ≤ 4 k diag(b²). Below the lower bound the coarser level takes over.
+/// The range of eigenvalues of D⁻¹A that a smoothing damps. None is above 4: the strain of an edge depends on four
+/// faces, that of a cell on two, and k b bᵀ ≤ 4 k diag(b²). The coarser level handles those below the lower bound.
 const DAMPED: [f32; 2] = [0.35, 4.0];
 
-/// The vectors of a level, `[leaf][3][512]`.
+/// The vectors of one level, `[leaf][3][512]`.
 #[derive(Default)]
 struct Work {
     x: Vec<f32>,
@@ -28,7 +29,7 @@ struct Work {
     image: Vec<f32>,
 }
 
-/// The levels under the finest, and the vectors of all.
+/// The levels below the finest, and the vectors of all.
 pub(super) struct Multigrid {
     coarse: Vec<Coarse>,
     /// Finest first.
@@ -68,7 +69,7 @@ impl Bottom {
 }
 
 impl Multigrid {
-    /// Builds the levels under an operator.
+    /// Builds the coarser levels of an operator.
     pub(super) fn new(finest: &Operator) -> Self {
         let mut coarse: Vec<Coarse> = Vec::new();
         loop {
@@ -139,8 +140,7 @@ fn advance(a: &Operator, work: &mut Work) {
     });
 }
 
-/// Chebyshev iteration from the residual on [Saad 2003, Alg. 12.1]; the residual is brought up to date where it is
-/// asked for.
+/// Chebyshev iteration, starting from the residual [Saad 2003, Alg. 12.1]; updates the residual if asked to.
 fn smooth(a: &Operator, work: &mut Work, residual: bool) {
     let [low, high] = DAMPED;
     let (middle, half) = (0.5 * (high + low), 0.5 * (high - low));

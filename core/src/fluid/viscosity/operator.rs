@@ -10,10 +10,10 @@ pub(super) const FACES: usize = 3 * leaf::SIZE;
 /// First channels of stiffness per voxel: its cell, then its lower edges along x, y, z.
 pub(super) const CELL: usize = 0;
 pub(super) const EDGE: usize = 1;
-/// Channels of a lattice without walls; two factors an edge follow where there are some.
+/// Channels of a lattice without walls. With walls, two factors per edge follow.
 pub(super) const FACTOR: usize = 4;
 
-/// A mass, kg/m³, that is no liquid's: a face with less is no unknown.
+/// Masses below this, kg/m³, are no liquid's: a face with less is no unknown.
 const NOTHING: f64 = 1e-30;
 
 /// The two axes across an edge along `c`; the first factor of the edge belongs to Δ_b u_a, the second to Δ_a u_b.
@@ -45,7 +45,7 @@ pub(super) struct Operator {
     pub(super) active: Vec<bool>,
 }
 
-/// What velocities are counted in: f64, or f32 where a preconditioner needs no more.
+/// The number type of velocities: f64, or f32 in a preconditioner, which needs no more.
 pub(super) trait Real:
     Copy
     + Default
@@ -73,8 +73,8 @@ const SWEEP: std::ops::Range<usize> = STRIDE[0] + STRIDE[1]..SIZE - STRIDE[0] - 
 const SHEAR: std::ops::Range<usize> = STRIDE[0]..SIZE;
 
 impl Operator {
-    /// From the masses of faces and `per_leaf` channels of stiffness a leaf, `[leaf][per_leaf][512]`: cells, edges,
-    /// and perhaps factors. Closed faces are no unknowns.
+    /// Builds the operator from the masses of faces and `per_leaf` channels of stiffness per leaf,
+    /// `[leaf][per_leaf][512]`: cells, edges, and factors if there are walls. Closed faces are no unknowns.
     pub(super) fn new(
         topology: Arc<Topology>,
         mass: Vec<f32>,
@@ -145,7 +145,7 @@ impl Operator {
     }
 }
 
-/// Bᵀ k B u of a block; right on the leaf itself, anything on its shell.
+/// Bᵀ k B u of a block; valid on the leaf itself, undefined on its shell.
 fn stress_force<const WALLS: bool, T: Real>(stiffness: &Stiffness, u: &Blocks<T>) -> Blocks<T> {
     let mut force: Blocks<T> = [[T::default(); SIZE]; 3];
     let mut stress = [T::default(); SIZE];

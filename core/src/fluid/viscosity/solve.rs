@@ -14,14 +14,15 @@ use std::ops::ControlFlow;
 /// ν dt / h² above which multigrid pays for its cycles.
 const MULTIGRID_FROM: f64 = 10.0;
 
-/// Whether cycles after the first take so little off the residual it left that the diagonal alone is the better choice.
+/// Whether multigrid cycles after the first reduce the residual so little that the diagonal alone is the better
+/// preconditioner.
 ///
-/// Where drops and threads are rounded by the lattice, faces at their rim hang on too few strains to be stiff: they
-/// move freely, which a coarser level cannot tell. Interiors and walls take about half off per cycle.
+/// At the rim of drops and threads that the lattice barely resolves, faces have too few strains to be stiff. They move
+/// freely, and a coarser level cannot represent that. In the interior and at walls a cycle halves the residual.
 fn falls_short(cycles: usize, reduction: f64) -> bool {
-    /// Cycles before which nothing is said.
+    /// Cycles before which no decision is made.
     const TRIAL: usize = 5;
-    /// What a cycle should leave of the residual, on average.
+    /// Largest mean factor by which a useful cycle multiplies the residual.
     const LEFT: f64 = 0.63;
     cycles >= TRIAL && reduction > LEFT.powi(cycles as i32)
 }

@@ -1,11 +1,11 @@
-//! Viscosity between two projections of the pressure.
+//! Applies viscosity between two pressure projections.
 
 use super::{Error, Info, Params, Viscosity, ViscousLiquid, Walls, diffuse, impulse};
 use crate::coupling::{self, LiquidFields, Projection};
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Progress;
 
-/// What a viscous solve reads beside the fields of the pressure's.
+/// The fields and settings that a viscous solve needs besides those of the pressure solve.
 #[derive(Clone, Copy, Debug)]
 pub struct Viscous<'a> {
     /// φ of the solids at the cells' lower nodes, m; negative inside.
@@ -14,11 +14,11 @@ pub struct Viscous<'a> {
     pub viscosity: Viscosity<'a>,
     /// What happens at walls.
     pub walls: Walls,
-    /// How far to solve.
+    /// When to stop.
     pub params: Params,
 }
 
-/// Which solve of a viscous substep gave no result.
+/// Which solve of a viscous substep failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SplitError {
     /// A projection.
@@ -35,8 +35,8 @@ pub type Project<'a> =
 
 /// Projects `vel`, lets viscosity act on it for `dt` seconds, and projects it again.
 ///
-/// `project` is the coupling's projection. Surface tension acts in the first, its result in the second is the
-/// substep's; the pressure is the sum of both. On an error nothing is changed.
+/// `project` is the coupling's projection. Surface tension acts in the first one. The second one's report is the
+/// substep's. The pressure is the sum of both. On an error nothing is changed.
 pub fn between_projections(
     fields: &LiquidFields,
     viscous: &Viscous,
@@ -70,7 +70,7 @@ pub fn between_projections(
     Ok((sum(first, second), info))
 }
 
-/// The second projection with the pressure of both, and what both cost.
+/// The second projection with the sum of both pressures and both costs.
 fn sum(first: Projection, mut second: Projection) -> Projection {
     second.pressure.values.iter_mut().zip(&first.pressure.values).for_each(|(p, q)| *p += q);
     for (bubble, before) in second.bubbles.iter_mut().zip(&first.bubbles) {

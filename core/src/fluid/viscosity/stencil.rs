@@ -2,9 +2,9 @@
 //!
 //! Divided by the volume of a voxel, the energy is
 //! ½ Σ_f m_f (u_f − u*_f)² + ½ Σ_c k_c Σ_a (Δ_a u_a)² + ½ Σ_e k_e (s Δ_b u_a + s' Δ_a u_b)² with
-//! m = ρ w, k_c = 2 dt μ w_c / h², k_e = dt μ w_e / h² [Batty and Bridson 2008]; w are the liquid fractions of
-//! [`volumes`](super::volumes). The factors s are 1 but at walls, where a difference reaches from the face beside the
-//! wall only to the wall, θ voxels away, and s = 1/θ.
+//! m = ρ w, k_c = 2 dt μ w_c / h², k_e = dt μ w_e / h² [Batty and Bridson 2008]. w are the liquid fractions of
+//! [`volumes`](super::volumes). The factors s are 1 except at walls. There a difference reaches from the face beside
+//! the wall only to the wall, θ voxels away, and s = 1/θ.
 
 use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across};
 use super::volumes::{HALO, HalfSteps, leaves};
@@ -29,7 +29,7 @@ pub(super) struct System {
     drag: Vec<[f32; 2]>,
 }
 
-/// What one leaf contributes.
+/// The coefficients of one leaf.
 struct Leaf<'a> {
     mass: &'a mut [f32],
     channels: &'a mut [f32],
@@ -116,7 +116,7 @@ impl Around {
         }
     }
 
-    /// Whether viscosity takes the lower face of a voxel for a wall: closed, or centred in a solid.
+    /// Whether viscosity treats the lower face of a voxel as a wall: it is closed, or centred in a solid.
     fn is_wall(&self, axis: usize, at: [i32; 3]) -> bool {
         self.open[axis][halo::index(HALO, at)] <= 0.0 || self.solid_at(axis, at) <= 0.0
     }
@@ -137,8 +137,8 @@ impl Around {
         steps.len() as f64 / sum
     }
 
-    /// The difference across `b` of the faces of axis `a` on either side of an edge, as (factor, walls' part);
-    /// `w` is the fraction of the edge that is liquid. `None` where slip lets go of the edge.
+    /// The difference across `b` of the faces of axis `a` on either side of an edge, as (factor, walls' part); `w` is
+    /// the fraction of the edge that is liquid. `None` where slip removes the edge.
     fn difference(&self, a: usize, b: usize, at: [i32; 3], w: f32, walls: Walls) -> Option<(f32, f64)> {
         let mut below = at;
         below[b] -= 1;
@@ -155,7 +155,8 @@ impl Around {
             return Some((1.0, high - low));
         }
         let (inside, outside, sign) = if low_wall { (at, below, -1.0) } else { (below, at, 1.0) };
-        // Not nearer than the liquid is wide, so that a wall that grazes a face does not hold it like one across it.
+        // At least as far as the liquid is wide, so that a wall that grazes a face does not hold it like one that
+        // crosses it.
         let distance = theta(-self.solid_at(a, inside), -self.solid_at(a, outside)).max(w);
         let (near, far) = (velocity(inside), velocity(outside));
         let wall = near + f64::from(distance) * (far - near);
@@ -192,7 +193,8 @@ impl Leaf<'_> {
             let i = halo::index(HALO, at);
             let (alpha, wall) = (around.open[a][i], around.vel_solid[a][i]);
             if self.closed[slot] && alpha > 0.0 && w > 0.0 && fields.liquid.walls == Walls::NoSlip {
-                // The open part is α wide: its middle drags on a wall α/2 away, over the area of a face.
+                // The open part is α wide. Its middle is α/2 away from the wall that drags on it, over the area of a
+                // face.
                 let mu = viscosity(&[0, STRIDE[a]]);
                 self.drag[slot] = [(4.0 * fields.step * mu / f64::from(alpha)) as f32, wall];
             }
@@ -266,8 +268,8 @@ impl System {
         self.operator.unknowns()
     }
 
-    /// The share of its velocity that a face keeps which only its wall drags on, and that wall's velocity, m/s:
-    /// u = (m u* + k u_wall) / (m + k).
+    /// For faces that only their wall drags on: the share of its own velocity that the face keeps, and the wall's
+    /// velocity, m/s: u = (m u* + k u_wall) / (m + k).
     pub(super) fn dragged(&self, slot: usize) -> Option<(f64, f64)> {
         let [k, wall] = self.drag[slot].map(f64::from);
         let m = f64::from(self.operator.mass[slot]);
@@ -309,7 +311,7 @@ impl System {
     }
 }
 
-/// Edges and cells at the rim of the leaves, where a face is missing, carry nothing.
+/// Edges and cells at the rim of the leaves, where a face is missing, get no stiffness.
 fn hold_rim(topology: &Topology, channels: &mut [f32]) {
     channels.par_chunks_mut(CHANNELS * leaf::SIZE).enumerate().for_each(|(l, channels)| {
         for n in 0..leaf::SIZE {

@@ -1,5 +1,6 @@
-//! Between a lattice of faces and one of twice its voxels: [`Links`] says which leaves lie in which, [`restrict`] and
-//! [`prolong`] are each other's transpose but for the factor 8 of the voxels' volumes.
+//! Transfers values between a lattice of faces and one with twice the voxel size. [`Links`] says which fine leaves lie
+//! in which coarse ones; [`restrict`] and [`prolong`] are each other's transpose except for the factor 8 of the voxels'
+//! volumes.
 //!
 //! Coarse face I of an axis lies in the plane of fine face 2I and amid four of them; interpolation is linear along
 //! all three axes [Trottenberg et al. 2001, §8.7].

@@ -1,7 +1,8 @@
-//! How much of a cell, a face's cube or an edge's cube is liquid and not solid.
+//! The fraction of a cell, a face's cube or an edge's cube that is liquid and not solid.
 //!
-//! The liquid goes on into solids, so its part and the open part are measured each for itself and multiplied: exact
-//! where the surface meets a wall at a right angle, which the cut of both level sets in one is not.
+//! The liquid's level set continues into solids, so its fraction and the open fraction are measured separately and
+//! multiplied. This is exact where the surface meets a wall at a right angle; clipping with both level sets at once is
+//! not.
 //!
 //! All of them are cubes of the lattice of half steps: index q stands for q/2 voxels, so cell i is centred at 2i, its
 //! lower node at 2i − 1, and a cube centred at q has its corners at q ± 1.
@@ -52,8 +53,8 @@ fn refine(from: &[f32], inner: usize, nodes: bool, to: &mut Vec<f32>) {
     }
 }
 
-/// Whether faces let liquid through to a half step that is no node: its face, a face of its cell, or, in the middle of an
-/// edge, all faces around.
+/// Whether liquid can reach a half step that is no node: through its face, through a face of its cell or, in the middle
+/// of an edge, through all faces around.
 fn is_open(q: [i32; 3], open: &[Vec<f32>; 3]) -> bool {
     let voxel = q.map(|q| (q + 1) >> 1);
     let passes = |axis: usize, at: [i32; 3]| open[axis][halo::index(HALO, at)] > 0.0;
@@ -92,8 +93,8 @@ impl HalfSteps {
         }
     }
 
-    /// Half steps in a gap one voxel wide whose walls lie in the planes of nodes: all nodes around are 0 there, and so is
-    /// their mean; what tells are the faces. Where those are open, φ is `half` a voxel.
+    /// Half steps in a gap one voxel wide whose walls lie in the planes of nodes. All nodes around are 0 there, and so
+    /// is their mean, so the faces decide: where those are open, φ is `half` a voxel.
     fn find_gaps(&mut self, open: &[Vec<f32>; 3], half: f32) {
         let steps = || FIRST..FIRST + EDGE as i32;
         for x in steps() {
@@ -155,7 +156,7 @@ impl HalfSteps {
 
 /// Leaves with liquid, or within reach of it.
 pub(super) fn leaves(surface: &Grid<f32>, h: f32) -> Topology {
-    /// Distance, voxels, from which on no cube around a voxel can hold liquid.
+    /// Distance, voxels, from which no cube around a voxel can hold liquid.
     const REACH: f32 = 2.0;
     let wet = |l: &usize| surface.values[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&p| p < REACH * h);
     let origins = surface.topology.origins();

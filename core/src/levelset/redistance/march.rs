@@ -1,4 +1,4 @@
-//! The front of distances, walked out from the interface.
+//! Computes distances outward from the interface, as a front of changing voxels.
 
 use super::UNREACHED;
 use super::upwind::{HALO, Row, upwind};
@@ -11,9 +11,9 @@ type Rows = [Row];
 /// Those of a leaf that is missing.
 const MISSING: &Rows = &[[UNREACHED; leaf::DIM]; leaf::SIZE / leaf::DIM];
 
-/// Spreads the distances of the `fixed` voxels over the `active` leaves. In each pass only the voxels whose stencil
-/// saw a change in the pass before are looked at: the others would get the value they have. Nor does a change between
-/// values beyond the band count: only values beyond it follow from them.
+/// Spreads the distances of the `fixed` voxels over the `active` leaves. Each pass visits only voxels whose stencil saw
+/// a change in the pass before; the others would get the same value again. A change between two values beyond the band
+/// is ignored, because only values beyond the band depend on it.
 pub(super) fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: f32, band_voxels: f32) {
     let topology = distance.topology.clone();
     let steps = (3f32.sqrt() * band_voxels).ceil() as usize + 2;
@@ -58,12 +58,12 @@ pub(super) fn march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool]
     }
 }
 
-/// What one pass does to a leaf.
+/// The result of one pass in a leaf.
 struct LeafStep {
     leaf: usize,
-    /// The voxels that get another value.
+    /// The voxels whose value changes.
     changed: [u64; 8],
-    /// The new values, in rows where any voxel gets one.
+    /// The new values, in rows where any voxel changes.
     rows: [Row; leaf::SIZE / leaf::DIM],
 }
 
@@ -72,7 +72,7 @@ impl LeafStep {
         Self { leaf, changed: [0; 8], rows: [[0.0; leaf::DIM]; leaf::SIZE / leaf::DIM] }
     }
 
-    /// Finds the values of the `stirred` voxels from those around them.
+    /// Computes the values of the `stirred` voxels from those around them.
     fn take(&mut self, stirred: &[u64; 8], topology: &Topology, values: &[f32], h: f32, width: f32) {
         self.changed = [0; 8];
         if *stirred == [0; 8] {
@@ -98,7 +98,7 @@ impl LeafStep {
         }
     }
 
-    /// Puts the new values into the leaf.
+    /// Writes the new values into the leaf.
     fn write(&self, leaf: &mut [f32]) {
         let rows = leaf.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().zip(&self.rows);
         for (n, (row, new)) in rows.enumerate() {

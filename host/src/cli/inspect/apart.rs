@@ -1,4 +1,4 @@
-//! Reading a file in a process of its own: whatever the file makes a library do, it ends there.
+//! Reads a file in a process of its own, so that a damaged file that crashes the library ends only that process.
 
 use super::Report;
 use serde_json::{Value as Json, json};
@@ -7,21 +7,21 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Set for the process that reads.
+/// Environment variable that is set for the reading process.
 const APART: &str = "MENISCUS_READS_APART";
-/// Memory it may take: so much, and for every byte of the file so much more. Level sets and masks are packed to a
-/// sixtieth of what they take.
+/// Largest memory of the reading process: a fixed part, and a multiple of the file's size. Level sets and masks are
+/// compressed up to sixty times.
 const MEMORY: u64 = 512 << 20;
 const MEMORY_PER_BYTE: u64 = 64;
-/// Time it may take: so much, and a second more for so many bytes of the file.
+/// Longest time of the reading process: a fixed part, and one second more per so many bytes of the file.
 const SECONDS: u64 = 20;
 const BYTES_A_SECOND: u64 = 4 << 20;
-/// Most bytes of a report.
+/// Largest report, bytes.
 const LONGEST: u64 = 1 << 24;
-/// How often the reader is looked at.
+/// Time between two looks at the reading process.
 const LOOKS: Duration = Duration::from_millis(2);
 
-/// True in the process that reads for another; it has set itself its limits then.
+/// True in the reading process; it has already set its own limits.
 pub(super) fn is_here(path: &Path) -> bool {
     std::env::var_os(APART).is_some() && {
         limit_memory(std::fs::metadata(path).map_or(0, |m| m.len()));
@@ -29,7 +29,7 @@ pub(super) fn is_here(path: &Path) -> bool {
     }
 }
 
-/// What the process that reads tells the one that asked.
+/// What the reading process reports to its parent.
 pub(super) fn answer(report: Result<Report, String>) -> String {
     match report {
         Ok(r) => json!({ "lines": r.lines, "warnings": r.warnings }),
@@ -67,12 +67,12 @@ pub(super) fn look(path: &Path) -> Result<Report, String> {
 
 fn all_of(out: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What is cut is no answer, and is told as such.
+    // A report that was cut off counts as damaged.
     let _ = out.take(LONGEST).read_to_end(&mut bytes);
     bytes
 }
 
-/// How the child ended; `None` when it had to be ended.
+/// How the child ended; `None` if it had to be killed.
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     loop {
@@ -97,7 +97,7 @@ fn report_of(said: &[u8]) -> Option<Result<Report, String>> {
     Some(Ok(Report { lines: json["lines"].as_str()?.to_owned(), warnings: warnings.collect() }))
 }
 
-/// From here on this process fails rather than take more.
+/// Limits the memory of this process: a request beyond the limit fails.
 #[cfg(unix)]
 fn limit_memory(bytes: u64) {
     // Threads of OpenVDB's pool have stacks of their own.

@@ -1,4 +1,4 @@
-//! What is in a checkpoint.
+//! The report on a checkpoint.
 
 use super::super::units;
 use super::{Report, grouped, name_of};

@@ -1,11 +1,11 @@
-//! What is in a cache folder, or in the folder of a whole cook.
+//! The report on a cache folder, or on the folder of a whole cook.
 
 use super::super::units;
 use super::{Report, name_of, number, vdb};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Extensions of files that come one a frame.
+/// Extensions of files that exist once per frame.
 const CACHES: [&str; 3] = ["vdb", "geo", "png"];
 /// Digits that frame numbers have at least.
 const DIGITS: usize = 4;

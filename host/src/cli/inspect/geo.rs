@@ -1,4 +1,4 @@
-//! What is in a `.geo` file.
+//! The report on a `.geo` file.
 
 use super::super::units;
 use super::geo_read::{Attribute, GeoFile, read};
@@ -7,7 +7,7 @@ use crate::output::{CREATOR, seal};
 use serde_json::Value as Json;
 use std::path::Path;
 
-/// Points farther away than this (m) are more likely a mistake of units.
+/// Points farther away than this, m, suggest a wrong unit.
 const FAR: f64 = 1e4;
 
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {

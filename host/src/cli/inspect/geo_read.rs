@@ -1,13 +1,13 @@
-//! Reads what a `.geo` file (Houdini's JSON) holds without keeping its numbers.
+//! Reads the facts of a `.geo` file (Houdini's JSON) without storing its numbers.
 //!
-//! The format is made of flat lists in which keys and values take turns; [`Flat`] walks one and hands every key
-//! to a [`Pairs`].
+//! The format consists of flat lists in which keys and values alternate. [`Flat`] walks such a list and passes every
+//! key to a [`Pairs`].
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value as Json;
 use std::fmt;
 
-/// What a file says of itself and of its attributes.
+/// The facts that a file states about itself and its attributes.
 #[derive(Debug, Default)]
 pub(super) struct GeoFile {
     pub(super) version: Option<String>,

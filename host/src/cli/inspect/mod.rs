@@ -1,4 +1,4 @@
-//! `meniscus inspect`
+//! `meniscus inspect`: shows what is in a file or folder, with warnings.
 
 mod apart;
 mod checkpoint;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &InspectArgs) -> u8 {
     }
 }
 
-/// What is in a file, and what is odd about it.
+/// The facts about a file, and warnings.
 #[derive(Debug, Default)]
 struct Report {
     lines: String,
@@ -63,7 +63,7 @@ impl Report {
     }
 }
 
-/// Most bytes of a file that is read as a whole.
+/// Largest file that is read as a whole, bytes.
 const LARGEST: u64 = 16 << 30;
 
 /// The report on a file or folder; the error is one sentence.
@@ -91,7 +91,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// A number with as many digits as are worth reading.
+/// A number with its significant digits only.
 fn number(x: f64) -> String {
     let text = format!("{x:.6}");
     match x.abs() {

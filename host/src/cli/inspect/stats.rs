@@ -1,4 +1,4 @@
-//! What is in `stats.jsonl`.
+//! The report on `stats.jsonl`.
 
 use super::super::units;
 use super::{LARGEST, Report, name_of, number};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A liquid that gained or lost more than this share of its volume is worth a warning.
+/// Share of its volume whose gain or loss by a liquid gives a warning.
 const DRIFT: f64 = 0.01;
 
 /// Sums over the lines of a file.

@@ -1,4 +1,4 @@
-//! What is in a `.vdb` file.
+//! The report on a `.vdb` file.
 
 use super::super::units;
 use super::{Report, apart, grouped, name_of, number};
@@ -7,16 +7,16 @@ use std::path::Path;
 
 /// Names under which other programs look for a velocity.
 const VELOCITIES: [&str; 3] = ["vel", "velocity", "v"];
-/// Voxels outside these sizes (m) are more likely a mistake of units.
+/// Voxels outside these sizes, m, suggest a wrong unit.
 const VOXELS: std::ops::RangeInclusive<f64> = 1e-5..=10.0;
 /// A level set's mean |∇φ| may be this far from 1.
 const GRADIENT_SLACK: f64 = 0.1;
-/// Metadata that the lines above the list tell already.
+/// Metadata that other lines of the report already show.
 const TOLD: [&str; 3] = ["class", "name", "is_saved_as_half_float"];
 
-/// The report on a file, made where it can do no harm.
+/// The report on a file, made in a process of its own.
 pub(super) fn inspect_apart(path: &Path) -> Result<Report, String> {
-    // What this finds needs no process of its own.
+    // Faults found here need no other process.
     openvdb_sys::outline(path).map_err(|e| e.to_string())?;
     apart::look(path)
 }
@@ -159,7 +159,7 @@ fn level_set(info: &Info, check: &LevelSetCheck, report: &mut Report) {
     }
 }
 
-/// What other programs would stumble over.
+/// Warnings about facts that other programs do not handle.
 fn conventions(info: &Info, voxel: [f64; 3], report: &mut Report) {
     let name = &info.name;
     if let Some(size) = voxel.into_iter().find(|v| !VOXELS.contains(v)) {

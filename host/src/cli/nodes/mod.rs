@@ -1,4 +1,4 @@
-//! `meniscus nodes`
+//! `meniscus nodes`: lists the node types, or one in full.
 
 mod ports;
 
@@ -46,7 +46,7 @@ fn pretty(json: &Json) -> String {
 // Writing into a String cannot fail, so the results of writeln! below are dropped.
 
 fn list(types: &[Arc<NodeType>]) -> String {
-    /// Letters of a name that the column makes room for.
+    /// Letters that the column of names has room for.
     const COLUMN: usize = 40;
     let mut text = String::new();
     let width = types.iter().map(|t| t.short_name().len()).max().unwrap_or(0).min(COLUMN);
@@ -93,7 +93,7 @@ fn in_full(t: &NodeType) -> String {
         }
         let value = crate::graph::to_json_value(&p.default);
         let _ = writeln!(text, "  {} = {value}{}", p.name, traits(p));
-        // The sides of a box are told apart by their labels alone.
+        // The sides of a box differ only in their labels, so the help is printed once.
         let told = std::mem::replace(&mut help, &p.help) == p.help && !help.is_empty();
         let _ = writeln!(text, "      {}. {}", p.label, if told { "As above." } else { help });
     }

@@ -1,4 +1,4 @@
-//! The data that nodes exchange, for those who write plugins: of one node, and of all (`docs/ports.md`).
+//! The data that nodes exchange, for plugin authors: of one node, and of all (`docs/ports.md`).
 
 use crate::data::{Lifetime, Sampling};
 use crate::node::{Carries, Merge, NodeType, PortOwner, PortSpec, Stage};
@@ -44,14 +44,14 @@ pub(super) fn as_json(t: &NodeType) -> Vec<Json> {
     t.contract.iter().flat_map(|c| &c.ports).map(port).collect()
 }
 
-/// One page of all ports, by name: what the data is, who makes it and who reads it.
+/// One page of all ports, by name: what the data is, which nodes write it and which read it.
 pub(super) fn page(types: &[Arc<NodeType>]) -> String {
     let mut text = String::from(
-        "# Ports\n\nThe data that the nodes of this folder's plugins exchange, by name. `meniscus nodes --ports` prints this page.\n\
-         A plugin of yours finds the same data under the same name. *Kept*: part of the state, in checkpoints. *Of one substep*: \
-         gone when the substep ends. *Needed*: a stage that reads it does not run without it.\n",
+        "# Ports\n\nThe data that the nodes of these plugins exchange, by name. `meniscus nodes --ports` prints this page.\n\
+         Your plugin finds the same data under the same name. *Kept*: part of the state, saved in checkpoints. *Of one substep*: \
+         deleted when the substep ends. *Needed*: a stage that reads it does not run without it.\n",
     );
-    // Ports of one name that say the same are one.
+    // Ports with the same name and description are listed once.
     let mut all: BTreeMap<(&str, Vec<String>, &str), Vec<String>> = BTreeMap::new();
     for t in types {
         for p in t.contract.iter().flat_map(|c| &c.ports) {
@@ -74,7 +74,7 @@ pub(super) fn page(types: &[Arc<NodeType>]) -> String {
 
 const NEEDED: &str = "needed";
 
-/// What the data is: its shape, unit, how long it lives, how writers go together.
+/// The properties of the data: shape, unit, lifetime, and how several writers' values are merged.
 fn traits(p: &PortSpec) -> Vec<String> {
     let shape = match p.carries {
         Carries::Grid { element, components, sampling } => {
@@ -108,9 +108,9 @@ fn lifetime(p: &PortSpec) -> &'static str {
 
 fn merge(merge: Merge) -> &'static str {
     match merge {
-        Merge::Replace => "the last stands",
+        Merge::Replace => "the last write wins",
         Merge::Add => "added",
-        Merge::Min => "the least stands",
+        Merge::Min => "the smallest value wins",
     }
 }
 

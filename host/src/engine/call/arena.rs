@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-/// Keeps what was handed out. Boxes do not move when the list of them grows, so addresses stay good.
+/// Keeps values that were handed out. Boxes do not move when the list of them grows, so their addresses stay valid.
 #[derive(Default)]
 pub(super) struct Arena {
     kept: Vec<Box<dyn Any>>,

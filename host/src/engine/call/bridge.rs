@@ -1,4 +1,4 @@
-//! What stands behind `ctx->host` while a call lasts.
+//! The host's side of a call, behind `ctx->host`.
 
 use super::arena::Arena;
 use super::view::{self, Reading, Writing};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a plugin may say from any thread.
+/// Messages that a plugin may send from any thread.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) failure: Option<(Status, String)>,
@@ -19,7 +19,7 @@ pub(super) struct Notes {
     pub(super) solves: Vec<Solve>,
 }
 
-/// What a call writes, and the memory it was shown.
+/// The writes of a call, and the memory that it was shown.
 #[derive(Default)]
 pub(super) struct Desk {
     pub(super) writes: BTreeMap<Slot, Data>,
@@ -36,7 +36,7 @@ pub(super) struct Bridge<'a> {
     pub(super) desk: Mutex<Desk>,
 }
 
-/// What edit and shape give: a place in the arena, or why not.
+/// The result of edit and shape: an address in the arena, or why there is none.
 type Made<T> = Result<*const T, (Status, String)>;
 
 impl<'a> Bridge<'a> {
@@ -52,7 +52,7 @@ impl<'a> Bridge<'a> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes why a call fails; the first reason stands.
+    /// Records why a call fails; the first reason is kept.
     pub(super) fn fail(&self, status: Status, port: i32, sentence: &str) -> Status {
         let port = usize::try_from(port).ok().and_then(|p| self.ports.get(p));
         let sentence = match port {
@@ -214,7 +214,7 @@ impl<'a> Bridge<'a> {
         Ok(view)
     }
 
-    /// The data to edit: what this call wrote already, else a copy of what was there.
+    /// The data to edit: what this call has already written, else a copy of what was there.
     fn take(&self, desk: &mut Desk, slot: &Slot) -> Option<Data> {
         desk.writes.remove(slot).or_else(|| self.state.get(slot).cloned())
     }
@@ -320,7 +320,7 @@ impl<'a> Bridge<'a> {
     }
 }
 
-/// Puts new data down; what it takes the place of stays alive, for views handed out before.
+/// Stores new data. The data that it replaces stays alive, for views handed out before.
 fn put(desk: &mut Desk, slot: &Slot, data: Data) {
     if let Some(old) = desk.writes.insert(slot.clone(), data) {
         desk.arena.keep(old);

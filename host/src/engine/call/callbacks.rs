@@ -1,4 +1,4 @@
-//! The functions of the call context.
+//! The C functions of the call context.
 
 use super::bridge::Bridge;
 use super::{Level, Solve};
@@ -33,7 +33,7 @@ pub(super) fn install(ctx: &mut Context) {
     ctx.extension = Some(extension);
 }
 
-/// Runs `f` with the bridge of a context; a panic of the host stays on this side and gives `otherwise`.
+/// Runs `f` with the bridge of a context. A panic of the host does not cross into the plugin: it gives `otherwise`.
 fn with<R>(ctx: *mut Context, otherwise: R, f: impl FnOnce(&Bridge) -> R) -> R {
     if ctx.is_null() {
         return otherwise;
@@ -218,8 +218,8 @@ unsafe extern "C" fn reject_dt(ctx: *mut Context, suggestion: f64) -> Status {
     })
 }
 
-/// The extensions of this host: where solves should run, whether this is only a trial, and what to call where memory
-/// runs out.
+/// The extensions of this host: the device for solves, whether this is a rehearsal, and what to call when memory runs
+/// out.
 unsafe extern "C" fn extension(ctx: *mut Context, id: *const c_char, revision: u32) -> *const c_void {
     with(ctx, std::ptr::null(), |b| {
         let id = text(id);

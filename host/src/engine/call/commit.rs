@@ -1,4 +1,4 @@
-//! Taking over what a call wrote: sound shapes, finite values, contributions merged.
+//! Takes over the writes of a call: checks shapes and finite values, merges contributions.
 
 use crate::data::{
     Array, Attribute, Data, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Object, Port,
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Takes the writes of a node into the state. `writers` remembers who wrote what in this substep, so that a
-/// second writer's contribution is merged by the port's rule; `threads` look for values that are not finite. The error
-/// is one sentence.
+/// Takes the writes of a node into the state. `writers` remembers which node wrote what in this substep, so that a
+/// second writer's contribution is merged by the port's rule. `threads` check that values are finite. The error is one
+/// sentence.
 pub(in crate::engine) fn commit(
     state: &mut State,
     writes: BTreeMap<Slot, Data>,
@@ -66,7 +66,7 @@ fn defect(data: &Data) -> Option<String> {
     }
 }
 
-/// The large arrays of some data that are not the ones that were there before.
+/// The large arrays that differ from those that were there before.
 fn changed<'a>(data: &'a Data, before: Option<&Data>) -> Vec<&'a Array> {
     let is_new = |a: &Arc<Array>, old: Option<&Arc<Array>>| old.is_none_or(|old| !Arc::ptr_eq(old, a));
     match (data, before) {
@@ -87,9 +87,9 @@ fn changed<'a>(data: &'a Data, before: Option<&Data>) -> Vec<&'a Array> {
 
 /// True where every large array that changed is finite.
 fn all_finite(writes: &BTreeMap<Slot, Data>, state: &State, threads: u32) -> bool {
-    /// Bytes that are looked through in less time than it takes to begin a thread.
+    /// Number of bytes up to which a check by one thread is faster than starting another.
     const FEW: usize = 1 << 22;
-    /// Threads that are as fast as memory is.
+    /// Number of threads that use the full memory bandwidth.
     const MOST: u32 = 4;
     let arrays: Vec<&Array> = writes.iter().flat_map(|(slot, data)| changed(data, state.get(slot))).collect();
     let next = AtomicUsize::new(0);
@@ -250,7 +250,7 @@ mod tests {
         }
         let place = non_finite(&Data::Grid(g.clone()), None, false).unwrap();
         assert_eq!(place, "component 0 is NaN at voxel [9, 2, 3]");
-        // Quarantined once: an array that did not change is not looked at again.
+        // An array that did not change was checked before and is not checked again.
         assert_eq!(non_finite(&Data::Grid(g.clone()), Some(&Data::Grid(g)), false), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Codes of the ABI for the host's own words, and back.
+//! Converts the ABI's codes to the host's types, and back.
 
 use crate::data::{Array, Element, Meaning, Owner, Sampling};
 use meniscus_abi as abi;
@@ -83,7 +83,7 @@ pub(super) fn filled(element: Element, len: u64, value: f64) -> Result<Array, St
             let mut v: Vec<$t> = Vec::new();
             crate::process::trying(|| v.try_reserve_exact(len)).map_err(|_| no_room())?;
             if value.to_bits() == 0 {
-                // There is room. Zeroed memory need not be touched before it is written to.
+                // The memory is available. Zeroed memory is not touched before it is written to.
                 drop(v);
                 return Ok(Array::$variant(vec![0 as $t; len]));
             }

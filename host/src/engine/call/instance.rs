@@ -1,4 +1,4 @@
-//! Instances of plugin nodes, and running their stages.
+//! Creates instances of plugin nodes and runs their stages.
 
 use super::bridge::Bridge;
 use super::paranoid::Fingerprints;
@@ -15,9 +15,9 @@ use std::ffi::CString;
 pub(in crate::engine) struct Instance {
     table: abi::Plugin,
     address: *mut abi::Instance,
-    /// Its node, as a crash is told of.
+    /// Its node, for crash messages.
     subject: String,
-    /// Its plugin, likewise.
+    /// Its plugin, for crash messages.
     plugin: String,
 }
 
@@ -68,7 +68,7 @@ impl Instance {
         })
     }
 
-    /// The longest substep the node would take from here, s.
+    /// The longest substep that the node accepts from here, s.
     pub(in crate::engine) fn suggest_dt(
         &mut self,
         request: &Request,
@@ -93,8 +93,8 @@ impl Instance {
     }
 }
 
-/// Hands a context to `f` and gathers what the call did; `noted` is what is said of it, and of which plugin, should it not
-/// return.
+/// Passes a context to `f` and collects what the call did. `noted` names the call and its plugin in the message if the
+/// call does not return.
 fn call(
     request: &Request,
     noted: (&str, &str),
@@ -144,7 +144,7 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
     let notes = std::mem::take(&mut *bridge.notes());
     let mut desk = std::mem::take(&mut *bridge.desk());
     let ending = match status {
-        // Who said why it failed did not succeed, whatever it returns.
+        // A call that reported an error failed, whatever it returns.
         Status::OK if notes.failure.is_some() => Ending::Failed,
         Status::OK => Ending::Done,
         Status::NOT_CONVERGED => Ending::NotConverged,

@@ -1,8 +1,8 @@
-//! Calls across the C ABI: what a plugin is handed, and what comes back.
+//! Calls across the C ABI: what a plugin receives, and what it returns.
 //!
-//! A [`Bridge`] stands behind `ctx->host` while a call lasts. It answers the plugin's questions from a state
-//! that nobody changes meanwhile, and collects what the plugin writes apart from it, so that a failed or
-//! rejected call has written nothing.
+//! A [`Bridge`] stands behind `ctx->host` while a call lasts. It answers the plugin's requests from a state that does
+//! not change meanwhile, and collects the plugin's writes separately, so that a failed or rejected call has written
+//! nothing.
 
 mod arena;
 mod bridge;
@@ -25,23 +25,23 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Whoever watches a cook. Called from any thread.
+/// The observer of a cook. Called from any thread.
 pub trait Watcher: Sync {
-    /// A stage is `done` (0 to 1, negative where nobody knows).
+    /// Progress of a stage: `done` from 0 to 1, negative if unknown.
     fn progress(&self, node: &str, stage: &str, done: f64);
-    /// A node has something to say.
+    /// A message of a node.
     fn log(&self, node: &str, level: Level, sentence: &str);
 }
 
-/// Where solves should run.
+/// The device for solves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// On a GPU where there is one.
+    /// A GPU if there is one.
     #[default]
     Auto,
     /// On the processor.
     Cpu,
-    /// On a GPU, or not at all.
+    /// A GPU; without one the solve fails.
     Cuda,
 }
 
@@ -59,15 +59,15 @@ impl Device {
 /// Weight of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// For whoever looks into a plugin.
+    /// For plugin authors.
     Debug,
-    /// For whoever watches the cook.
+    /// For users.
     Info,
     /// Something to act on.
     Warning,
 }
 
-/// When a call happens.
+/// The time of a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timing {
     pub(super) time: f64,
@@ -81,7 +81,7 @@ pub(super) struct Timing {
     pub(super) substep: u32,
 }
 
-/// Where an item of a port comes from.
+/// The origin of an item of a port.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// Simulated data.
@@ -97,7 +97,7 @@ pub(super) struct Item {
     pub(super) source: Source,
 }
 
-/// What a call is about.
+/// The subject of a call.
 pub(super) struct Request<'a> {
     /// Node name.
     pub(super) node: &'a str,
@@ -114,15 +114,15 @@ pub(super) struct Request<'a> {
     pub(super) timing: Timing,
     pub(super) threads: u32,
     pub(super) device: Device,
-    /// Nothing is cooked: the question is whether the shot could begin.
+    /// Rehearsal: nothing is cooked; the question is whether the shot could begin.
     pub(super) trial: bool,
-    /// What it may only read is compared with what it was.
+    /// Whether read-only data is compared before and after.
     pub(super) paranoid: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }
 
-/// What a linear solve did.
+/// The statistics of a linear solve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Solve {
     /// Which.
@@ -149,7 +149,7 @@ pub(super) enum Ending {
     Failed,
 }
 
-/// What came back from a call.
+/// The results of a call.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) ending: Ending,

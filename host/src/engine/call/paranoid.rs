@@ -1,11 +1,11 @@
-//! What a plugin is shown to read must be as it was when the call returns: `const` can be cast away.
+//! Checks that a plugin did not change read-only data during a call, since `const` can be cast away.
 
 use super::{Request, Source};
 use crate::data::{Array, Data, Geometry, Grid, Primitives};
 use crate::engine::state::State;
 use std::sync::Arc;
 
-/// The hashes of everything that a call may see and must not change, each with its name.
+/// The hashes of everything that a call may read and must not change, each with its name.
 #[derive(Default)]
 pub(super) struct Fingerprints(Vec<(String, blake3::Hash)>);
 
@@ -30,7 +30,7 @@ impl Fingerprints {
         all
     }
 
-    /// The name of the first that is not as it was.
+    /// The name of the first that has changed.
     pub(super) fn changed(self, after: &Self) -> Option<String> {
         let mut pairs = self.0.into_iter().zip(&after.0);
         pairs.find(|((_, before), (_, after))| before != after).map(|((name, _), _)| name)

@@ -1,4 +1,4 @@
-//! New data in the shape a plugin asks for.
+//! Creates new data in the shape that a plugin asks for.
 
 use super::convert::{element, filled, meaning, owner, room};
 use crate::data::{
@@ -171,18 +171,18 @@ impl Wanted {
     }
 }
 
-/// Attributes, all zero. Many values are zeroed by a second thread as well: one alone does not fill the memory's
-/// bandwidth.
+/// Attributes, all zero. Large ones are zeroed by a second thread as well, because one thread does not use the memory's
+/// full bandwidth.
 fn make_all(wanted: Vec<Wanted>, threads: u32) -> Result<Vec<Attribute>, String> {
-    /// From as many bytes on as take longer to zero than a thread takes to begin, to as many as the process keeps when
-    /// they are freed: larger arrays come from the system, which zeroes them.
+    /// The lower bound: bytes that take longer to zero than a thread takes to start. The upper bound: bytes that the
+    /// process keeps when they are freed; larger arrays come from the system, which zeroes them.
     const MANY: std::ops::Range<u64> = 1 << 23..1 << 30;
     let bytes = |w: &Wanted| w.len.saturating_mul(w.element.size() as u64);
     let all = wanted.iter().map(bytes).fold(0, u64::saturating_add);
     if threads < 2 || !MANY.contains(&all) {
         return wanted.into_iter().map(Wanted::make).collect();
     }
-    // Whether there is room is known before any other thread begins.
+    // The memory is reserved before any other thread starts.
     let empty: Result<Vec<Array>, String> = wanted.iter().map(|w| room(w.element, w.len)).collect();
     let mut arrays: Vec<(Array, usize)> =
         empty?.into_iter().zip(wanted.iter().map(|w| w.len as usize)).collect();
@@ -194,7 +194,7 @@ fn make_all(wanted: Vec<Wanted>, threads: u32) -> Result<Vec<Attribute>, String>
     let zero = |arrays: &mut [(Array, usize)]| arrays.iter_mut().for_each(|(array, len)| array.resize(*len));
     let (first, rest) = arrays.split_at_mut(half.unwrap_or(0));
     std::thread::scope(|scope| {
-        // Where no thread can begin, what it would have zeroed is zeroed below.
+        // If no thread can start, its part is zeroed below.
         let helper = std::thread::Builder::new().spawn_scoped(scope, move || zero(rest));
         zero(first);
         drop(helper);

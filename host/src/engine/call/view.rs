@@ -1,4 +1,4 @@
-//! Views of the host's data as the C ABI shows it.
+//! Views of the host's data in the C ABI's structs.
 
 use super::arena::Arena;
 use super::convert::{element_code, meaning_code, owner_code, sampling_code};
@@ -7,7 +7,7 @@ use meniscus_abi::{self as abi, Growable};
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-/// How the arrays of a view are handed out.
+/// Which addresses a view contains.
 pub(super) trait Pointers {
     /// Addresses to read and to write.
     fn of(array: &mut Arc<Array>) -> (*const c_void, *mut c_void);

@@ -1,4 +1,4 @@
-//! The checkpoints of a folder: the newest are kept.
+//! Keeps the newest checkpoints of a folder and removes the others.
 
 use super::{Checkpoint, CheckpointError, all};
 use std::path::PathBuf;
@@ -23,17 +23,17 @@ impl Keeper {
         all(&self.folder).is_empty()
     }
 
-    /// Writes a checkpoint; then those it makes superfluous go.
+    /// Writes a checkpoint; then removes those that are no longer needed.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<PathBuf, CheckpointError> {
         let path = checkpoint.write(&self.folder)?;
         for old in all(&self.folder).into_iter().filter(|p| *p != path).skip(KEPT - 1) {
-            // One too many does no harm.
+            // A checkpoint too many does no harm.
             let _ = std::fs::remove_file(old);
         }
         Ok(path)
     }
 
-    /// A cook from the start makes the checkpoints of an earlier one worthless.
+    /// Removes the checkpoints of an earlier cook when a cook begins from the start.
     pub fn clear(&self) -> Result<(), CheckpointError> {
         for old in all(&self.folder) {
             std::fs::remove_file(&old)

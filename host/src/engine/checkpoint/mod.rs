@@ -4,8 +4,8 @@
 //! "MNSCHKPT"  version u32  payload length u64  blake3 of the payload [32]  payload
 //! ```
 //!
-//! All numbers are little-endian. Files appear by renaming, so a checkpoint is whole or not there; one that was
-//! cut or changed afterwards is refused by its length and hash.
+//! All numbers are little-endian. Files are created by renaming, so a checkpoint exists completely or not at all. One
+//! that was cut or changed later is refused by its length and hash.
 
 mod keeper;
 mod origin;
@@ -25,7 +25,7 @@ const VERSION: u32 = 2;
 const EXTENSION: &str = "mns";
 /// Bytes before the payload.
 const HEAD: usize = 52;
-/// Most bytes of a checkpoint that is read.
+/// Largest checkpoint that is read, bytes.
 const LARGEST: u64 = 1 << 40;
 
 /// Why a checkpoint could not be written or read: one sentence.
@@ -33,12 +33,12 @@ const LARGEST: u64 = 1 << 40;
 #[error("{0}")]
 pub struct CheckpointError(pub String);
 
-/// A saved state and what it was made from.
+/// A saved state and its origin.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     /// The state.
     pub state: State,
-    /// What it was made from.
+    /// What it was made from: graph, plugins, files.
     pub origin: Origin,
 }
 
@@ -49,7 +49,7 @@ impl Checkpoint {
         state.drop_scratch();
         for (holder, object) in &mut state.holders {
             let (Holder::Object(i) | Holder::Node(i)) = holder;
-            // By its name a node is found again in a graph that numbers its nodes differently.
+            // Nodes are found by name, in case a graph numbers them differently.
             object.name.clone_from(&network.nodes[*i].name);
             object.kind.clone_from(&network.nodes[*i].node_type.id);
         }
@@ -125,7 +125,7 @@ fn file_name(frame: i32, substep: u32) -> String {
     }
 }
 
-/// The moment that a file name tells: the substeps of a frame come before the frame's end.
+/// The moment that a file name stands for: the substeps of a frame come before the frame's end.
 fn moment(path: &Path) -> Option<(i32, u32)> {
     let name = path.file_name()?.to_str()?;
     let middle = name.strip_prefix("checkpoint.")?.strip_suffix(EXTENSION)?.strip_suffix('.')?;

@@ -1,4 +1,4 @@
-//! What a state was made from, and whether another cook may go on from it.
+//! Records what a state was made from, and decides whether another cook may go on from it.
 
 use crate::data::Lifetime;
 use crate::files::open_file;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// A parameter longer than this is kept by its hash.
 const LONGEST: usize = 120;
 
-/// What shapes the result of a cook: settings, nodes, plugins, the files that were read.
+/// Everything that determines the result of a cook: settings, nodes, plugins, files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     /// Settings of the shot by name.
@@ -36,9 +36,9 @@ pub struct Made {
     pub bypass: bool,
     /// It writes files, and nothing reads what it makes.
     pub output: bool,
-    /// It shapes geometry, and does nothing by itself.
+    /// It shapes geometry and has no state.
     pub geometry: bool,
-    /// Something of it is part of the simulated state.
+    /// It owns part of the simulated state.
     pub keeps_state: bool,
     /// Parameters, as text or as the hash of a long text.
     pub params: BTreeMap<String, String>,
@@ -85,8 +85,8 @@ impl Origin {
             .or_insert_with(|| hash.to_owned());
     }
 
-    /// What keeps a cook of `now` from going on from here, if anything: one sentence. Files are looked for relative to
-    /// `folder`.
+    /// The reason why a cook of `now` cannot go on from here, if there is one: one sentence. Files are looked for
+    /// relative to `folder`.
     pub fn misfit(&self, now: &Origin, folder: &Path) -> Option<String> {
         self.settings_differ(now)
             .or_else(|| self.nodes_differ(now))
@@ -124,7 +124,7 @@ impl Origin {
         })
     }
 
-    /// What changed about a node, if anything; `gone` are the nodes that were taken out.
+    /// The change of a node, if there is one; `gone` are the nodes that were removed.
     fn change(&self, was: &Made, is: &Made, gone: &BTreeSet<&str>) -> Option<String> {
         if was.kind != is.kind {
             return Some(format!("it was a {} and is a {}", was.kind, is.kind));
@@ -133,7 +133,7 @@ impl Origin {
             return Some("it was bypassed".into());
         }
         if was.bypass || is.bypass {
-            // An output that wrote nothing so far is as good as new, and what is bypassed now says nothing.
+            // An output that wrote nothing so far counts as new, and a node that is bypassed now does not matter.
             return None;
         }
         if let Some((param, was, is)) = first_change(&was.params, &is.params) {
@@ -155,7 +155,7 @@ impl Origin {
         })
     }
 
-    /// The nodes that stand at a wire when those that are gone pass their inputs through.
+    /// The nodes at the end of a wire when nodes that are gone pass their inputs through.
     fn past<'a>(&'a self, input: &'a String, gone: &BTreeSet<&str>) -> Vec<&'a String> {
         match self.nodes.get(input).filter(|_| gone.contains(input.as_str())) {
             Some(node) => node.inputs.iter().flat_map(|i| self.past(i, gone)).collect(),
@@ -220,8 +220,7 @@ fn made(node: &Bound, network: &Network) -> Made {
     }
 }
 
-/// True for a node without which part of the state would be nobody's. A force changes what others keep, and keeps
-/// nothing of it.
+/// True for a node that owns part of the state. A force changes what others own, and owns nothing of it.
 fn keeps_state(node: &Bound, network: &Network) -> bool {
     let is_kept =
         |p: &PortSpec| p.lifetime == Lifetime::State && Stage::ALL.iter().any(|s| p.access(*s).writes);

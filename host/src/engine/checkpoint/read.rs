@@ -1,5 +1,5 @@
-//! Reading a checkpoint's payload. The hash fits when this runs, so an error here means another writer's bug;
-//! it is still answered with a sentence.
+//! Reads a checkpoint's payload. Its hash was checked before, so an error here means a bug in the writer; it is still
+//! reported in a sentence.
 
 use super::Checkpoint;
 use crate::data::{

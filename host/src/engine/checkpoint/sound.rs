@@ -1,5 +1,5 @@
-//! Whether a state that was read is one that a simulation can have. The hash fits when this runs, so what it finds
-//! was never written by a cook: it is answered with a sentence, before a plugin sees it.
+//! Checks that a state that was read is valid. Its hash was checked before, so no cook wrote what fails here; it is
+//! refused with a sentence before a plugin sees it.
 
 use crate::data::{Data, Geometry, Grid, Lifetime, Owner, Table};
 use crate::engine::call::unsound;
@@ -8,18 +8,18 @@ use crate::graph::{Network, Settings};
 use crate::node::{Carries, PortOwner, PortSpec};
 use std::collections::BTreeSet;
 
-/// Voxels stand at most this far from the origin.
+/// Largest coordinate of a voxel.
 const FARTHEST: i32 = 1 << 29;
 /// Edges of tiles, voxels.
 const EDGES: [u32; 3] = [8, 128, 4096];
-/// Most numbers that an element of an attribute has.
+/// Most components of an attribute's element.
 const MOST_COMPONENTS: usize = 64;
-/// Edges of voxels, m.
+/// Smallest and largest edge of a voxel, m.
 const VOXELS: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 /// A promised substep is at least this part of the shortest that equal substeps would have.
 const SHORTEST: f64 = 1e-6;
 
-/// What is wrong with a state, if anything: one sentence.
+/// The first fault of a state, if there is one: one sentence.
 pub(super) fn check(state: &State, network: &Network) -> Option<String> {
     clock(&state.clock, &network.settings).or_else(|| {
         state.holders.iter().find_map(|(holder, object)| {
@@ -66,7 +66,7 @@ fn clock(clock: &Clock, settings: &Settings) -> Option<String> {
     (!promise_fits || !wish_fits).then(|| "its clock promises a substep that no cook takes".into())
 }
 
-/// What keeps data from being what the nodes declare under that name.
+/// Why data does not match what the nodes declare under that name.
 fn declared(holder: Holder, name: &str, data: &Data, network: &Network) -> Option<String> {
     let is_meant = |port: &&PortSpec, node: usize| {
         let owner_fits = match holder {

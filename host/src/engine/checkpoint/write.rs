@@ -1,4 +1,4 @@
-//! Writing a checkpoint, in pieces: no second copy of the state is made.
+//! Writes a checkpoint in pieces, without a second copy of the state.
 
 use super::{Checkpoint, HEAD, MAGIC, VERSION};
 use crate::data::{Array, Data, Element, Geometry, Grid, Lifetime, Meaning, Owner, Primitives, Table};
@@ -6,12 +6,12 @@ use crate::engine::state::{Clock, Holder};
 use std::fs::File;
 use std::io::{Error, Seek, SeekFrom, Write};
 
-/// Bytes that are hashed and written at once: they stay in the processor's cache meanwhile.
+/// Bytes that are hashed and written at once; they stay in the processor's cache.
 const PIECE: usize = 1 << 18;
 
 /// Fills a new file.
 pub(super) fn file(checkpoint: &Checkpoint, file: &mut File) -> std::io::Result<()> {
-    // Length and hash are known last; until then their place is empty.
+    // Length and hash are known last, so their place is filled at the end.
     file.write_all(&[0; HEAD])?;
     let mut w = Writer { file, hasher: blake3::Hasher::new(), bytes: Vec::new(), length: 0, error: None };
     let origin = serde_json::to_string(&checkpoint.origin)?;
@@ -32,11 +32,11 @@ pub(super) fn file(checkpoint: &Checkpoint, file: &mut File) -> std::io::Result<
 struct Writer<'a> {
     file: &'a mut File,
     hasher: blake3::Hasher,
-    /// What is neither hashed nor written yet.
+    /// Bytes that are neither hashed nor written yet.
     bytes: Vec<u8>,
     /// Bytes hashed and written.
     length: u64,
-    /// The first thing that went wrong; after it nothing is written any more.
+    /// The first error; after it nothing more is written.
     error: Option<Error>,
 }
 

@@ -1,10 +1,11 @@
-//! Chinks: openings between two pockets of air that are too narrow for the grid to say that there is one.
+//! Chinks: openings between two pockets of air that are too narrow for the grid to resolve.
 //!
-//! Around the rim of a bell, cells are mostly solid, and whether the rest of one is air is for a particle or two to say.
-//! A path through such cells would let all the air of the bell go. Air is therefore flooded through passages; what lies
-//! behind chinks joins the pocket to which its widest chink leads, and a chink between two pockets parts them. What joins
-//! must have been of that pocket's air before: the lowest cells of a bell's wall touch both its air and the water around,
-//! and a gap of a cell or two that moving particles leave in that water would draw the bell's air out through the wall.
+//! Around the rim of a diving bell, cells are mostly solid, and one or two particles decide whether the rest of such a
+//! cell is air. A path through these cells would let all the air of the bell escape. Air is therefore flooded through
+//! wide passages only. Air behind a chink joins the pocket to which its widest chink leads; a chink between two pockets
+//! keeps them apart. Air joins a pocket only if it was that pocket's air in the substep before. The lowest cells of a
+//! bell's wall touch both its air and the water around, and a gap of a cell or two that moving particles leave in that
+//! water would otherwise draw the bell's air out through the wall.
 
 use super::sets::{ALL, NONE, Words};
 use super::{DisjointSets, LeafComponents};
@@ -16,26 +17,26 @@ use crate::grid::{Coord, Topology, leaf};
 use glam::IVec3;
 use std::collections::BTreeMap;
 
-/// Least area of air in a face, of a voxel's face, through which two pockets of air are one. A slot as wide as a voxel has
-/// it wherever it lies, and no slot of less than half a voxel.
+/// Smallest area of air in a face, of a voxel's face, that joins two pockets of air. A slot one voxel wide has this
+/// area wherever it lies on the grid; no slot narrower than half a voxel has it.
 const LEAST_PASSAGE: f32 = 0.5;
-/// Fewest cells of a pocket of its own; fewer belong to what is beside them, if its air was in them.
+/// Fewest cells of a pocket of its own. Fewer cells join what is beside them, if that air was in them before.
 const LEAST_POCKET: usize = 8;
-/// Least room, voxels, of a pocket that has air of its own; less belongs to what is beside it.
+/// Smallest open volume, voxels, of a pocket that has air of its own. A smaller one joins what is beside it.
 const LEAST_ROOM: f32 = 0.5;
 
-/// What says how wide the passages between a leaf's cells are.
+/// The fields that say how wide the passages between a leaf's cells are.
 pub(crate) struct Passages<'a> {
-    /// φ, m, and α, where they are stored.
+    /// φ, m, and α in this leaf, where they are stored.
     phi: Option<&'a [f32]>,
     open: Option<[&'a [f32]; 3]>,
-    /// φ and α elsewhere.
+    /// φ and α in other leaves.
     beyond: [f32; 2],
     h: f32,
 }
 
 impl<'a> Passages<'a> {
-    /// Those of a leaf.
+    /// The fields of one leaf.
     pub(crate) fn of(fields: &LiquidFields<'a>, origin: Coord) -> Self {
         let (surface, open) = (fields.surface, fields.open);
         let own = |l: usize| l * leaf::SIZE..(l + 1) * leaf::SIZE;
@@ -47,8 +48,8 @@ impl<'a> Passages<'a> {
         }
     }
 
-    /// Of the lower face of a cell across an axis the part that is open to air, of a voxel's face, the cell and the one
-    /// below it (with a φ, m) being air's: α times the part of it outside the liquid.
+    /// Area of a cell's lower face across an axis that is open to air, of a voxel's face, where the cell and the one
+    /// below it (with a φ, m) are air: α times the part of the face outside the liquid.
     pub(crate) fn width(&self, axis: usize, n: usize, phi_below: f32) -> f32 {
         let outside = 0.5 + 0.5 * (self.phi(n) + phi_below) / self.h;
         self.alpha(axis, n) * outside.min(1.0)
@@ -64,8 +65,8 @@ impl<'a> Passages<'a> {
         self.open.map_or(self.beyond[1], |open| open[axis][n])
     }
 
-    /// The chinks between cells of air inside the leaf: the axes and cells whose lower faces they are, with their widths;
-    /// `cut` are per axis the faces that are partly open.
+    /// The chinks between cells of air inside the leaf: the axes and cells whose lower faces they are, with their
+    /// widths. `cut` holds the partly open faces, per axis.
     pub(crate) fn chinks(&self, liquid: &Words, cut: &[Words; 3]) -> Vec<(usize, usize, f32)> {
         let mut chinks = Vec::new();
         for (axis, cut) in cut.iter().enumerate() {
@@ -87,46 +88,46 @@ pub(crate) fn is_chink(width: f32) -> bool {
 /// A chink between two components of air.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Chink<T> {
-    /// What it lies between.
+    /// The two components it lies between.
     pub(crate) between: (T, T),
-    /// How much of a voxel's face is open to air.
+    /// Area of the chink that is open to air, of a voxel's face.
     pub(crate) width: f32,
 }
 
-/// What is known of cells of air that passages join.
+/// What is known of a set of air cells that passages join.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pocket {
     cells: usize,
-    /// Room in it that no solid fills, voxels; not counted in large ones.
+    /// Open volume in it, voxels; not counted in large ones.
     room: f32,
-    /// The id of the air that was in most of its room a substep ago, [`NEW`] where there was none; of a large one, of
-    /// what lies beside its widest chink. `None` where that is not known.
+    /// The id of the air that was in most of its open volume a substep ago; [`NEW`] where there was none. For a large
+    /// one, the id of what lies beside its widest chink. `None` where that is not known.
     was: Option<i32>,
 }
 
-/// Marks a pocket where no air was.
+/// Marks a pocket that held no air before.
 const NEW: i32 = OUTSIDE - 1;
 
 impl Pocket {
-    /// Whether it is too small to be one of its own.
+    /// Whether it is too small to be a pocket of its own.
     fn is_small(&self) -> bool {
         self.cells < LEAST_POCKET
     }
 
-    /// Whether it is the part of a cell that a wall has left, whose air is for its neighbours to say.
+    /// Whether it is less than a cell, the rest left by a wall, so that its neighbours decide whose air it is.
     fn is_sliver(&self) -> bool {
         self.is_small() && self.room < LEAST_ROOM
     }
 
-    /// Whether both hold the air of one bubble, or new air beside the outside. A gap that opens on the far side of a wall
-    /// is none of the bubble's, or the bubble would grow through the wall.
+    /// Whether both hold the air of one bubble, or new air beside the outside. A gap that opens on the far side of a
+    /// wall is not part of the bubble; otherwise the bubble would grow through the wall.
     fn is_of_one_air(&self, other: &Self) -> bool {
         let (Some(a), Some(b)) = (self.was, other.was) else { return true };
         a == b || (a.min(b), a.max(b)) == (NEW, OUTSIDE)
     }
 }
 
-/// The components of all leaves, and what was where they are.
+/// The components of all leaves, and the air that was in their cells before.
 pub(crate) struct Before<'a> {
     pub(crate) fields: &'a LiquidFields<'a>,
     pub(crate) topology: &'a Topology,
@@ -136,7 +137,7 @@ pub(crate) struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// How much of a component's room, voxels, held which air a substep ago.
+    /// How much of a component's open volume, voxels, held which air a substep ago.
     fn rooms(&self, component: u32, memory: &BubbleMemory) -> BTreeMap<i32, f32> {
         let mut rooms = BTreeMap::new();
         let l = self.first.partition_point(|&first| first <= component) - 1;
@@ -157,7 +158,7 @@ impl Before<'_> {
     }
 }
 
-/// The air with most room, the lowest id of equals.
+/// The id with the largest volume; of equals, the lowest.
 fn most(rooms: &BTreeMap<i32, f32>) -> Option<i32> {
     let larger = |best: Option<(i32, f32)>, (&id, &room): (&i32, &f32)| match best {
         Some((_, most)) if most >= room => best,
@@ -166,8 +167,9 @@ fn most(rooms: &BTreeMap<i32, f32>) -> Option<i32> {
     rooms.iter().fold(None, larger).map(|(id, _)| id)
 }
 
-/// Joins what only chinks lead to, the widest first; `sets` are the components joined by passages, gap boxes after those
-/// of the leaves. Two pockets stay apart, and so does a small one from air that was not in it.
+/// Joins the pockets that only chinks connect, the widest chink first. `sets` are the components joined by passages;
+/// gap boxes are numbered after those of the leaves. Two pockets stay apart, and a small one stays apart from air that
+/// was not in it before.
 pub(crate) fn join(sets: &mut DisjointSets, before: &Before, mut chinks: Vec<Chink<u32>>) {
     if chinks.is_empty() {
         return;
@@ -196,7 +198,7 @@ pub(crate) fn join(sets: &mut DisjointSets, before: &Before, mut chinks: Vec<Chi
     }
 }
 
-/// Finds out which air was where the pockets are that chinks lie between, the widest first.
+/// Finds which air was in the pockets beside each chink, the widest chink first.
 fn remember(
     pockets: &mut [Pocket],
     sets: &mut DisjointSets,
@@ -212,7 +214,7 @@ fn remember(
         if pocket.is_small() {
             small.entry(root).or_default();
         } else if pocket.was.is_none() {
-            // What lies between the leaves was not seen.
+            // Air between the leaves was not recorded.
             let rooms = (component < in_leaves).then(|| before.rooms(component, memory));
             pocket.was = rooms.and_then(|mut rooms| {
                 rooms.remove(&NEW);

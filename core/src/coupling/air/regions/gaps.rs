@@ -1,4 +1,4 @@
-//! The space between and around the leaves as few boxes of inactive tiles.
+//! The inactive space between and around the leaves, described by few boxes of inactive tiles.
 //!
 //! A slab of tiles without any leaf is one box; in a slab with leaves, a row without any is one box; in a
 //! row with leaves, each stretch between two of them is one box. There are at most a few boxes per leaf,

@@ -1,4 +1,4 @@
-//! Air that is joined along walls from which liquid has parted, by gaps too thin for the level set.
+//! Joins air along walls from which liquid has parted, through gaps that are too thin for the level set.
 
 use super::leaf_components::{Kind, LeafComponents, SOLID};
 use super::{DisjointSets, LABEL_SOLID};
@@ -7,7 +7,7 @@ use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use glam::IVec3;
 use std::collections::BTreeMap;
 
-/// The open faces around a cell; those of cells within a leaf's edge of its leaf are found without hashing.
+/// The open faces around a cell; cells inside a leaf are found without a hash look-up.
 pub(crate) struct OpenFaces<'a> {
     open: &'a FaceGrid<f32>,
     origin: Coord,
@@ -34,10 +34,11 @@ impl<'a> OpenFaces<'a> {
         (0..6).filter_map(next)
     }
 
-    /// The cells beside a cell of the leaf that are reached through open faces: through its own, and round the edges of
-    /// those.
+    /// The cells beside a cell of the leaf that are reached through open faces: through its own faces, and around their
+    /// edges through one neighbour more.
     ///
-    /// A cell with one open face, as rounding makes of a wall that lies in a face, sees what the cell before it does.
+    /// A cell with one open face sees what the cell behind that face sees. Rounding makes such cells where a wall lies
+    /// in a face.
     pub(crate) fn beside(&self, cell: Coord) -> Vec<Coord> {
         let mut found = Vec::with_capacity(32);
         found.extend(self.behind(cell));
@@ -58,14 +59,14 @@ impl<'a> OpenFaces<'a> {
     }
 }
 
-/// A liquid cell whose wall had parted, and its place among the components' numbers.
+/// A liquid cell whose wall had parted, and its index among the components.
 pub(crate) struct Gap {
     pub(crate) cell: Coord,
     pub(crate) slot: usize,
     node: u32,
 }
 
-/// The gaps of the substep before that liquid still fills, by slot; numbered from `first` on.
+/// The gaps of the substep before that liquid still covers, by slot; numbered from `first` on.
 pub(crate) fn gaps(
     fields: &LiquidFields,
     topology: &Topology,
@@ -90,10 +91,10 @@ fn kind_at(components: &[LeafComponents], slot: usize) -> Option<Kind> {
     }
 }
 
-/// Joins gaps to each other, to the air they have opened from, and to pockets of air that are new.
+/// Joins gaps to each other, to the air that they opened from, and to new pockets of air.
 ///
-/// A gap between two airs that were apart belongs to one of them and joins neither to the other: a film that liquid has
-/// just left must not let a bubble out.
+/// A gap between two pockets of air that were apart belongs to one of them and does not join them: otherwise a bubble
+/// would escape along a wall that a film of liquid has just left.
 pub(crate) fn join(
     gaps: &[Gap],
     fields: &LiquidFields,
@@ -124,7 +125,7 @@ pub(crate) fn join(
             }
         }
     }
-    // Of each chain of gaps, the air it belongs to.
+    // For each chain of gaps, the air it belongs to.
     let mut owner: BTreeMap<u32, i32> = BTreeMap::new();
     for &(gap, _, before) in contacts.iter().filter(|(_, _, before)| *before >= 0) {
         let owner = owner.entry(sets.find(gap)).or_insert(before);
@@ -140,7 +141,7 @@ pub(crate) fn join(
 
 /// Region of each gap, with its slot; below 0 where no air reaches it.
 pub(crate) fn regions(gaps: &[Gap], label: &[i32], sets: &mut DisjointSets) -> Vec<(usize, i32)> {
-    // A chain of gaps that reaches no air stands for itself, beyond all labels.
+    // A chain of gaps that reaches no air keeps its own number, beyond all labels.
     let mut region = |gap: &Gap| match label.get(sets.find(gap.node) as usize) {
         Some(&region) if region >= 0 => (gap.slot, region),
         _ => (gap.slot, LABEL_SOLID),

@@ -1,4 +1,4 @@
-//! Volumes, centroids, liquid surface areas and contacts of the regions.
+//! Measures the regions: volumes, centroids, areas of liquid surface, contacts.
 
 use super::sets::{ALL, Around, NONE, Words, has};
 use super::skin::{self, SkinCell};
@@ -37,7 +37,7 @@ struct Shares {
     skin: Vec<SkinCell>,
 }
 
-/// What the labelled cells hold.
+/// The measures of all labelled cells.
 pub(crate) struct Measured {
     /// The air regions.
     pub(crate) air: Vec<Region>,
@@ -174,8 +174,8 @@ impl Surroundings<'_> {
         self.air_behind(n).fold(None, greatest).map(|(_, region)| region)
     }
 
-    /// The faces of the liquid cells in `touching` that border air: Σ_f |n_f| α h² over them is the surface's area, because
-    /// the faces across axis a see its projection ∫ |n_a| dA, and n_x² + n_y² + n_z² = 1.
+    /// Faces of the liquid cells in `touching` that border air. Σ_f |n_f| α h² over them is the surface's area: the
+    /// faces across axis a see its projection ∫ |n_a| dA, and n_x² + n_y² + n_z² = 1.
     fn add_contacts(&self, shares: &mut Shares, touching: &Words) {
         for n in offsets(touching) {
             let component = component_of(self.around.label(n)) as u32;
@@ -196,7 +196,7 @@ fn leaf_of<T: Copy>(grid: &Grid<T>, origin: Coord) -> Option<&[T; leaf::SIZE]> {
     grid.values.as_chunks().0.get(grid.topology.leaf_of(origin)?)
 }
 
-/// Whether all values fulfil a condition; without an early end, so that many are looked at at once.
+/// Whether all values fulfil a condition. The loop has no early exit, so that it is vectorised.
 fn all<T: Copy>(values: &[T; leaf::SIZE], holds: impl Fn(T) -> bool) -> bool {
     values.iter().fold(true, |all, &value| all & holds(value))
 }
@@ -233,7 +233,7 @@ fn measure_leaf(
     let phi = leaf_of(fields.surface, origin).unwrap_or(&elsewhere);
     let spray = fields.spray.and_then(|spray| leaf_of(spray, origin));
     let depth = skin::DEPTH * fields.voxel_size() as f32;
-    // All air of one region, no cell of it cut by solids, or by the liquid if that is moved a little.
+    // All cells are air of one region; none is cut by solids, or by the liquid even if its surface moves a little.
     let is_whole = *dry == ALL && cut == NONE && (0..6).all(|k| around.whole(k) == ALL);
     let is_uncut = || {
         all(own, |label| label == own[0])
@@ -263,7 +263,7 @@ fn measure_leaf(
         open: Rows::faces(fields.open, origin),
     };
     at.add_contacts(&mut shares, &touching);
-    // Cells that hold air, or might once the surface is moved a little.
+    // Cells that hold air, or may hold air once the surface moves a little.
     let held: Words = std::array::from_fn(|x| dry[x] | wet[x] & (near[x] | part[x] & touching[x]));
     for n in offsets(&held) {
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
@@ -292,8 +292,8 @@ fn measure_leaf(
     shares
 }
 
-/// The leaves, all liquid, that are farther than two voxels from its surface: however a voxel's fraction moves it, nothing
-/// of them is air or borders any.
+/// The all-liquid leaves that are farther than two voxels from the surface. Moving the surface by a fraction of a voxel
+/// makes none of their cells air or a neighbour of air.
 pub(crate) fn deep_leaves(cells: &Grid<i32>, fields: &LiquidFields) -> Vec<bool> {
     let farthest = -2.0 * fields.voxel_size() as f32;
     let is_deep = |(own, &origin): (&[i32], &Coord)| {

@@ -1,12 +1,12 @@
 //! Connected regions of air and of liquid [Goldade and Batty 2017, §4.2].
 //!
-//! Air is flooded through open faces (6-connected, α > 0, `chinks` aside) over the active leaves and over the
-//! inactive tiles between and around them, so that nesting is found however sparse the leaves are. A region that reaches an
-//! open or kill side of the domain, or unbounded space, is *exterior*. Memory grows with the leaves: the
-//! inactive space is a few boxes per leaf.
+//! Air is flooded through open faces (6-connected, α > 0, `chinks` excepted) over the active leaves and over the
+//! inactive tiles between and around them, so that nested regions are found however sparse the leaves are. A region
+//! that reaches an open or kill side of the domain, or unbounded space, is *exterior*. Memory grows with the number of
+//! leaves: the inactive space takes only a few boxes per leaf.
 //!
-//! The leaves of the open fractions must include every leaf that a solid's surface passes through (inside
-//! the domain), otherwise air leaks through walls that no leaf describes.
+//! The open fractions must have every leaf inside the domain that a solid's surface passes through; otherwise air leaks
+//! through walls that no leaf describes.
 
 mod chinks;
 mod disjoint_sets;
@@ -37,7 +37,7 @@ pub const LABEL_SOLID: i32 = -1;
 /// A connected region of air.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// Volume, m³, below the size of a voxel where liquid or solids cut cells; infinite when exterior.
+    /// Volume, m³, including the partial cells that liquid or solids cut; infinite when exterior.
     pub volume: f64,
     /// Centre of volume in world space, m (of its active cells when exterior).
     pub centroid: DVec3,
@@ -60,18 +60,19 @@ pub struct Regions {
     pub air: Vec<Region>,
     /// Cells of each connected liquid component, in the order of their first cells.
     pub liquid_cells: Vec<usize>,
-    /// The cells of liquid, and those of air.
+    /// The cells of liquid and the cells of air, as bit sets.
     liquid: VoxelMask,
     air_cells: VoxelMask,
     /// Which faces are open.
     open: OpenFaces,
-    /// Per leaf, whether it is deep in the liquid.
+    /// Per leaf, whether all of it is far below the surface.
     deep: Vec<bool>,
     /// Per leaf, its cells near the surface.
     skin: Vec<Vec<skin::SkinCell>>,
     gaps: Gaps,
     gap_regions: Vec<i32>,
-    /// Liquid cells whose walls had parted, by slot, and the region of the air behind; below 0 where there is none.
+    /// Liquid cells whose walls had parted, by slot, and the region of the air behind the wall; below 0 where there is
+    /// none.
     parted: Vec<(usize, i32)>,
 }
 
@@ -123,8 +124,8 @@ impl Regions {
         chinks::join(&mut sets, &before, contacts.chinks);
         links::join(&parted, fields, &topology, &components, &first, &mut sets);
 
-        // A set that holds a leaf component has one as its representative: what lies only in gaps (the
-        // inside of solids, rooms without a leaf) gets no number.
+        // A set that holds a leaf component has one as its representative. A set that lies only in gaps (the inside of
+        // solids, rooms without a leaf) gets no number.
         let kinds = || components.iter().flat_map(|c| &c.kinds);
         let mut label = vec![LABEL_SOLID; in_leaves as usize + gaps.boxes.len()];
         let (mut regions, mut liquids) = (0, 0);
@@ -191,7 +192,7 @@ impl Regions {
         }
     }
 
-    /// Region of the air behind the wall of a liquid cell that had parted from it; below 0 for none.
+    /// Region of the air behind the wall of a liquid cell that had parted from it; below 0 if there is none.
     pub(crate) fn gap_at(&self, cell: Coord) -> i32 {
         if self.parted.is_empty() {
             return LABEL_SOLID;
@@ -240,7 +241,7 @@ fn label_leaves(fields: &LiquidFields, topology: &Topology, open: &OpenFaces) ->
         let lower = open.passable.each_ref().map(|open| *open.words(l));
         let upper = std::array::from_fn(|a| {
             let next = topology.neighbours()[l][face_slot(a, 1)];
-            // Fractions of the upper faces that are not stored say nothing.
+            // Upper faces whose fractions are not stored are treated as unknown.
             let stored = next != leaf::ABSENT && open.known[next as usize];
             let next = if stored { open.passable[a].words(next as usize) } else { &NONE };
             shift(&lower[a], next, a, 1)
@@ -260,7 +261,7 @@ fn label_leaves(fields: &LiquidFields, topology: &Topology, open: &OpenFaces) ->
 #[derive(Default)]
 struct Contacts {
     joined: Vec<(u32, u32)>,
-    /// Those that chinks lie between, inside leaves too.
+    /// The pairs that have chinks between them, inside leaves too.
     chinks: Vec<Chink<u32>>,
 }
 
@@ -271,7 +272,7 @@ impl Contacts {
         }
     }
 
-    /// Joins a pair by a passage, or keeps a chink in mind.
+    /// Joins a pair through a passage, or records a chink.
     fn by_air(&mut self, between: (u32, u32), width: f32) {
         match is_chink(width) {
             true => self.chinks.push(Chink { between, width }),

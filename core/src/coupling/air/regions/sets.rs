@@ -1,4 +1,4 @@
-//! The labelled cells and the open faces as sets of voxels, a bit each: what kernels ask of whole leaves at once.
+//! The labelled cells and the open faces as bit sets, one bit a voxel, so that kernels handle a whole leaf at once.
 
 use super::Regions;
 use crate::grid::morphology::{VoxelMask, shift, words_of};
@@ -22,12 +22,12 @@ pub(crate) struct OpenFaces {
     pub(crate) whole: [VoxelMask; 3],
     /// Per leaf, whether the open fractions are stored on it.
     pub(crate) known: Vec<bool>,
-    /// Whether faces beyond all leaves are passable, whole.
+    /// Whether faces beyond all leaves are fully open.
     beyond: [bool; 2],
 }
 
 impl OpenFaces {
-    /// Those of open fractions on some leaves, all of the fractions' own among them.
+    /// The sets of open fractions stored on some of the leaves; all leaves of the fractions must be among them.
     pub(crate) fn new(open: &FaceGrid<f32>, topology: &Arc<Topology>) -> Self {
         let same = Arc::ptr_eq(topology, &open.topology);
         let leaf_of = |l: usize| if same { Some(l) } else { open.topology.leaf_of(topology.origins()[l]) };

@@ -1,4 +1,5 @@
-//! The cells that the liquid's surface cuts, or might once it is moved a little: what volumes depend on.
+//! The skin: cells that the liquid's surface cuts, or may cut once it is moved a little. Volumes depend on these cells
+//! alone.
 
 use super::{Region, Regions};
 use crate::grid::{Coord, Grid, Transform, halo, leaf};
@@ -6,8 +7,8 @@ use crate::levelset::{FRACTION_HALO, fraction_inside};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
-/// Distance from the surface, voxels, up to which a cell belongs to its skin: one that is cut lies within about one half,
-/// and the surface is moved by a quarter.
+/// Distance from the surface, voxels, up to which a cell belongs to the skin: a cut cell lies within about one half,
+/// and the surface moves by at most a quarter.
 pub(crate) const DEPTH: f32 = 1.5;
 
 /// A cell of the skin, as the regions were measured.
@@ -15,13 +16,13 @@ pub(crate) const DEPTH: f32 = 1.5;
 pub(crate) struct SkinCell {
     /// Its place in the leaf.
     pub(crate) offset: u16,
-    /// The region whose its air is, if any.
+    /// The region that its air belongs to, if any.
     pub(crate) owner: Option<u32>,
     /// Fraction of its volume that no solid fills.
     pub(crate) open: f32,
     /// Fraction that spray fills.
     pub(crate) spray: f32,
-    /// Fraction inside the liquid, of what is open.
+    /// Fraction of its open volume inside the liquid.
     pub(crate) inside: f32,
 }
 
@@ -32,7 +33,7 @@ impl SkinCell {
     }
 }
 
-/// What changes in one leaf: liquid, voxels, and per region its air, voxels, with its first moment in world space.
+/// Changes in one leaf: liquid, voxels, and per region its air, voxels, with its first moment in world space.
 #[derive(Default)]
 struct Change {
     liquid: f64,
@@ -40,8 +41,8 @@ struct Change {
 }
 
 impl Regions {
-    /// The air regions, their volumes and centroids as they are inside a surface that has moved by at most a quarter of a
-    /// voxel, all cells on the side they were on; and what the liquid has more in it, m³.
+    /// Measures the air regions again, with volumes and centroids inside a surface that has moved by at most a quarter
+    /// of a voxel while every cell kept its side. Also returns the volume that the liquid gained, m³.
     pub(crate) fn moved_to(&self, surface: &Grid<f32>, transform: &Transform) -> (Vec<Region>, f64) {
         let h = transform.voxel_size();
         let leaves = self.skin.par_iter().zip(self.cells.topology.origins());

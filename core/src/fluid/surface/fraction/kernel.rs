@@ -1,4 +1,4 @@
-//! Sums over the quadratic B-spline around cell centres: of particles, and of cells that are filled evenly.
+//! Sums over the quadratic B-spline around cell centres, of particles and of evenly filled cells.
 
 use super::weights::Weights;
 use crate::fluid::particles::Particles;
@@ -17,8 +17,8 @@ pub(crate) struct Spread<'a> {
     blocks: Vec<Block>,
 }
 
-/// What the particles of a leaf add to it and the shell around it, and space for the value that is written with the three
-/// of its last row.
+/// The sums that the particles of a leaf add to the leaf and the shell around it, and space for one value more, because
+/// values are written in fours.
 type Block = [f32; block::SIZE + 1];
 
 impl<'a> Spread<'a> {
@@ -98,7 +98,7 @@ fn add(block: &mut Block, first: usize, offsets: impl IntoIterator<Item = Vec3>,
     }
 }
 
-/// The same sum for cells that are filled evenly: `content` each, `beyond` where there is no leaf.
+/// The same sum for evenly filled cells: `content` each, `beyond` where there is no leaf.
 pub(crate) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) -> Vec<f32> {
     let mut sum = vec![0.0f32; content.len()];
     sum.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(8).for_each(|(l, sum)| {
@@ -109,7 +109,7 @@ pub(crate) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) ->
     sum
 }
 
-/// The sum over cells that are filled evenly in the leaf of a block; whether they are all filled alike.
+/// The sum over evenly filled cells in the leaf of a block; and whether all are filled to the same level.
 pub(crate) fn spread_block(block: &[f32; block::SIZE], sum: &mut [f32]) -> bool {
     // The integrals of B over a neighbour of a cell and the cell itself.
     const SHARE: [f32; 2] = [1.0 / 6.0, 4.0 / 6.0];

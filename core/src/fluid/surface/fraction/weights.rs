@@ -1,4 +1,4 @@
-//! How much each particle of a cell counts.
+//! The weight of each particle: how much of a cell it fills.
 
 use super::LEAST_OPEN;
 use crate::fluid::particles::cells::Cells;
@@ -7,22 +7,22 @@ use crate::grid::morphology::offsets;
 use crate::grid::{Topology, leaf};
 use rayon::prelude::*;
 
-/// Stands for the number of particles of a cell that is solid and holds none.
+/// Replaces the number of particles of a solid cell that holds none.
 const SOLID: f32 = -1.0;
-/// Stands for the number of particles of a cell that is full though it holds few.
+/// Replaces the number of particles of a cell that is full though it holds few.
 const FULL: f32 = -2.0;
-/// Stands for the number of particles of a full cell whose particles do not say where its liquid is.
+/// Replaces the number of particles of a full cell whose particles do not tell where its liquid is.
 const GAP: f32 = 1e-3;
 
-/// Per cell, how much each of its particles counts, in cells; for an empty cell, and for one whose particles were thinned, as
-/// much as there is room, if it is full all the same.
+/// Per cell, the weight of each of its particles, in cells. For an empty cell, and for one whose particles were
+/// thinned, its open volume, if it is full all the same.
 ///
-/// A cell whose 26 neighbours are wet (or solid) amid at least half the nominal number of particles is full:
-/// gaps that particles leave between them inside the liquid are not air, and how many particles share it does
-/// not matter. Elsewhere a particle counts for the volume that one has in the full cells next to it, so that neither
-/// chance nor reseeding moves the surface; in spray, away from full cells, for the volume it was seeded with. A cell in
-/// which the air has a particle is not full. A full cell that a wall cuts counts for what the wall leaves of it: for a whole
-/// one, the few particles in a sliver beside a wall would raise the surface there by a fifth of a voxel.
+/// A cell whose 26 neighbours are wet (or solid) and hold at least half the nominal number of particles is full: gaps
+/// between particles inside the liquid are not air, and the number of particles in it does not matter. Elsewhere a
+/// particle counts with the volume of a particle in the full cells beside it, so that neither chance nor reseeding
+/// moves the surface. In spray, away from full cells, it counts with its seeded volume. A cell that holds a particle of
+/// the air is not full. A full cell that a wall cuts counts with its open part: if it counted as a whole cell, the few
+/// particles in a sliver beside a wall would raise the surface there by a fifth of a voxel.
 pub(crate) struct Weights<'a> {
     topology: &'a Topology,
     per_voxel: f32,
@@ -91,7 +91,7 @@ impl<'a> Weights<'a> {
         weights
     }
 
-    /// The share of a whole full cell that a particle has, from the full cells around each and one as it was seeded.
+    /// The share of a full cell that one particle has, from the full cells around each and the seeded share.
     fn of_particles_nearby(&self, full: &[f32; block::SIZE], l: usize) -> block::Rows<f32> {
         let sum = |[a, b, c]: [f32; 3]| a + b + c;
         let counts = full.map(|count| if count >= 1.0 { count } else { 0.0 });
@@ -132,7 +132,7 @@ fn content(cells: &Cells, open: Option<&[f32]>) -> Vec<f32> {
     content
 }
 
-/// Whether each cell of a leaf is liquid throughout, from the [`content`] around it.
+/// Whether each cell of a leaf is full of liquid, from the [`content`] around it.
 fn full_cells(content: &[f32; block::SIZE], per_voxel: f32) -> block::Rows<bool> {
     let nominal = |count: f32| if count == FULL { per_voxel } else { count.max(0.0) };
     let totals = block::around(&content.map(nominal), |[a, b, c]| a + b + c);

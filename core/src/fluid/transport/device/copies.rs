@@ -1,4 +1,4 @@
-//! What of a liquid is on a device, and what it makes of it; what touches a solid lands here.
+//! The copies of a liquid on a device; collisions with solids are computed here, on the processor.
 
 use super::Mover;
 use crate::fluid::particles::cells::{CHUNK, Cells};
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A thing and the stamp it goes by on the device; another thing gets another stamp.
+/// A value and its stamp on the device; every new value gets a new stamp.
 struct Stamps<T> {
     known: Vec<(Arc<T>, Stamp)>,
     next: u64,
@@ -29,7 +29,7 @@ impl<T> Stamps<T> {
         Self { known: Vec::new(), next: 1 }
     }
 
-    /// The stamp of what stands at place `n` from now on.
+    /// A new stamp for the value at index `n`.
     fn of(&mut self, n: usize, thing: &Arc<T>, same: impl Fn(&T, &T) -> bool) -> Stamp {
         match self.known.get(n) {
             Some((known, stamp)) if Arc::ptr_eq(known, thing) || same(known, thing) => *stamp,
@@ -95,7 +95,8 @@ impl<D: cuda::Device> Mover for OnDevice<D> {
         let (frame, origin) = (particles.frame(&way.transform), particles.origin);
         let h = way.transform.voxel_size();
         let fastest = fastest_solid(solids, origin, particles, h);
-        // Those that outrun the velocity move with their own, as the newest do: there, they are the newest.
+        // Particles that leave the known velocity move with their own, as new particles do. On the device they are
+        // treated as new ones.
         let alone = |(&id, &v): (&i64, &Vec3)| if way.outruns(v) { i64::MAX } else { id };
         let ids = match particles.velocity.par_iter().any(|&v| way.outruns(v)) {
             true => Cow::Owned(particles.id.par_iter().zip(&particles.velocity).map(alone).collect()),
@@ -175,7 +176,7 @@ impl<D: cuda::Device> Mover for OnDevice<D> {
         let (position, faces) = (Stamped::unknown(particles.position.as_slice()), field(velocity));
         let there = &mut self.particles;
         there.faces_to_particles(&list, position, on_device(&frame), &faces, &exchange, Stamp::NONE)?;
-        // All or nothing: where the device fails, the processor begins with what the device began with.
+        // All or nothing: if the device fails, the processor starts from the same input.
         let mut fetched: [Vec<Vec3>; 4] = std::array::from_fn(|_| vec![Vec3::ZERO; particles.len()]);
         let [v, rows @ ..] = &mut fetched;
         there.fetch_velocity(v)?;
@@ -198,8 +199,8 @@ fn field(faces: &FaceGrid<f32>) -> Field<'_> {
     Field { values, background: faces.background }
 }
 
-/// Puts particles where the device took them; those that a source drives, and those that meet a solid, are swept along
-/// their way here. Removes those beyond sides of the domain that remove liquid.
+/// Sets particles to where the device moved them. Those that a source drives, and those that meet a solid, are moved
+/// along their way here. Removes those beyond sides of the domain that remove liquid.
 fn land<'a>(
     particles: &mut Particles,
     frame: &IndexFrame,

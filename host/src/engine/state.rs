@@ -46,7 +46,7 @@ pub struct Slot {
 /// All simulated state. Cloning is cheap: arrays are shared until written.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Where the cook stands.
+    /// The time that the cook has reached.
     pub clock: Clock,
     /// Data by holder; objects are here from their first frame to their last.
     pub holders: BTreeMap<Holder, Object>,

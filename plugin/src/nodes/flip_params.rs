@@ -142,7 +142,7 @@ pub const PARAMS: &[Param] = &[
 
 /// The core's settings from the parameters; limits that contradict each other are an error.
 pub fn flip_params(call: &Call, particle_separation: f64) -> Result<FlipParams, Failure> {
-    /// Layers from which on a cell and those around it are clear of the surface.
+    /// Smallest particle band, voxels, for which thinned cells and the cells around them are clear of the surface.
     const LEAST_BAND: f64 = 3.0;
     let mut params = FlipParams::for_voxel(2.0 * particle_separation as f32);
     params.particle_separation = particle_separation as f32;

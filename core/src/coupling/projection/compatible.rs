@@ -14,8 +14,8 @@ pub(crate) struct Leftover {
     pub(crate) per_cell: Vec<f64>,
 }
 
-/// Shares the total outflow prescribed to each closed volume (by its walls and sources) among its air in
-/// proportion to volume, so that the air yields to what the liquid wants; among its cells when it has none.
+/// Shares the total outflow prescribed to each closed volume (by its walls and sources) among its air regions in
+/// proportion to their volumes, so that the liquid keeps its divergence; among its liquid cells when it has no air.
 pub(crate) fn compatible(regions: &Regions, volumes: &[ClosedVolume], flux: &Flux, h: f64) -> Leftover {
     let mut left =
         Leftover { air: vec![0.0; regions.air.len()], per_cell: vec![0.0; regions.liquid_cells.len()] };

@@ -74,7 +74,7 @@ fn displacement(
     let (density, domain) = (Density::Uniform(1.0), *solids.domain);
     let at_rest = LiquidFields::new(*transform, domain, &crowds.surface, &fields.open, &still, density);
     let liquid = LiquidFields { source: Some(&crowds.growth), ..at_rest };
-    // A projection over a unit of time of a liquid at rest, whose velocity is then the displacement.
+    // A projection of a liquid at rest over one unit of time; the resulting velocity is the displacement.
     let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
     let go_on = &mut |_| ControlFlow::Continue(());
     let solver = &mut *solver(Device::Cpu);

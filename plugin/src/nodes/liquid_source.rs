@@ -221,7 +221,7 @@ struct Stroke {
 }
 
 impl Stroke {
-    /// Travel of the lattice before this substep, m.
+    /// The first substep of a source whose lattice has moved by `travelled`, m, already: its region is filled.
     fn first(travelled: DVec3) -> Self {
         Self { travelled, way: DVec3::ZERO, fills: true }
     }

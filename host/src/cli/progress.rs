@@ -81,8 +81,8 @@ impl Progress {
         }
         let left_out = |(node, said): (&String, &Said)| match said.left_out {
             0 => None,
-            1 => Some(format!("warning: {node}: one more message of this node is not shown")),
-            n => Some(format!("warning: {node}: {n} more messages of this node are not shown")),
+            1 => Some(format!("warning: {node}: one more sentence of it is left out")),
+            n => Some(format!("warning: {node}: {n} more sentences of it are left out")),
         };
         self.with(|s| s.said.iter().filter_map(left_out).for_each(|line| tell(&line)));
     }

@@ -68,11 +68,11 @@ def row(scene, settings, folder):
     liquid = off([w["volume"] / w["rest_volume"] - 1 for w in water])
     found = off([w["found_volume"] / w["rest_volume"] - 1 for w in water])
     of_air = [air(line) for line in stats]
-    enclosed = off([volume / rest - 1 for volume, rest in of_air if rest > 0])
-    seconds = np.mean([sum(line["stages"].values()) for line in stats])
+    most = max(rest for _, rest in of_air)
+    enclosed = off([(volume - rest) / most for volume, rest in of_air if most > 0])
     name = scene.replace("_", " ") + (f", {settings[0].split('.')[-1].replace('=', ' ')}" if settings else "")
     kept = f"{of_air[0][1]:.2f} to {of_air[-1][1]:.2f}" if of_air[0][1] > 0 else "-"
-    cells = [name, stats[-1]["frame"], len(stats), f"{seconds:.2f}", liquid, found, enclosed, kept]
+    cells = [name, stats[-1]["frame"], len(stats), liquid, found, enclosed, kept]
     return "| " + " | ".join(str(c) for c in cells) + " |"
 
 
@@ -157,8 +157,8 @@ def picture(folder, frame):
 def main():
     meniscus, out = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     pictures = HERE / "pictures"
-    print("| shot | last frame | substeps | s a substep | liquid, worst / rms % | as found | air, worst / rms % | air, l |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| shot | last frame | substeps | liquid, worst / rms % | as found | air, worst / rms % | air, l |")
+    print("|---|---|---|---|---|---|---|")
     for scene, frames, variants in SCENES:
         folders = [shot(meniscus, out, scene, settings) for settings in variants]
         for settings, folder in zip(variants, folders):

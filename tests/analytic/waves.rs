@@ -91,7 +91,7 @@ fn bessel_ratio(x: f64) -> f64 {
 /// A column between closed ends half a wave apart, of a radius of so many voxels, waved by half a voxel: its rate and
 /// Rayleigh's, 1/s: ω² = σ/(ρR³) kR (k²R² − 1) I₁(kR)/I₀(kR), a frequency where that is positive and a growth where it is
 /// negative [Rayleigh 1878].
-fn column(kr: f64, radius: f64) -> [f64; 2] {
+fn column(kr: f64, radius: f64, seed: u32) -> [f64; 2] {
     const VOXEL: f64 = 0.01;
     const AROUND: u32 = 48;
     let radius = radius * VOXEL;
@@ -116,7 +116,7 @@ fn column(kr: f64, radius: f64) -> [f64; 2] {
     let wide = 2.0 * radius + 16.0 * VOXEL;
     let nodes = [
         json!({ "name": "water", "type": "liquid_object", "inputs": ["fill"],
-                "params": { "particle_separation": 0.5 * VOXEL } }),
+                "params": { "particle_separation": 0.5 * VOXEL, "seed": seed } }),
         json!({ "name": "flip", "type": "flip_solver", "inputs": ["water"], "params": {
             "limit_size": [length, wide, wide], "surface_tension": TENSION,
             "side_neg_x": "closed", "side_pos_x": "closed", "side_neg_y": "open",
@@ -135,9 +135,15 @@ fn column(kr: f64, radius: f64) -> [f64; 2] {
     [measured, theory]
 }
 
+/// Where its particles start moves the rate of one column by a hundredth or two, so it is the mean of some that is compared.
 fn check_column(kr: f64, radius: f64) {
-    let [measured, theory] = column(kr, radius);
-    assert!((measured / theory - 1.0).abs() < 0.05, "kR {kr}: {measured} 1/s, not {theory} 1/s");
+    const SEEDS: u32 = 3;
+    let off = (0..SEEDS).map(|seed| {
+        let [measured, theory] = column(kr, radius, seed);
+        measured / theory - 1.0
+    });
+    let mean = off.sum::<f64>() / f64::from(SEEDS);
+    assert!(mean.abs() < 0.05, "kR {kr}: off by {mean} on average");
 }
 
 #[test]

@@ -116,7 +116,10 @@ fn in_a_process(path: &Path) -> Option<Scanned> {
             Ok(Some(status)) => break Some(status),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(pause),
             _ => {
-                // It may have ended meanwhile; what counts is that it is gone.
+                // The shield and the process behind it are a group. It may have ended meanwhile; what counts is that it
+                // is gone.
+                // SAFETY: the child has not been waited for, so its group is nobody else's.
+                unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;

@@ -137,10 +137,21 @@ pub(super) fn children() -> Vec<i32> {
     numbers.filter(is_child).collect()
 }
 
+/// Whether a process has been killed and only gives its memory back: that takes a while if it has much of it.
+fn is_killed(process: i32) -> bool {
+    /// The bit of SIGKILL in a mask of signals.
+    const KILL: u64 = 1 << (libc::SIGKILL - 1);
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let mut masks =
+        status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or(line.strip_prefix("ShdPnd:")));
+    masks.any(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & KILL != 0))
+}
+
 /// Whether a process has ended already, and its name.
 fn state(process: i32) -> (bool, String) {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let ended = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']));
+    let ended = ended || is_killed(process);
     let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     (ended, crate::text::one_line(name.trim_end(), 32))
 }

@@ -40,6 +40,7 @@ pub trait Device: Send {
 
     /// Launches a program so many times, one after the other, without waiting for the end.
     ///
+    /// # Safety
     /// The addresses among the arguments must belong to living memory of this device for as long as the kernels need
     /// it.
     unsafe fn run(&mut self, program: &Program, times: usize) -> Result<(), Failure>;

@@ -8,6 +8,7 @@
 #include "meniscus.h"
 
 #include <fcntl.h>
+#include <fenv.h>
 #include <sys/stat.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const mns_port_t ports[] = {
 };
 
 enum { PRINTS, PRINTS_AND_CRASHES, PRINTS_A_MILLION, LOGS_A_MILLION, KILLS_PARENT, STOPS_PARENT, LEAVES_PROCESSES,
-       DOUBLES, CLOSES_FILES, CLOSES_THE_LOCK, REPLACES_FILES, NODES };
+       DOUBLES, CLOSES_FILES, CLOSES_THE_LOCK, REPLACES_FILES, ROUNDS_UP, NODES };
 
 #define FORCE(id_)                                                                                           \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = "Reaches for what is not its own.", \
@@ -41,6 +42,7 @@ static const mns_node_t nodes[NODES] = {
     [CLOSES_FILES] = FORCE("test.closes_files"),
     [CLOSES_THE_LOCK] = FORCE("test.closes_the_lock"),
     [REPLACES_FILES] = FORCE("test.replaces_files"),
+    [ROUNDS_UP] = FORCE("test.rounds_up"),
 };
 
 /* Another process is given something to end by: it is found by its name. */
@@ -104,6 +106,7 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
         for (int i = 3; i < 1000; ++i) close(i);
         return MNS_OK;
     case CLOSES_THE_LOCK: close_the_lock(); return MNS_OK;
+    case ROUNDS_UP: fesetround(FE_UPWARD); return MNS_OK;
     case REPLACES_FILES: {
         /* Files on a disk alone: others of the same numbers take what is written next. */
         const int other = open("/dev/null", O_RDWR);

@@ -1,7 +1,7 @@
 //! OpenVDB for the host: writing, reading and ray tracing `.vdb` grids through a small C++ shim.
 //!
 //! Leaves are 8×8×8 voxels in OpenVDB's own order, `n = (x&7)<<6 | (y&7)<<3 | (z&7)`, so that a leaf pool goes
-//! into a file by plain copies. Files are byte-identical for equal grids ([`write()`]).
+//! into a file by plain copies. Files are byte-identical for equal grids ([`to_bytes`]).
 
 mod content;
 mod error;

@@ -43,6 +43,11 @@ impl Lock {
             // On every try: the last holder may have removed the folder.
             let made = (!folder.exists()).then(|| folder.to_path_buf());
             std::fs::create_dir_all(folder).map_err(cannot)?;
+            // What a link leads to is somebody's file, and a pipe is none.
+            if std::fs::symlink_metadata(&path).is_ok_and(|it| !it.is_file()) {
+                let sentence = format!("{} is a link or no file at all: remove it", path.display());
+                return Err(CookError::Failed(sentence));
+            }
             let mut open = OpenOptions::new();
             let open = open.read(true).write(true).create(true).truncate(false);
             let mut file = open.open(&path).map_err(|e| {
@@ -183,6 +188,18 @@ mod tests {
         drop(Lock::take(&folder).unwrap());
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         assert!(folder.exists(), "it was there before");
+    }
+
+    #[test]
+    fn what_a_link_leads_to_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let (precious, folder) = (dir.path().join("precious.txt"), dir.path().join("out"));
+        std::fs::write(&precious, b"mine").unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(&precious, folder.join(NAME)).unwrap();
+        let refused = Lock::take(&folder).unwrap_err().to_string();
+        assert!(refused.contains("cook.lock is a link"), "{refused}");
+        assert_eq!(std::fs::read(&precious).unwrap(), b"mine");
     }
 
     #[test]

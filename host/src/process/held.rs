@@ -93,9 +93,29 @@ pub(super) fn hold_own(voices: [i32; 2]) {
     WORKER.store(std::process::id().cast_signed(), Ordering::SeqCst);
 }
 
+/// Sets this thread's arithmetic back to what every program starts with: rounding to nearest, denormal numbers kept.
+/// A plugin that left it otherwise would change all results after its own.
+#[cfg(target_arch = "x86_64")]
+fn round_to_nearest() {
+    /// All exceptions masked, rounding to nearest, denormal numbers kept.
+    const START: u32 = 0x1f80;
+    /// The flags of what happened so far, which change no result.
+    const HAPPENED: u32 = 0x3f;
+    let (start, mut now) = (START, 0u32);
+    // SAFETY: stores the control register of this thread to `now`, and loads a valid value.
+    unsafe {
+        std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut now, options(nostack));
+        if now & !HAPPENED != START {
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const start, options(nostack));
+        }
+    }
+}
+
 /// Checks after a call that the plugin left everything as it was, and ends the process if it did not: a file opened
 /// under the number of a closed one would receive what others write.
 pub(super) fn look() {
+    #[cfg(target_arch = "x86_64")]
+    round_to_nearest();
     #[cfg(unix)]
     {
         let worker = WORKER.load(Ordering::SeqCst);

@@ -179,6 +179,20 @@ fn who_closes_the_files_of_the_program_is_named() {
     }
 }
 
+/// Arithmetic is a thread's, and our nodes compute in the thread of the call.
+#[test]
+fn how_a_plugin_rounds_changes_nothing_of_others() {
+    let [quiet, rounds] = ["test.prints", "test.rounds_up"].map(|kind| {
+        let shot = shot(kind);
+        assert!(shot.command(&["--threads", "1"]).output().expect("meniscus starts").status.success());
+        shot
+    });
+    for folder in ["cache", "points"].iter().filter(|f| quiet.out().join(f).is_dir()) {
+        meniscus_tests::assert_same_files(&quiet.out().join(folder), &rounds.out().join(folder), &[]);
+    }
+    assert!(quiet.out().join("cache").is_dir());
+}
+
 /// `meniscus nodes` with the plugins and the home of a shot.
 fn nodes(shot: &Shot, extra: &[&str]) -> Command {
     let mut command = meniscus(&["nodes"]);

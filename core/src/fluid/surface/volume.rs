@@ -45,7 +45,7 @@ impl VolumeControl {
 impl Default for VolumeControl {
     /// Three frames of 1/24 s.
     fn default() -> Self {
-        Self::within(0.125)
+        Self { gain: 2.3 / 0.125, spread: true }
     }
 }
 

@@ -1,101 +1,21 @@
 //! Cooking a shot: frames, outputs, statistics, checkpoints.
 
-use super::call::Device;
 use super::checkpoint::{self, Checkpoint, Keeper, Origin};
+use super::cook_options::{CookError, CookOptions, Ended, Onlooker};
 use super::estimate::estimate;
 use super::frames::{Asked, Finished, Frames, Written};
 use super::listed::{self, Listed};
 use super::lock::Lock;
 use super::outputs::Outputs;
-use super::record::{Record, StatsFile};
+use super::record::StatsFile;
 use super::rehearsal::rehearse;
 use super::simulation::{Simulation, Stop};
-use super::stats::SubstepStats;
-use crate::graph::{Network, Problem, Problems};
+use crate::graph::{Network, Problem};
 use crate::loader::Plugins;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// The options of a cook.
-pub struct CookOptions<'a> {
-    /// Folder of everything written.
-    pub out: &'a Path,
-    /// Folder of the graph file; file parameters are relative to it.
-    pub folder: &'a Path,
-    /// First and last frame to write, when not the graph's own. The simulation always begins with the graph's
-    /// first frame or a checkpoint.
-    pub frames: Option<(i32, i32)>,
-    /// Goes on from the latest checkpoint in `out`.
-    pub resume: bool,
-    /// Removes what an earlier cook listed in `cook.json` and this one will not write.
-    pub replace: bool,
-    /// Frames between checkpoints.
-    pub checkpoint_every: u32,
-    /// Thread budget.
-    pub threads: u32,
-    /// The device for solves.
-    pub device: Device,
-    /// Memory that may be used, bytes; a shot that is expected to need more is refused.
-    pub room: Option<f64>,
-    /// Checks at every call of a node that it did not change read-only data.
-    pub paranoid: bool,
-    /// Finish the substep, write a checkpoint and end.
-    pub stop: &'a AtomicBool,
-    /// End at once; the substep under way is lost.
-    pub cancel: &'a AtomicBool,
-    /// The contents of `cook.json`.
-    pub record: &'a Record,
-}
-
-/// The observer of a cook, called from the cooking thread.
-pub trait Onlooker: super::Watcher {
-    /// The shot is about to begin, or to go on, at this frame.
-    fn begins(&self, frame: i32, last: i32);
-    /// A substep is done; `fraction` of its frame is.
-    fn substep(&self, stats: &SubstepStats, fraction: f64);
-    /// A frame is done and these files are written.
-    fn frame(&self, frame: i32, files: &[PathBuf]);
-}
-
-/// How a cook ended without failing.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
-    /// Every frame is written.
-    Done,
-    /// It was stopped; this checkpoint holds what was done.
-    Interrupted(PathBuf),
-}
-
-/// Why a cook failed; what is on disk stays.
-#[derive(Debug, thiserror::Error)]
-pub enum CookError {
-    /// The graph cannot be cooked.
-    #[error("{0}")]
-    Graph(Problems),
-    /// A node failed, or a file could not be written; one sentence.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl From<Problem> for CookError {
-    fn from(p: Problem) -> Self {
-        CookError::Failed(p.to_string())
-    }
-}
-
-impl From<std::io::Error> for CookError {
-    fn from(e: std::io::Error) -> Self {
-        CookError::Failed(e.to_string())
-    }
-}
-
-impl From<checkpoint::CheckpointError> for CookError {
-    fn from(e: checkpoint::CheckpointError) -> Self {
-        CookError::Failed(e.to_string())
-    }
-}
 
 /// Cooks a network.
 pub fn cook(

@@ -1,6 +1,6 @@
 //! Computes the space that a shot takes up, before anything is simulated.
 
-use super::scene::upstream;
+use super::upstream::upstream;
 use crate::geometry::Evaluator;
 use crate::graph::Network;
 use crate::node::{NodeKind, Params, Value};

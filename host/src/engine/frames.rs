@@ -1,7 +1,7 @@
 //! Writes frames while the next one is cooked: pictures and caches, then the checkpoint.
 
 use super::checkpoint::{Checkpoint, Keeper};
-use super::cook::CookError;
+use super::cook_options::CookError;
 use super::outputs::{Outputs, View};
 use crate::process::board::{waits_for_frame, writes_frame};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Locks a cook's folder, so that only one process cooks into it. The lock ends with the process, however that ends.
 
-use super::cook::CookError;
+use super::cook_options::CookError;
 use crate::process::Held;
 use serde_json::{Value as Json, json};
 use std::fs::{File, OpenOptions, TryLockError};

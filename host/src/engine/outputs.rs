@@ -1,6 +1,6 @@
 //! The output nodes of a cook.
 
-use super::cook::{CookError, CookOptions};
+use super::cook_options::{CookError, CookOptions};
 use super::extent::extents;
 use super::listed::Listed;
 use super::plan_check::offer;

@@ -1,8 +1,8 @@
 //! Checks a plan before anything runs: every read has an earlier writer, and all nodes declare a port's name alike.
 
 use super::plan::{Call, Plan, contract};
-use super::scene::{GEOMETRY_PORT, upstream};
 use super::state::{Holder, Slot};
+use super::upstream::{GEOMETRY_PORT, upstream};
 use crate::graph::{Bound, Network, Problem, Problems};
 use crate::node::{Carries, Merge, NodeKind, PortOwner, PortSpec, Stage};
 use crate::output::{self, Offer, Offered};

@@ -2,9 +2,9 @@
 
 use super::call::{Device, Level, Watcher};
 use super::simulation::{Simulation, Stop};
+use super::span::span;
 use super::state::Clock;
 use super::stats::Gathering;
-use super::substep::span;
 use crate::graph::{Network, Problem, Problems};
 use crate::loader::Plugins;
 use std::collections::{BTreeMap, BTreeSet};

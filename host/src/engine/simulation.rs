@@ -3,6 +3,7 @@
 use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
 use super::plan::{Call, Plan, contract};
 use super::plan_check;
+use super::span::span;
 use super::state::{Clock, Holder, Slot, State};
 use super::stats::Gathering;
 use crate::data::{Geometry, Object};
@@ -337,7 +338,7 @@ impl<'a> Simulation<'a> {
         let mut begun = Vec::new();
         for object in self.plan.objects.clone() {
             let bound = &self.network.nodes[object];
-            let (start, end) = super::substep::span(bound, shot);
+            let (start, end) = span(bound, shot);
             let holder = Holder::Object(object);
             if frame > end {
                 self.state.holders.remove(&holder);
@@ -351,7 +352,7 @@ impl<'a> Simulation<'a> {
             }
         }
         for call in begun.into_iter().flat_map(|o| self.plan.meetings(self.network, o)).collect::<Vec<_>>() {
-            let (start, end) = super::substep::span(&self.network.nodes[call.node], shot);
+            let (start, end) = span(&self.network.nodes[call.node], shot);
             if (start..=end).contains(&frame) {
                 self.init(&call, gathering)?;
             }

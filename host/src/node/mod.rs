@@ -4,9 +4,11 @@
 //! drives the checks of a graph, the help text, and the reading of parameters.
 
 mod contract;
+mod kind;
 mod param;
 mod spec;
 
 pub use contract::{Access, Carries, Contract, Merge, PortOwner, PortSpec, Role, Stage, Step};
+pub use kind::NodeKind;
 pub use param::{Params, Value};
-pub use spec::{NodeKind, NodeType, ParamKind, ParamSpec, Range};
+pub use spec::{NodeType, ParamKind, ParamSpec, Range};

@@ -3,6 +3,7 @@
 //! It reaches every solver, ours included, through the C ABI alone.
 
 pub mod cli;
+mod cuda;
 pub mod data;
 pub mod engine;
 pub mod files;

@@ -60,8 +60,10 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
 /* Stages. `init` runs once, at an object's first frame: first of the object, which makes its data; then, when every
  * object that begins there is made, of the forces that are there and of the solver it is wired into, in wire order.
  * They may refuse what they could never step, and put right what the object could not know, before anything is
- * written to disk. The others are entries of a schedule. */
-enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5 };
+ * written to disk. The others are entries of a schedule. In `contribute` a participant of a coupling writes its share
+ * of the system at ports of its objects; the outermost coupling reads all shares in `solve`, solves once, and writes
+ * back what each asked for. */
+enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };
 #define MNS_STAGES 8u /* room in mns_port_t.access */
 
 /* A mask bit of a node kind or of a stage. */
@@ -70,9 +72,14 @@ enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SO
 /* mns_node_t.flags */
 enum {
     MNS_ACCEPTS_SOURCES = 1, /* solver: what it solves may gain and lose mass, so source nodes may be wired in */
-    MNS_IS_SOURCE = 2        /* force: adds or removes mass */
+    MNS_IS_SOURCE = 2,       /* force: adds or removes mass */
+    MNS_MOVES_FIRST = 4      /* solver: what it solves are solids. Solvers that are in no coupling step in the order of
+                                their names, those with this flag first, so that the others meet solids where they
+                                are going */
 };
 
+/* REQUIRED: the graph is refused where there is no GPU, or where its user wants none. Buffers are in host memory; what
+ * a node keeps on a device is a cache. */
 enum { MNS_GPU_NEVER = 0, MNS_GPU_OPTIONAL = 1, MNS_GPU_REQUIRED = 2 };
 
 /* What a port carries. */
@@ -80,14 +87,18 @@ enum { MNS_GRID = 0, MNS_GEOMETRY = 1, MNS_TABLE = 2 };
 
 /* Whose data a port names, and what its items are:
  *   OBJECT       the object being created, acted on or solved; one item.
+ *   SOLVED       solver only: all objects it solves, in the order of their names; item i is the same object for
+ *                every port of this owner. A stage with access to such a port runs once, its ctx->object NULL, and
+ *                has no ports of OBJECT; stages without run once an object. `init` runs once for a new object in
+ *                any case, and may have both.
  *   AFFECTOR     every other object wired into the solver, in wire order; item i is the same object for
  *                every affector port of the node.
  *   INPUT        the geometry wired into this node, in wire order, as it is at the end of the substep
  *                (at the first frame's time for `init`), with point attribute `v` where it moves.
- *   PARTICIPANT  coupling only: the objects of the participants of one role, in wire order; item i is the
- *                same object for every port of that role.
+ *   PARTICIPANT  coupling only: the objects that the participants of one role solve, of that role's medium, in the
+ *                order of their names; item i is the same object for every port of that role.
  *   NODE         data kept for this node itself; one item. */
-enum { MNS_OF_OBJECT = 0, MNS_OF_AFFECTOR = 1, MNS_OF_INPUT = 2, MNS_OF_PARTICIPANT = 3, MNS_OF_NODE = 4 };
+enum { MNS_OF_OBJECT = 0, MNS_OF_AFFECTOR = 1, MNS_OF_INPUT = 2, MNS_OF_PARTICIPANT = 3, MNS_OF_NODE = 4, MNS_OF_SOLVED = 5 };
 
 /* Where a grid's values sit. FACE: component c of voxel ijk is on its LOWER face across axis c. NODE: on the
  * voxel's lower corner. Integer index coordinates are cell centres. */
@@ -101,6 +112,18 @@ enum { MNS_NO_ACCESS = 0, MNS_READ = 1, MNS_WRITE = 2, MNS_READ_WRITE = 3 };
 
 /* How what several writers of one substep put into a port goes together, voxel by voxel. */
 enum { MNS_REPLACE = 0, MNS_ADD = 1, MNS_MIN = 2 };
+
+/* What a grid means to other programs. */
+enum { MNS_PLAIN_GRID = 0, MNS_LEVEL_SET = 1, MNS_FOG = 2 };
+
+/* How pictures draw a level set. */
+enum { MNS_NOT_DRAWN = 0, MNS_DRAWN_AS_LIQUID = 1, MNS_DRAWN_AS_SOLID = 2 };
+
+/* mns_port_t.flags */
+enum {
+    MNS_RESULT = 1,  /* caches write it unless their user names something else, in the order of these ports */
+    MNS_MOVABLE = 2  /* geometry of an object: forces act on its points. Of a force: see mns_port_t.name */
+};
 
 /* Element types. */
 enum { MNS_F32 = 0, MNS_F64 = 1, MNS_I32 = 2, MNS_I64 = 3, MNS_U8 = 4, MNS_U32 = 5, MNS_U64 = 6 };
@@ -118,8 +141,23 @@ enum { MNS_ON_POINTS = 0, MNS_ON_VERTICES = 1, MNS_ON_PRIMITIVES = 2, MNS_ON_DET
 /* How an attribute moves with its geometry. */
 enum { MNS_PLAIN = 0, MNS_POSITION = 1, MNS_VECTOR = 2, MNS_NORMAL = 3, MNS_QUATERNION = 4, MNS_COLOR = 5 };
 
-/* Where a buffer is valid (bits). */
-enum { MNS_ON_HOST = 1, MNS_ON_DEVICE = 2 };
+/* What a parameter means to the host, whatever its name. It estimates shots and places cameras by them, and acts on
+ * the first two itself. */
+enum {
+    MNS_MEANS_NOTHING = 0,
+    MNS_MEANS_FIRST_FRAME = 1,  /* int: first frame a node runs (an object exists); 0: the shot's first */
+    MNS_MEANS_LAST_FRAME = 2,   /* int: last of them; 0: the shot's last */
+    MNS_MEANS_SEPARATION = 3,   /* object: distance between particles, m; they fill its geometry */
+    MNS_MEANS_VOXEL_SCALE = 4,  /* object: edge of a voxel in such distances */
+    MNS_MEANS_VOXEL = 5,        /* object: edge of a voxel, m; they line its surface */
+    MNS_MEANS_BOX_CENTER = 6,   /* solver: middle of the box that its objects stay in, m */
+    MNS_MEANS_BOX_SIZE = 7,     /* solver: its size, m */
+    MNS_MEANS_BOX_SIDE = 8,     /* to 13: solver: sides -x +x -y +y -z +z of the box, a menu whose entry 0 is closed,
+                                   1 open to infinity, 2 open at the side */
+    MNS_MEANS_ACTIVE = 14,      /* source: it works now */
+    MNS_MEANS_DRIVES = 15,      /* source: it drives what it makes out of its region */
+    MNS_MEANS_VELOCITY = 16     /* source: with this velocity, m/s */
+};
 
 enum { MNS_LOG_DEBUG = 0, MNS_LOG_INFO = 1, MNS_LOG_WARNING = 2 };
 
@@ -130,8 +168,6 @@ typedef struct mns_menu_item_t {
     const char *label;
 } mns_menu_item_t;
 
-/* Two names mean the same in every node and are the host's to act on: int `start_frame` and `end_frame`, the
- * first and last frame a node runs (an object exists); 0: from the shot's first, to its last. */
 typedef struct mns_param_t {
     uint32_t size;
     int32_t type;
@@ -148,12 +184,18 @@ typedef struct mns_param_t {
     uint32_t flags;
     uint32_t menu_count;
     const mns_menu_item_t *menu;
+    int32_t means;            /* MNS_MEANS_...; of a node's parameters, one means a thing */
+    uint32_t reserved;
 } mns_param_t;
 
+/* Merge rule, lifetime, class and flags belong to a port with its owner and role: data of one name on two objects
+ * are two things. Where several nodes have ports for the same data of the same object, these must agree. */
 typedef struct mns_port_t {
     uint32_t size;
     int32_t carries;    /* MNS_GRID, MNS_GEOMETRY, MNS_TABLE */
-    const char *name;   /* of the data on its owner: "vel", "particles" */
+    const char *name;   /* of the data on its owner: "vel", "particles". NULL (force, owner OBJECT, geometry, with
+                           MNS_MOVABLE): every geometry of the object that its own node or its solver declares movable,
+                           one item each */
     const char *help;
     const char *unit;
     int32_t owner;      /* MNS_OF_... */
@@ -165,10 +207,18 @@ typedef struct mns_port_t {
     int32_t merge;
     uint32_t required;  /* 1: a reading stage does not run without it */
     uint8_t access[MNS_STAGES]; /* MNS_READ ..., by stage */
+    int32_t grid_class; /* grids: MNS_PLAIN_GRID ... */
+    int32_t drawn;      /* level sets: MNS_NOT_DRAWN ... */
+    uint32_t flags;     /* MNS_RESULT ... */
+    uint32_t reserved;
+    const char *report; /* geometry: how its points are listed in stats.jsonl: a key ("bubbles", "bodies"), then names
+                           of point attributes, each as `name` or `name_there=name`, separated by blanks; with a ?
+                           behind it, it is written as true or false. NULL: not at all */
 } mns_port_t;
 
 /* A part in a coupling, played by the participants (solvers, couplings) whose medium it names. Roles are
- * listed in the order in which they predict: solids before fluids. */
+ * listed in the order in which they predict: solids before fluids. A participant plays every role whose medium one of
+ * its objects has; where none has, the first role that takes any medium. */
 typedef struct mns_role_t {
     uint32_t size;
     uint32_t min_count, max_count; /* participants; max 0: any number. With a max, nor may they solve more objects
@@ -206,12 +256,15 @@ typedef struct mns_node_t {
     uint32_t port_count;
     uint32_t param_count;
     uint32_t role_count;
-    uint32_t step_count;   /* 0: predict all roles, solve, correct all roles */
+    uint32_t step_count;   /* 0: predict all roles, contribute all roles, contribute, solve, correct all roles */
     uint32_t reserved;
     const mns_port_t *ports;
     const mns_param_t *params;
     const mns_role_t *roles;
     const mns_step_t *steps;
+    /* object: what it costs while a substep runs, for estimates; 0: nobody knows */
+    double particle_bytes, voxel_bytes;     /* per particle, per voxel */
+    double particle_seconds, voxel_seconds; /* of one processor core, per particle, per voxel */
 } mns_node_t;
 
 /* ---- Data: grids, geometry, tables ------------------------------------------------------------------- */
@@ -244,9 +297,6 @@ typedef struct mns_grid_t {
     double index_to_world[16];   /* [shape] row-major, acting on row vectors (x y z 1) M */
     const void *values[MNS_COMPONENTS_MAX];      /* per component [leaf][512] */
     void *writable[MNS_COMPONENTS_MAX];          /* the same memory, NULL in a view to read */
-    uint64_t device_values[MNS_COMPONENTS_MAX];  /* device addresses, see extension mns.cuda */
-    uint32_t valid;              /* MNS_ON_HOST | MNS_ON_DEVICE; without ON_HOST, `values` is NULL */
-    uint32_t reserved;
 } mns_grid_t;
 
 typedef struct mns_attribute_t {
@@ -256,13 +306,12 @@ typedef struct mns_attribute_t {
     int32_t element;       /* [shape] */
     uint32_t components;   /* [shape] */
     int32_t meaning;       /* [shape] MNS_PLAIN ... */
-    uint32_t valid;
+    uint32_t reserved;
     uint64_t value_id;
     uint64_t count;
     uint64_t stride;       /* bytes from one element to the next */
     const void *values;
     void *writable;        /* the same memory, NULL in a view to read */
-    uint64_t device_values;
 } mns_attribute_t;
 
 /* One kind of primitive per geometry. POINTS have no vertices, each point is its primitive. Polyline p owns
@@ -385,6 +434,8 @@ struct mns_context_t {
     const mns_array_t *(*edit_array)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_array_t *shape);
     /* [owner] Moves the grid at a port: a new index_to_world, row-major; values and stamps stay. */
     mns_status_t (*place_grid)(mns_context_t *ctx, uint32_t port, uint32_t item, const double *index_to_world);
+    /* [owner] Takes away what is at a port that this stage may write; nothing where nothing is. */
+    mns_status_t (*clear)(mns_context_t *ctx, uint32_t port, uint32_t item);
 
     /* [owner] The next dt should not be longer than this, s. */
     void (*suggest_dt)(mns_context_t *ctx, double dt);
@@ -449,14 +500,14 @@ MNS_EXPORT extern const mns_plugin_t mns_plugin;
 #define MNS_LAYOUT_HASH                                                                                     \
     (MNS_LAYOUT_TERM(0, MNS_ABI_MAJOR) + MNS_LAYOUT_TERM(1, sizeof(mns_menu_item_t)) +                      \
      MNS_LAYOUT_AT(2, mns_param_t, name) + MNS_LAYOUT_AT(3, mns_param_t, default_number) +                  \
-     MNS_LAYOUT_AT(4, mns_param_t, menu) + MNS_LAYOUT_AT(5, mns_port_t, name) +                             \
-     MNS_LAYOUT_AT(6, mns_port_t, owner) + MNS_LAYOUT_AT(7, mns_port_t, access) +                           \
+     MNS_LAYOUT_AT(4, mns_param_t, means) + MNS_LAYOUT_AT(5, mns_port_t, name) +                             \
+     MNS_LAYOUT_AT(6, mns_port_t, owner) + MNS_LAYOUT_AT(7, mns_port_t, report) +                           \
      MNS_LAYOUT_AT(8, mns_role_t, help) + MNS_LAYOUT_TERM(9, sizeof(mns_step_t)) +                          \
      MNS_LAYOUT_AT(10, mns_node_t, id) + MNS_LAYOUT_AT(11, mns_node_t, kind) +                              \
-     MNS_LAYOUT_AT(12, mns_node_t, steps) + MNS_LAYOUT_TERM(13, sizeof(mns_tile_t)) +                       \
+     MNS_LAYOUT_AT(12, mns_node_t, voxel_seconds) + MNS_LAYOUT_TERM(13, sizeof(mns_tile_t)) +                       \
      MNS_LAYOUT_AT(14, mns_grid_t, origins) + MNS_LAYOUT_AT(15, mns_grid_t, background) +                   \
-     MNS_LAYOUT_AT(16, mns_grid_t, values) + MNS_LAYOUT_AT(17, mns_grid_t, valid) +                         \
-     MNS_LAYOUT_AT(18, mns_attribute_t, name) + MNS_LAYOUT_AT(19, mns_attribute_t, device_values) +         \
+     MNS_LAYOUT_AT(16, mns_grid_t, values) + MNS_LAYOUT_AT(17, mns_grid_t, writable) +                      \
+     MNS_LAYOUT_AT(18, mns_attribute_t, name) + MNS_LAYOUT_AT(19, mns_attribute_t, writable) +              \
      MNS_LAYOUT_AT(20, mns_geometry_t, vertices) + MNS_LAYOUT_AT(21, mns_geometry_t, attribute_count) +     \
      MNS_LAYOUT_AT(22, mns_array_t, name) + MNS_LAYOUT_AT(23, mns_array_t, writable) +                      \
      MNS_LAYOUT_AT(24, mns_table_t, arrays) + MNS_LAYOUT_TERM(25, sizeof(mns_value_t)) +                    \

@@ -119,7 +119,6 @@ static const mns_grid_t *shape_grid(mns_context_t *ctx, uint32_t port, uint32_t 
     g.size = sizeof g;
     g.value_id = ++h->stamp;
     g.tile_count = 0; /* this host shows grids to nobody */
-    g.valid = MNS_ON_HOST;
     for (uint32_t c = 0; c < MNS_COMPONENTS_MAX; ++c) {
         g.writable[c] = c < g.components ? make(g.leaf_count * MNS_LEAF_SIZE, element_bytes(g.element)) : NULL;
         g.values[c] = g.writable[c];
@@ -140,7 +139,6 @@ static mns_attribute_t new_attribute(host *h, const mns_attribute_t *shape, uint
     a.stride = element_bytes(a.element) * a.components;
     a.writable = make(count, a.stride);
     a.values = a.writable;
-    a.valid = MNS_ON_HOST;
     a.value_id = ++h->stamp;
     return a;
 }
@@ -284,7 +282,7 @@ static void make_box(host *h) {
     static const uint32_t corners[36] = {0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,
                                          2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3};
     static mns_attribute_t position = {.size = sizeof position, .on = MNS_ON_POINTS, .name = "P", .element = MNS_F32,
-                                       .components = 3, .meaning = MNS_POSITION, .valid = MNS_ON_HOST, .value_id = 1,
+                                       .components = 3, .meaning = MNS_POSITION, .value_id = 1,
                                        .count = 8, .stride = 12, .values = positions};
     for (int i = 0; i < 8; ++i)
         for (int c = 0; c < 3; ++c) positions[i][c] = (i >> (2 - c)) & 1 ? 0.1f : -0.1f;

@@ -69,6 +69,23 @@ fn named_numbers_agree() {
     all!(Status "MNS_" NodeKind "MNS_NODE_" Stage "MNS_" Gpu "MNS_GPU_" Carries "MNS_" Owner "MNS_OF_"
         Sampling "MNS_" Lifetime "MNS_" Merge "MNS_" Element "MNS_" ParamType "MNS_" Primitive "MNS_"
         On "MNS_ON_" Meaning "MNS_" Level "MNS_LOG_");
+    for (name, value) in [
+        ("MNS_PLAIN_GRID", abi::GridClass::PLAIN.0),
+        ("MNS_LEVEL_SET", abi::GridClass::LEVEL_SET.0),
+        ("MNS_FOG", abi::GridClass::FOG.0),
+        ("MNS_NOT_DRAWN", abi::Drawn::NOT.0),
+        ("MNS_DRAWN_AS_LIQUID", abi::Drawn::LIQUID.0),
+        ("MNS_DRAWN_AS_SOLID", abi::Drawn::SOLID.0),
+    ] {
+        names.push((name.into(), i64::from(value)));
+    }
+    for &(means, name) in abi::Means::ALL {
+        let name = match name.strip_prefix("BOX_").filter(|side| !["CENTER", "SIZE"].contains(side)) {
+            Some(_) => format!("MNS_MEANS_BOX_SIDE + {}", means.0 - abi::Means::BOX_NEG_X.0),
+            None => format!("MNS_MEANS_{name}"),
+        };
+        names.push((name, i64::from(means.0)));
+    }
     for (name, access) in [("MNS_NO_ACCESS", abi::Access::NONE), ("MNS_READ", abi::Access::READ)] {
         names.push((name.into(), i64::from(access.0)));
     }
@@ -77,11 +94,12 @@ fn named_numbers_agree() {
     for (name, bits) in [
         ("MNS_ACCEPTS_SOURCES", abi::flags::ACCEPTS_SOURCES),
         ("MNS_IS_SOURCE", abi::flags::IS_SOURCE),
+        ("MNS_MOVES_FIRST", abi::flags::MOVES_FIRST),
+        ("MNS_RESULT", abi::flags::RESULT),
+        ("MNS_MOVABLE", abi::flags::MOVABLE),
         ("MNS_HARD_MIN", abi::flags::HARD_MIN),
         ("MNS_HARD_MAX", abi::flags::HARD_MAX),
         ("MNS_NOT_ANIMATED", abi::flags::NOT_ANIMATED),
-        ("MNS_ON_HOST", abi::validity::ON_HOST),
-        ("MNS_ON_DEVICE", abi::validity::ON_DEVICE),
         ("MNS_ABI_MAJOR", abi::ABI_MAJOR),
         ("MNS_ABI_MINOR", abi::ABI_MINOR),
         ("MNS_ROLE_SELF", abi::Step::SELF),
@@ -93,7 +111,7 @@ fn named_numbers_agree() {
     }
     let mut source = String::from("#include \"meniscus.h\"\n");
     for (n, (name, value)) in names.iter().enumerate() {
-        writeln!(source, "typedef char is_{n}[(long long){name} == {value}LL ? 1 : -1]; /* {name} */")
+        writeln!(source, "typedef char is_{n}[(long long)({name}) == {value}LL ? 1 : -1]; /* {name} */")
             .expect("text");
     }
     let file = folder.path().join("names.c");

@@ -6,4 +6,5 @@ mod citations;
 mod device;
 mod first_frame;
 mod going_on;
+mod names;
 mod words;

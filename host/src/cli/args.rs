@@ -94,6 +94,9 @@ pub(super) struct CookArgs {
     /// Checks after every node call that the node did not change data it may only read (for plugin authors; slower)
     #[arg(long)]
     pub(super) paranoid: bool,
+    /// Makes every node forget its caches before every call: slower, the same files (for plugin authors)
+    #[arg(long)]
+    pub(super) drop_caches: bool,
     /// Prints progress for Open Job Description farms on standard output
     #[arg(long)]
     pub(super) openjd: bool,

@@ -3,7 +3,7 @@
 use super::args::CheckArgs;
 use super::cook::{Loaded, folder_of, load};
 use super::{BAD_USAGE, fail, say, units};
-use crate::engine::{Estimate, Plan, SourceEstimate, check_plan, estimate, rehearse};
+use crate::engine::{Device, Estimate, Manner, Plan, SourceEstimate, check_plan, estimate, rehearse};
 use crate::geometry::Evaluator;
 use crate::graph::{Network, Problems};
 use crate::node::NodeKind;
@@ -48,7 +48,9 @@ fn report(loaded: &Loaded, folder: &Path) -> Result<String, Problems> {
     }
     problems.unless_any(())?;
     let mut cost = estimate(network, &plan, &mut evaluator)?;
-    cost.advice.extend(rehearse(network, &loaded.plugins, folder, super::cook::processors())?);
+    let threads = super::cook::processors();
+    let manner = Manner { threads, device: Device::Auto, paranoid: false, drop_caches: false };
+    cost.advice.extend(rehearse(network, &loaded.plugins, folder, manner)?);
     Ok(describe(network, &plan, &cost))
 }
 

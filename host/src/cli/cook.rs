@@ -4,7 +4,7 @@ use super::args::{CookArgs, GraphArgs};
 use super::progress::Progress;
 use super::signals::Signals;
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell, units};
-use crate::engine::{CookError, CookOptions, Ended, Record, cook};
+use crate::engine::{CookError, CookOptions, Ended, Manner, Record, cook};
 use crate::files::read_file;
 use crate::graph::{Graph, Network, Override, Problems};
 use crate::loader::Plugins;
@@ -92,10 +92,13 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         resume: args.resume,
         replace: args.replace,
         checkpoint_every: args.checkpoint_every,
-        threads: args.threads.unwrap_or_else(processors),
-        device: args.device.into(),
+        manner: Manner {
+            threads: args.threads.unwrap_or_else(processors),
+            device: args.device.into(),
+            paranoid: args.paranoid,
+            drop_caches: args.drop_caches,
+        },
         room: if args.force { None } else { crate::memory::free() },
-        paranoid: args.paranoid,
         stop: &signals.stop,
         cancel: &signals.cancel,
         record: &record,

@@ -67,6 +67,7 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArg
         checkpoint_every: 24,
         force: false,
         paranoid: false,
+        drop_caches: false,
         openjd: false,
         quiet: false,
     }

@@ -1,7 +1,8 @@
 //! `meniscus doctor`: shows machine, devices, plugins and their versions.
 
 use super::check::machine_memory;
-use super::{DONE, FAILED, cuda, say, units};
+use super::{DONE, FAILED, say, units};
+use crate::cuda;
 use crate::loader::{Plugins, search_folders};
 use std::fmt::Write;
 

@@ -4,7 +4,6 @@ mod aftermath;
 mod args;
 mod check;
 mod cook;
-mod cuda;
 mod demo;
 mod doctor;
 mod inspect;

@@ -171,12 +171,13 @@ fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
         let iterations: u32 = stats.solves.iter().map(|s| s.iterations).sum();
         parts.push(format!("{iterations} iterations"));
     }
-    if let Some(bubbles) = stats.bubbles.as_ref().filter(|b| !b.is_empty()) {
-        let mut volumes: Vec<f64> = bubbles.iter().filter_map(|b| b.volume).collect();
+    for (key, list) in stats.lists.iter().filter(|(_, list)| !list.is_empty()) {
+        let mut volumes: Vec<f64> = list.iter().filter_map(|entry| entry.number("volume")).collect();
         volumes.sort_by(|a, b| b.total_cmp(a));
         let shown: Vec<String> = volumes.into_iter().take(4).map(units::volume).collect();
-        let more = if bubbles.len() > 4 { format!(" … {} in all", bubbles.len()) } else { String::new() };
-        parts.push(format!("bubbles {}{more}", shown.join(" ")));
+        let more =
+            if list.len() > shown.len() { format!(" … {} in all", list.len()) } else { String::new() };
+        parts.push(format!("{key} {}{more}", shown.join(" ")));
     }
     if let Some(drift) = drift(stats, seen) {
         parts.push(format!("volume {:+.2} %", 100.0 * drift));

@@ -24,6 +24,17 @@ pub enum Sampling {
     Node,
 }
 
+impl Sampling {
+    /// As people read it.
+    pub fn place(self) -> &'static str {
+        match self {
+            Sampling::Centre => "cell centres",
+            Sampling::Face => "lower faces",
+            Sampling::Node => "lower corners",
+        }
+    }
+}
+
 /// A cube of constant value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile {

@@ -43,6 +43,36 @@ pub enum Lifetime {
     Substep,
 }
 
+/// What a grid means to other programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GridClass {
+    /// Nothing in particular.
+    #[default]
+    Plain,
+    /// A signed distance.
+    LevelSet,
+    /// A density.
+    Fog,
+}
+
+/// How pictures draw a level set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Drawn {
+    /// Like water.
+    Liquid,
+    /// Like glass or clay.
+    Solid,
+}
+
+/// What data is to output nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shown {
+    /// Of a grid.
+    pub class: GridClass,
+    /// Of a level set; `None`: not at all.
+    pub drawn: Option<Drawn>,
+}
+
 /// One named port of an object.
 #[derive(Clone, Debug)]
 pub struct Port {
@@ -50,6 +80,8 @@ pub struct Port {
     pub data: Data,
     /// How long it lives.
     pub lifetime: Lifetime,
+    /// What it is to output nodes; known in scenes alone.
+    pub shown: Shown,
 }
 
 /// A simulated object: a liquid, a collider, a body.
@@ -88,7 +120,20 @@ impl Object {
 
     /// Puts data on a port.
     pub fn set(&mut self, port: &str, lifetime: Lifetime, data: Data) {
-        self.ports.insert(port.to_owned(), Port { data, lifetime });
+        self.show(port, lifetime, Shown::default(), data);
+    }
+
+    /// Puts data on a port, and says what it is to output nodes.
+    pub fn show(&mut self, port: &str, lifetime: Lifetime, shown: Shown, data: Data) {
+        self.ports.insert(port.to_owned(), Port { data, lifetime, shown });
+    }
+
+    /// The level sets that pictures show, by port name.
+    pub fn drawn(&self) -> impl Iterator<Item = (&str, &Grid, Drawn)> {
+        self.ports.iter().filter_map(|(name, port)| match (&port.data, port.shown.drawn) {
+            (Data::Grid(grid), Some(drawn)) => Some((name.as_str(), grid, drawn)),
+            _ => None,
+        })
     }
 
     /// Bytes held.

@@ -25,17 +25,9 @@ pub fn cook(
     onlooker: &dyn Onlooker,
 ) -> Result<Ended, CookError> {
     let watcher: &dyn super::Watcher = onlooker;
-    let mut simulation = Simulation::new(
-        network,
-        plugins,
-        options.folder,
-        options.threads,
-        options.device,
-        options.paranoid,
-        options.cancel,
-        watcher,
-    )
-    .map_err(CookError::Graph)?;
+    let mut simulation =
+        Simulation::new(network, plugins, options.folder, options.manner, options.cancel, watcher)
+            .map_err(CookError::Graph)?;
     let (first, last) = options.frames.unwrap_or(network.settings.frames);
     if last < network.settings.frames.0 {
         let begin = network.settings.frames.0;
@@ -76,7 +68,7 @@ fn fits(
     let cost = estimate(network, &simulation.plan, &mut simulation.evaluator)?;
     let Some(sentence) = cost.too_large(room) else { return Ok(()) };
     // A node's own message about an impossible size says more than the estimate.
-    if let Err(problems) = rehearse(network, plugins, options.folder, options.threads) {
+    if let Err(problems) = rehearse(network, plugins, options.folder, options.manner) {
         return Err(CookError::Failed(problems.0.first().map_or(String::new(), Problem::to_string)));
     }
     Err(CookError::Failed(sentence))

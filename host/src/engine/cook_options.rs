@@ -1,8 +1,9 @@
 //! What a cook is told, whom it tells, and how it ends.
 
-use super::call::{Device, Watcher};
+use super::call::Watcher;
 use super::checkpoint::CheckpointError;
 use super::record::Record;
+use super::simulation::Manner;
 use super::stats::SubstepStats;
 use crate::graph::{Problem, Problems};
 use std::path::{Path, PathBuf};
@@ -23,14 +24,10 @@ pub struct CookOptions<'a> {
     pub replace: bool,
     /// Frames between checkpoints.
     pub checkpoint_every: u32,
-    /// Thread budget.
-    pub threads: u32,
-    /// The device for solves.
-    pub device: Device,
+    /// How the simulation runs.
+    pub manner: Manner,
     /// Memory that may be used, bytes; a shot that is expected to need more is refused.
     pub room: Option<f64>,
-    /// Checks at every call of a node that it did not change read-only data.
-    pub paranoid: bool,
     /// Finish the substep, write a checkpoint and end.
     pub stop: &'a AtomicBool,
     /// End at once; the substep under way is lost.

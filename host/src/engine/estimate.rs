@@ -5,21 +5,13 @@ use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
 use crate::graph::{Bound, Network, Problem};
-use crate::node::{NodeKind, Value};
+use crate::node::NodeKind;
 use crate::text;
 use glam::{DVec3, Vec3};
+use meniscus_abi::Means;
 
-/// Bytes per particle while a substep runs: its attributes before and after the substep, and while a file is written.
-/// Fitted, as the two numbers below, to the memory of the water cooler at two resolutions.
-const PARTICLE_BYTES: f64 = 360.0;
-/// Bytes a voxel takes while a substep runs: face and centre fields, solver vectors in f64, multigrid levels.
-const VOXEL_BYTES: f64 = 380.0;
 /// Bytes the program takes before there is anything to simulate.
 const PROGRAM_BYTES: f64 = 60e6;
-/// Seconds of one core per particle and substep; measured on the water cooler, as the next.
-const PARTICLE_SECONDS: f64 = 0.8e-6;
-/// Seconds of one core that a voxel of a liquid takes in a substep.
-const VOXEL_SECONDS: f64 = 1.2e-6;
 /// Voxels of 8³ leaves that are active per voxel of the surface, on average, because leaves are whole.
 const LEAF_FILL: f64 = 12.0;
 /// Bytes of a level set in a file per voxel of its narrow band, compressed.
@@ -50,6 +42,10 @@ pub struct ObjectEstimate {
     pub memory: f64,
     /// Bytes written per frame by the output nodes that see it.
     pub disk: f64,
+    /// Seconds of one core for a substep.
+    pub seconds: f64,
+    /// Parameter that sets its resolution; empty where none does.
+    pub resolution: String,
 }
 
 /// The cost of a shot, and advice.
@@ -87,10 +83,19 @@ impl Estimate {
         let most = self.objects.iter().find(|o| o.memory > 0.5 * needed);
         let (who, share) =
             most.map_or((String::new(), ""), |o| (format!("node `{}`: ", o.name), ", most of it here"));
+        let mut raise: Vec<String> = self
+            .objects
+            .iter()
+            .filter(|o| !o.resolution.is_empty())
+            .map(|o| format!("`{}`", o.resolution))
+            .collect();
+        raise.sort();
+        raise.dedup();
+        let raise = if raise.is_empty() { String::new() } else { format!("raise {}, ", raise.join(" and ")) };
         (needed > room).then(|| {
             format!(
-                "{who}the shot will need about {} of memory{share}, and {} are free: raise `particle_separation` and \
-                 `division_size`, choose a lower quality, or cook it all the same with --force",
+                "{who}the shot will need about {} of memory{share}, and {} are free: {raise}choose a lower quality, or \
+                 cook it all the same with --force",
                 gigabytes(needed),
                 gigabytes(room)
             )
@@ -99,8 +104,7 @@ impl Estimate {
 
     /// Seconds of one core for a substep; solids at rest cost almost nothing.
     pub fn substep_seconds(&self) -> f64 {
-        let simulated = self.objects.iter().filter(|o| o.particles > 0.0);
-        simulated.map(|o| o.particles * PARTICLE_SECONDS + o.voxels * VOXEL_SECONDS).sum()
+        self.objects.iter().map(|o| o.seconds).sum()
     }
 
     /// Bytes written per frame, checkpoints not counted: two of them are kept, each about as large as the memory
@@ -129,7 +133,9 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         for source in estimate.sources.iter().filter(|source| source.object == node.name) {
             object.pours(source);
         }
-        object.memory = object.particles * PARTICLE_BYTES + object.voxels * VOXEL_BYTES;
+        let cost = node.node_type.contract.as_ref().map(|c| c.cost).unwrap_or_default();
+        object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
+        object.seconds = object.particles * cost.particle_seconds + object.voxels * cost.voxel_seconds;
         let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };
         object.disk = band + if points { object.particles * GEO_BYTES } else { 0.0 };
         advise(&object, farthest, &mut estimate.advice);
@@ -176,27 +182,24 @@ fn thin_walls(
     Ok(())
 }
 
-fn number(node: &Bound, name: &str) -> Option<f64> {
-    match node.params.get(name)?.at(0.0) {
-        Value::Numbers(v) => v.first().copied().filter(|x| *x > 0.0),
-        _ => None,
-    }
-}
-
 /// Adds the cost of a piece of starting geometry, from the parameters that set its resolution.
 fn measure(node: &Bound, g: &Geometry, object: &mut ObjectEstimate) {
     let p = |i: u32| g.positions().get(i as usize).map_or(DVec3::ZERO, |p| Vec3::from(*p).as_dvec3());
+    let meant = |means| node.meant(means, 0.0).filter(|x| *x > 0.0);
+    let sets = [Means::SEPARATION, Means::VOXEL];
+    let sets = node.node_type.params.iter().find(|p| sets.contains(&p.means) && meant(p.means).is_some());
+    object.resolution = sets.map(|p| p.name.clone()).unwrap_or_default();
     let (mut volume, mut area) = (0.0, 0.0);
     for t in g.triangles() {
         let (a, b, c) = (p(t[0]), p(t[1]), p(t[2]));
         volume += a.dot(b.cross(c)) / 6.0;
         area += 0.5 * (b - a).cross(c - a).length();
     }
-    if let Some(separation) = number(node, "particle_separation") {
-        object.voxel = separation * number(node, "grid_scale").unwrap_or(2.0);
+    if let Some(separation) = meant(Means::SEPARATION) {
+        object.voxel = separation * meant(Means::VOXEL_SCALE).unwrap_or(1.0);
         object.particles += volume.abs() / separation.powi(3);
         object.voxels += volume.abs() / object.voxel.powi(3) + area / object.voxel.powi(2) * LEAF_FILL;
-    } else if let Some(division) = number(node, "division_size") {
+    } else if let Some(division) = meant(Means::VOXEL) {
         object.voxel = division;
         object.voxels += area / division.powi(2) * (BAND + LEAF_FILL) * 0.5;
     }
@@ -219,8 +222,8 @@ fn advise(object: &ObjectEstimate, farthest: f64, advice: &mut Vec<String>) {
     }
     if object.particles > 0.0 && object.particles < 1000.0 {
         advice.push(format!(
-            "node `{name}`: only {:.0} particles; is `particle_separation` in metres?",
-            object.particles
+            "node `{name}`: only {:.0} particles; is `{}` in metres?",
+            object.particles, object.resolution
         ));
     }
 }

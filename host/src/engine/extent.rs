@@ -1,9 +1,10 @@
 //! Computes the space that a shot takes up, before anything is simulated.
 
+use super::tank::Tank;
 use super::upstream::upstream;
 use crate::geometry::Evaluator;
 use crate::graph::Network;
-use crate::node::{NodeKind, Params, Value};
+use crate::node::NodeKind;
 use crate::output::Bounds;
 use glam::{DVec3, Vec3};
 
@@ -28,9 +29,11 @@ pub(super) fn extents(network: &Network, evaluator: &mut Evaluator, node: usize)
             .nodes
             .iter()
             .filter(|n| n.inputs.contains(&object) && !n.bypass)
-            .filter_map(|n| tank(&n.params_at(f64::from(network.settings.frames.0))))
+            .filter_map(|n| Tank::of(n, f64::from(network.settings.frames.0)))
         {
-            bounds = inside(bounds, tank);
+            if let Some((min, max)) = tank.fills((bounds.min, bounds.max)) {
+                bounds = Bounds { min, max };
+            }
         }
         found.push((bound.name.clone(), bounds));
     }
@@ -56,31 +59,6 @@ fn seen(network: &Network, evaluator: &mut Evaluator, node: usize) -> Option<Bou
         .reduce(Bounds::union)
 }
 
-/// The volume limits of a solver whose four sides are closed; whether floor and lid are as well.
-struct Tank {
-    bounds: Bounds,
-    floor: bool,
-}
-
-fn tank(params: &Params) -> Option<Tank> {
-    let closed = |side: &str| matches!(params.values.get(side), Some(Value::Text(t)) if t == "closed");
-    if !["side_neg_x", "side_pos_x", "side_neg_z", "side_pos_z"].into_iter().all(closed) {
-        return None;
-    }
-    let (middle, size) =
-        (DVec3::from(params.vector("limit_center")), DVec3::from(params.vector("limit_size")));
-    let bounds = Bounds { min: middle - 0.5 * size, max: middle + 0.5 * size };
-    Some(Tank { bounds, floor: closed("side_neg_y") })
-}
-
-/// Bounds of a liquid in a tank: as wide as the tank, down to its floor.
-fn inside(liquid: Bounds, tank: Tank) -> Bounds {
-    let floor = if tank.floor { tank.bounds.min.y } else { liquid.min.y };
-    let low = DVec3::new(tank.bounds.min.x, floor, tank.bounds.min.z);
-    let high = DVec3::new(tank.bounds.max.x, liquid.max.y, tank.bounds.max.z);
-    Bounds { min: low, max: high }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,23 +82,5 @@ mod tests {
         let [(name, bounds)] = &found[..] else { panic!("{found:?}") };
         assert_eq!(name, "slide");
         assert_eq!((bounds.min, bounds.max), (DVec3::new(-1.0, 0.0, -1.0), DVec3::new(5.0, 2.0, 1.0)));
-    }
-
-    #[test]
-    fn only_a_tank_widens_its_liquid() {
-        let params = |sides: [&str; 5]| {
-            let names = ["side_neg_x", "side_pos_x", "side_neg_z", "side_pos_z", "side_neg_y"];
-            let menus = names.iter().zip(sides).map(|(n, s)| ((*n).to_owned(), Value::Text(s.into())));
-            let box_ = [("limit_center", [0.0, 1.0, 0.0]), ("limit_size", [4.0, 2.0, 1.0])];
-            let numbers = box_.map(|(n, v)| (n.to_owned(), Value::Numbers(v.to_vec())));
-            Params { values: menus.chain(numbers).collect() }
-        };
-        let liquid = Bounds { min: DVec3::new(-2.0, 0.25, -0.5), max: DVec3::new(-1.0, 1.5, 0.5) };
-        let tank = tank(&params(["closed"; 5])).unwrap();
-        let wide = Bounds { min: DVec3::new(-2.0, 0.0, -0.5), max: DVec3::new(2.0, 1.5, 0.5) };
-        assert_eq!(inside(liquid, tank), wide);
-        let bottomless = super::tank(&params(["closed", "closed", "closed", "closed", "kill"])).unwrap();
-        assert_eq!(inside(liquid, bottomless).min.y, 0.25);
-        assert!(super::tank(&params(["closed", "open", "closed", "closed", "closed"])).is_none());
     }
 }

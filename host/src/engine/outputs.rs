@@ -3,7 +3,7 @@
 use super::cook_options::{CookError, CookOptions};
 use super::extent::extents;
 use super::listed::Listed;
-use super::plan_check::offer;
+use super::plan::offer;
 use super::simulation::Simulation;
 use crate::data::Scene;
 use crate::graph::Problem;
@@ -52,7 +52,7 @@ impl Outputs {
             }
             let shot = Shot {
                 frames,
-                threads: options.threads,
+                threads: options.manner.threads,
                 halt: halt.clone(),
                 params: node.params_at(f64::from(frames.1)),
                 extents: extents(network, &mut simulation.evaluator, i),

@@ -2,11 +2,13 @@
 
 use super::claimed::{Claims, corners, left};
 use super::plan::Plan;
+use super::span::span;
+use super::tank::Tank;
 use crate::data::Geometry;
 use crate::geometry::Evaluator;
 use crate::graph::{Animated, Bound, Network, Problem};
-use crate::node::Value;
 use glam::DVec3;
+use meniscus_abi::Means;
 use std::sync::Arc;
 
 /// The liquid that one source makes for one object.
@@ -62,7 +64,7 @@ pub fn poured(
         }
         for &object in &wires.solved {
             let object = &network.nodes[object];
-            let Some(separation) = first(object, "particle_separation", 0.0).filter(|s| *s > 0.0) else {
+            let Some(separation) = object.meant(Means::SEPARATION, 0.0).filter(|s| *s > 0.0) else {
                 continue;
             };
             for (n, run) in runs.iter().enumerate() {
@@ -70,7 +72,7 @@ pub fn poured(
                 let claims = Claims {
                     sources: before.flat_map(|other| &other.regions).map(|g| &**g).collect(),
                     solids: solids.iter().map(|g| &**g).collect(),
-                    limits: limits(&network.nodes[solver]),
+                    limits: Tank::of(&network.nodes[solver], 0.0).map(|tank| tank.limits()),
                 };
                 let regions: Vec<&Geometry> = run.regions.iter().map(|g| &**g).collect();
                 let left = left(&regions, run.velocity, &claims);
@@ -81,28 +83,6 @@ pub fn poured(
         }
     }
     Ok(all)
-}
-
-/// The box of a solver, infinite at its open sides.
-fn limits(solver: &Bound) -> Option<(DVec3, DVec3)> {
-    let vector = |name| match solver.params.get(name)?.at(0.0) {
-        Value::Numbers(v) => <[f64; 3]>::try_from(v).ok().map(DVec3::from_array),
-        _ => None,
-    };
-    let (centre, half) = (vector("limit_center")?, vector("limit_size")? * 0.5);
-    let is_open = |name: String| {
-        solver.params.get(&name).is_some_and(|p| matches!(p.at(0.0), Value::Text(side) if side == "open"))
-    };
-    let (mut low, mut high) = (centre - half, centre + half);
-    for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
-        if is_open(format!("side_neg_{letter}")) {
-            low[axis] = f64::NEG_INFINITY;
-        }
-        if is_open(format!("side_pos_{letter}")) {
-            high[axis] = f64::INFINITY;
-        }
-    }
-    Some((low, high))
 }
 
 /// A source by itself.
@@ -124,10 +104,9 @@ impl Run {
     fn of(network: &Network, source: usize, evaluator: &mut Evaluator) -> Result<Self, Problem> {
         let node = &network.nodes[source];
         let (shot, fps) = (network.settings.frames, network.settings.fps);
-        let limit = |name| first(node, name, 0.0).filter(|f| *f > 0.0);
-        let begins = limit("start_frame").unwrap_or(f64::from(shot.0)).max(f64::from(shot.0));
-        let ends = limit("end_frame").unwrap_or(f64::from(shot.1)).min(f64::from(shot.1));
-        let is_on = |name, frame| first(node, name, frame).is_none_or(|on| on != 0.0);
+        let (begins, ends) = span(node, shot);
+        let (begins, ends) = (f64::from(begins), f64::from(ends.min(shot.1)));
+        let is_on = |means, frame| node.meant(means, frame).is_none_or(|on| on != 0.0);
         let frames = || (0..).map(|n| begins + f64::from(n)).take_while(|f| *f < ends);
         let mut run = Self {
             name: node.name.clone(),
@@ -137,24 +116,22 @@ impl Run {
             drives: 0.0,
             open: (begins, ends),
         };
-        let Some(opens) = frames().find(|&f| is_on("active", f)) else { return Ok(run) };
+        let Some(opens) = frames().find(|&f| is_on(Means::ACTIVE, f)) else { return Ok(run) };
         for &input in &node.inputs {
             run.regions.push(evaluator.evaluate(network, input, opens, 0.0, 0.0)?);
         }
-        let velocity = |frame| match node.params.get("velocity").map(|v| v.at(frame)) {
-            Some(Value::Numbers(v)) => <[f64; 3]>::try_from(v).map_or(DVec3::ZERO, DVec3::from_array),
-            _ => DVec3::ZERO,
-        };
-        let open = frames().filter(|&f| is_on("active", f) && is_on("drive", f));
+        let velocity =
+            |frame| node.meant_vector(Means::VELOCITY, frame).map_or(DVec3::ZERO, DVec3::from_array);
+        let open = frames().filter(|&f| is_on(Means::ACTIVE, f) && is_on(Means::DRIVES, f));
         let flux = |frame| run.regions.iter().map(|g| across(g, velocity(frame))).sum::<f64>();
-        let is_constant = node.params.get("velocity").is_none_or(|v| matches!(v, Animated::Constant(_)));
+        let is_constant = node.meaning(Means::VELOCITY).is_none_or(|v| matches!(v, Animated::Constant(_)));
         let drives: f64 = match is_constant {
             true => flux(begins) * open.count() as f64,
             false => open.map(flux).sum(),
         };
         run.drives = drives / fps;
         run.fills = run.regions.iter().map(|g| volume(g)).sum();
-        run.velocity = if is_on("drive", opens) { velocity(opens) } else { DVec3::ZERO };
+        run.velocity = if is_on(Means::DRIVES, opens) { velocity(opens) } else { DVec3::ZERO };
         run.open.0 = opens;
         Ok(run)
     }
@@ -162,16 +139,6 @@ impl Run {
     /// Whether both run at some time.
     fn meets(&self, other: &Self) -> bool {
         self.open.0 < other.open.1 && other.open.0 < self.open.1
-    }
-}
-
-/// The first number of a parameter at a frame.
-fn first(node: &Bound, name: &str, frame: f64) -> Option<f64> {
-    match node.params.get(name)?.at(frame) {
-        Value::Toggle(on) => Some(f64::from(on)),
-        Value::Integers(v) => v.first().map(|&n| n as f64),
-        Value::Numbers(v) => v.first().copied(),
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A rehearsal: finds what a cook would refuse at its start, without cooking.
 
-use super::call::{Device, Level, Watcher};
-use super::simulation::{Simulation, Stop};
+use super::call::{Level, Watcher};
+use super::simulation::{Manner, Simulation, Stop};
 use super::span::span;
 use super::state::Clock;
 use super::stats::Gathering;
@@ -18,11 +18,10 @@ pub fn rehearse(
     network: &Network,
     plugins: &Plugins,
     folder: &Path,
-    threads: u32,
+    manner: Manner,
 ) -> Result<Vec<String>, Problems> {
     let (never, listener) = (AtomicBool::new(false), Listener::default());
-    let mut simulation =
-        Simulation::new(network, plugins, folder, threads, Device::Cpu, false, &never, &listener)?;
+    let mut simulation = Simulation::new(network, plugins, folder, manner, &never, &listener)?;
     simulation.trial = true;
     let (first, last) = network.settings.frames;
     let starts: BTreeSet<i32> = simulation

@@ -1,7 +1,7 @@
 //! The objects that an output node sees.
 
 use super::simulation::Simulation;
-use super::state::Holder;
+use super::state::{Holder, Slot};
 use super::upstream::{GEOMETRY_PORT, upstream};
 use crate::data::{Data, Lifetime, Object, Scene};
 use crate::graph::Problem;
@@ -21,7 +21,12 @@ impl Simulation<'_> {
                 object.set(GEOMETRY_PORT, Lifetime::Substep, Data::Geometry((*geometry).clone()));
                 scene.objects.push(object);
             } else if let Some(object) = self.state.holders.get(&Holder::Object(i)) {
-                scene.objects.push(object.clone());
+                let mut object = object.clone();
+                for (name, port) in &mut object.ports {
+                    let slot = Slot { holder: Holder::Object(i), port: name.clone() };
+                    port.shown = self.faces.shown.get(&slot).copied().unwrap_or_default();
+                }
+                scene.objects.push(object);
             }
         }
         Ok(scene)

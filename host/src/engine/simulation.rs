@@ -1,14 +1,14 @@
 //! A simulation: a planned network, its instances and its state.
 
 use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
-use super::plan::{Call, Plan, contract};
-use super::plan_check;
+use super::plan::{Call, Faces, Plan, check, contract};
 use super::span::span;
 use super::state::{Clock, Holder, Slot, State};
 use super::stats::Gathering;
+use crate::cuda;
 use crate::data::{Geometry, Object};
 use crate::geometry::Evaluator;
-use crate::graph::{Network, Problem, Problems};
+use crate::graph::{Bound, Network, Problem, Problems};
 use crate::loader::Plugins;
 use crate::node::{ParamKind, ParamSpec, PortOwner, PortSpec, Stage, Value};
 use std::collections::BTreeMap;
@@ -39,22 +39,47 @@ pub(super) enum Ran {
     Rejected(f64),
 }
 
+/// How a simulation runs; results depend on the device alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Thread budget.
+    pub threads: u32,
+    /// The device for solves.
+    pub device: Device,
+    /// Every call is checked for changes of read-only data.
+    pub paranoid: bool,
+    /// Every instance forgets its caches before every call.
+    pub drop_caches: bool,
+}
+
+/// Refuses nodes that need a GPU where there is none, or none is wanted.
+fn check_devices(network: &Network, device: Device) -> Result<(), Problems> {
+    let needs = |n: &&Bound| !n.bypass && contract(n).needs_gpu;
+    let mut needy = network.nodes.iter().filter(needs).peekable();
+    let why = match device {
+        _ if needy.peek().is_none() => return Ok(()),
+        Device::Cpu => "and this cook is told to use none (--device)",
+        Device::Auto | Device::Cuda if cuda::is_there() => return Ok(()),
+        Device::Auto | Device::Cuda => "and this machine has none (see `meniscus doctor`)",
+    };
+    let complaint = |n: &Bound| Problem::node(&n.name, format!("needs a GPU, {why}"));
+    Problems(needy.map(complaint).collect()).unless_any(())
+}
+
 /// A planned network with its instances and state.
 pub struct Simulation<'a> {
     pub(super) network: &'a Network,
     pub(super) plan: Plan,
+    pub(super) faces: Faces,
     pub(super) state: State,
     pub(super) evaluator: Evaluator,
     /// A substep is being taken; the clock shows the frame that it works towards.
     pub(super) stepping: bool,
     instances: BTreeMap<usize, Instance>,
     folder: PathBuf,
-    pub(super) threads: u32,
-    device: Device,
+    pub(super) manner: Manner,
     /// A rehearsal: nothing is cooked.
     pub(super) trial: bool,
-    /// Every call is checked for changes of read-only data.
-    paranoid: bool,
     pub(super) cancel: &'a AtomicBool,
     pub(super) watcher: &'a dyn Watcher,
 }
@@ -66,26 +91,25 @@ impl<'a> Simulation<'a> {
         network: &'a Network,
         plugins: &Plugins,
         folder: &Path,
-        threads: u32,
-        device: Device,
-        paranoid: bool,
+        manner: Manner,
         cancel: &'a AtomicBool,
         watcher: &'a dyn Watcher,
     ) -> Result<Self, Problems> {
         let plan = Plan::new(network)?;
-        plan_check::check(network, &plan)?;
+        check(network, &plan)?;
+        check_devices(network, manner.device)?;
+        let faces = Faces::of(network, &plan);
         let mut simulation = Self {
             network,
             plan,
+            faces,
             state: State::new(network.settings.frames.0),
             evaluator: Evaluator::new(network, folder),
             stepping: false,
             instances: BTreeMap::new(),
             folder: folder.into(),
-            threads,
-            device,
+            manner,
             trial: false,
-            paranoid,
             cancel,
             watcher,
         };
@@ -162,10 +186,10 @@ impl<'a> Simulation<'a> {
             items,
             params: bound.node_type.params.iter().map(|p| self.param(p, values.get(&p.name))).collect(),
             timing,
-            threads: self.threads,
-            device: self.device,
+            threads: self.manner.threads,
+            device: self.manner.device,
             trial: self.trial,
-            paranoid: self.paranoid,
+            paranoid: self.manner.paranoid,
             cancel: self.cancel,
             watcher: self.watcher,
         }
@@ -231,14 +255,16 @@ impl<'a> Simulation<'a> {
 
     /// The simulated data that a port refers to now, of objects that exist at this time.
     fn slots(&self, call: &Call, port: &PortSpec) -> Vec<Item> {
-        let holders = self.plan.holders(call.node, call.object, port.owner);
-        let alive = |h: &Holder| matches!(h, Holder::Node(_)) || self.state.holders.contains_key(h);
-        let item = |holder: Holder| {
-            let (Holder::Object(i) | Holder::Node(i)) = holder;
+        let slots = self.plan.slots(self.network, call.node, call.object, port);
+        let there = |s: &Slot| !port.is_every_movable() || self.state.get(s).is_some();
+        let alive =
+            |s: &Slot| matches!(s.holder, Holder::Node(_)) || self.state.holders.contains_key(&s.holder);
+        let item = |slot: Slot| {
+            let (Holder::Object(i) | Holder::Node(i)) = slot.holder;
             let name = CString::new(self.network.nodes[i].name.as_str()).unwrap_or_default();
-            Item { name, source: Source::Slot(Slot { holder, port: port.name.clone() }) }
+            Item { name, source: Source::Slot(slot) }
         };
-        holders.into_iter().filter(alive).map(item).collect()
+        slots.into_iter().filter(|s| alive(s) && there(s)).map(item).collect()
     }
 
     /// Runs a call and takes over its writes.
@@ -254,6 +280,7 @@ impl<'a> Simulation<'a> {
         let items = self.items(call, timing.dt, timing.dt_next)?;
         self.check_required(call, &items)?;
         let request = self.request(call.node, call.object, Some(call.stage), call.step, items, timing);
+        self.forget();
         let started = std::time::Instant::now();
         let Some(instance) = self.instances.get_mut(&call.node) else { return Ok(Ran::Done) };
         let outcome = instance.run(&request, ports, &self.state);
@@ -278,10 +305,25 @@ impl<'a> Simulation<'a> {
             Ending::Done => {}
         }
         let Outcome { writes, measures, solves, wish, .. } = outcome;
-        commit(&mut self.state, writes, ports, call.node, call.stage, &mut gathering.writers, self.threads)
-            .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
+        commit(
+            &mut self.state,
+            writes,
+            ports,
+            call.node,
+            call.stage,
+            &mut gathering.writers,
+            self.manner.threads,
+        )
+        .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
         gathering.noted(request.object, measures, solves, wish);
         Ok(Ran::Done)
+    }
+
+    /// Lets every instance forget its caches, where that is asked for.
+    fn forget(&mut self) {
+        if self.manner.drop_caches {
+            self.instances.values_mut().for_each(Instance::drop_caches);
+        }
     }
 
     /// Checks that data that a stage needs exists.
@@ -297,7 +339,7 @@ impl<'a> Simulation<'a> {
             });
             if let Some(item) = missing {
                 let (stage, whose) = (call.stage.name(), item.name.to_string_lossy());
-                let message = format!("{stage} reads `{}` of `{whose}`, which has none", port.name);
+                let message = format!("{stage} reads `{}` of `{whose}`, which has none", port.called());
                 return Err(Problem::node(&bound.name, message));
             }
         }
@@ -316,6 +358,7 @@ impl<'a> Simulation<'a> {
             let timing = self.timing(0.0, 0.0);
             let request = self.request(call.node, call.object, None, 0, items, timing);
             let bound = &self.network.nodes[call.node];
+            self.forget();
             let Some(instance) = self.instances.get_mut(&call.node) else { continue };
             match instance.suggest_dt(&request, &contract(bound).ports, &self.state) {
                 Ok(dt) => wish = wish.min(dt),

@@ -2,10 +2,11 @@
 
 use super::call::{Solve, Timing};
 use super::state::{Holder, Slot, State};
-use crate::data::{Geometry, Object, Owner};
+use crate::data::{Data, Element, Geometry, Object, Owner};
 use crate::graph::Network;
-use crate::node::Stage;
+use crate::node::{Report, Reported, STATS_KEYS, Stage};
 use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// One object during a substep.
@@ -31,30 +32,15 @@ pub enum Measure {
     Numbers(Vec<f64>),
 }
 
-/// One bubble.
+/// A point of geometry that its nodes report (a bubble, a body): keys and values in the order of the report.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-pub struct BubbleStats {
-    /// Its id, which stays the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<i64>,
-    /// m³
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub volume: Option<f64>,
-    /// m³
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rest_volume: Option<f64>,
-    /// m³, before the surface was fitted to the rest volume.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub found_volume: Option<f64>,
-    /// Pa
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pressure: Option<f64>,
-    /// False when it is open to the outside.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub constrained: Option<bool>,
-    /// m
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub centroid: Option<[f64; 3]>,
+pub struct Entry(#[serde(serialize_with = "as_map")] pub Vec<(String, Json)>);
+
+impl Entry {
+    /// A number of the entry.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.0.iter().find(|(k, _)| k == key)?.1.as_f64()
+    }
 }
 
 /// One substep.
@@ -84,9 +70,9 @@ pub struct SubstepStats {
     pub measures: BTreeMap<String, Measure>,
     /// By name.
     pub objects: BTreeMap<String, ObjectStats>,
-    /// Air bubbles, where someone tracks them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bubbles: Option<Vec<BubbleStats>>,
+    /// Points that nodes report, such as `bubbles` and `bodies`, by key.
+    #[serde(flatten)]
+    pub lists: BTreeMap<String, Vec<Entry>>,
     /// Resident memory of the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
@@ -95,7 +81,10 @@ pub struct SubstepStats {
     pub seconds: f64,
 }
 
-fn as_map<S: Serializer>(pairs: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: Serializer, V: serde::Serialize>(
+    pairs: &[(String, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(pairs.len()))?;
     for (k, v) in pairs {
         map.serialize_entry(k, v)?;
@@ -157,24 +146,15 @@ impl Gathering {
     pub(super) fn finish(
         &self,
         network: &Network,
+        reports: &BTreeMap<Slot, Report>,
         state: &State,
         timing: &Timing,
         seconds: f64,
     ) -> SubstepStats {
+        let lists = lists(reports, state);
         let one = |key: &str| self.whole.get(key).and_then(|v| v.first()).copied();
-        let own = [
-            "cfl",
-            "max_divergence",
-            "frame",
-            "substep",
-            "time",
-            "dt",
-            "stages",
-            "solves",
-            "objects",
-            "bubbles",
-        ];
-        let rest = self.whole.iter().filter(|(k, _)| !own.contains(&k.as_str()));
+        let taken = |key: &str| STATS_KEYS.contains(&key) || lists.contains_key(key);
+        let rest = self.whole.iter().filter(|(k, _)| !taken(k));
         let objects = state.holders.iter().filter(|(h, _)| matches!(h, Holder::Object(_))).map(|(_, o)| o);
         SubstepStats {
             frame: timing.frame,
@@ -187,7 +167,7 @@ impl Gathering {
             max_divergence: one("max_divergence"),
             measures: rest.map(|(k, v)| (k.clone(), measure(k, v))).collect(),
             objects: objects.map(|o| (o.name.clone(), self.object(network, o))).collect(),
-            bubbles: bubbles(state),
+            lists,
             memory_bytes: resident_bytes(),
             seconds,
         }
@@ -211,25 +191,37 @@ fn measure(key: &str, values: &[f64]) -> Measure {
     }
 }
 
-/// The bubbles that any object carries as points.
-fn bubbles(state: &State) -> Option<Vec<BubbleStats>> {
-    let geometries: Vec<&Geometry> = state.holders.values().filter_map(|o| o.geometry("bubbles")).collect();
-    (!geometries.is_empty())
-        .then(|| geometries.iter().flat_map(|g| (0..g.points).map(|i| bubble(g, i))).collect())
+/// The points that nodes report, by key.
+fn lists(reports: &BTreeMap<Slot, Report>, state: &State) -> BTreeMap<String, Vec<Entry>> {
+    let mut lists: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    for (slot, report) in reports {
+        if let Some(Data::Geometry(g)) = state.get(slot) {
+            lists.entry(report.key.clone()).or_default().extend((0..g.points).map(|i| entry(g, report, i)));
+        }
+    }
+    lists
 }
 
-fn bubble(g: &Geometry, i: usize) -> BubbleStats {
-    let number = |name: &str| g.attribute(Owner::Point, name).and_then(|a| a.values.get(i * a.components));
-    let finite = |name: &str| number(name).filter(|x| x.is_finite());
-    BubbleStats {
-        id: number("id").map(|x| x as i64),
-        volume: finite("volume"),
-        rest_volume: finite("rest_volume"),
-        found_volume: finite("found_volume"),
-        pressure: finite("pressure"),
-        constrained: number("constrained").map(|x| x != 0.0),
-        centroid: g.positions().get(i).map(|p| std::array::from_fn(|c| f64::from(p[c]) + g.origin[c])),
-    }
+/// What is reported of a point; what it has not, or what is not finite, is left out.
+fn entry(g: &Geometry, report: &Report, i: usize) -> Entry {
+    let value = |reported: &Reported| {
+        let name = reported.name.as_str();
+        let a = g.attribute(Owner::Point, name)?;
+        let moved = |c: usize| if name == "P" { g.origin.get(c).copied().unwrap_or(0.0) } else { 0.0 };
+        let number =
+            |c: usize| Some(a.values.get(i * a.components + c)? + moved(c)).filter(|x| x.is_finite());
+        let one = |c: usize| match a.values.element() {
+            _ if reported.is_truth => number(c).map(|x| Json::from(x != 0.0)),
+            Element::F32 | Element::F64 => number(c).map(Json::from),
+            _ => number(c).map(|x| Json::from(x as i64)),
+        };
+        match a.components {
+            1 => one(0),
+            n => (0..n).map(one).collect::<Option<Vec<Json>>>().map(Json::from),
+        }
+    };
+    let pairs = report.entries.iter().filter_map(|r| Some((r.key.clone(), value(r)?)));
+    Entry(pairs.collect())
 }
 
 /// Resident memory of this process, where the system tells.

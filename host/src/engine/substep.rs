@@ -59,7 +59,13 @@ impl Simulation<'_> {
             }
         };
         let timing = self.timing(next.dt, next.dt_next);
-        let stats = gathering.finish(self.network, &self.state, &timing, started.elapsed().as_secs_f64());
+        let stats = gathering.finish(
+            self.network,
+            &self.faces.reports,
+            &self.state,
+            &timing,
+            started.elapsed().as_secs_f64(),
+        );
         let clock = &mut self.state.clock;
         *clock = Clock {
             frame: clock.frame,
@@ -98,7 +104,7 @@ impl Simulation<'_> {
             let mut beside = self.plan.calls.iter().map(|c| self.plan.solved_by(c.node));
             beside.all(|all| !all.contains(&o) || all.iter().all(|&o| lead(o).is_none_or(|lead| lead == 0.0)))
         };
-        let called: BTreeSet<usize> = self.plan.calls.iter().filter_map(|c| c.object).collect();
+        let called: BTreeSet<usize> = self.plan.calls.iter().flat_map(|c| self.plan.objects_of(c)).collect();
         called.into_iter().filter(|&o| lead(o) == Some(0.0) && self.runs(o) && alone(o)).collect()
     }
 
@@ -108,19 +114,18 @@ impl Simulation<'_> {
         self.state.drop_scratch();
         let timing = self.timing(next.dt, next.dt_next);
         for call in self.plan.calls.clone() {
-            let exists = |o: usize| takes_part(o) && self.state.holders.contains_key(&Holder::Object(o));
-            let needed = match call.object {
-                Some(o) => exists(o),
-                None => self.plan.solved_by(call.node).into_iter().any(exists),
-            };
-            if !needed || !self.runs(call.node) || call.object.is_some_and(|o| !self.runs(o)) {
+            let there = |o: &usize| takes_part(*o) && self.state.holders.contains_key(&Holder::Object(*o));
+            let mut objects = self.plan.objects_of(&call);
+            objects.retain(there);
+            let runs = self.runs(call.node) && call.object.is_none_or(|o| self.runs(o));
+            if objects.is_empty() || !runs {
                 continue;
             }
             let timing = Timing { dt_kick: self.kick(&call, next), ..timing };
             if let Ran::Rejected(suggestion) = self.run(&call, timing, &mut gathering)? {
                 return Ok(Attempt::Rejected(call, suggestion));
             }
-            stepped.extend(call.object);
+            stepped.extend(objects);
         }
         for object in stepped {
             if let Some(object) = self.state.holders.get_mut(&Holder::Object(object)) {
@@ -135,7 +140,7 @@ impl Simulation<'_> {
     /// middle of the substep in which they will move it (for a new object, to its first moment). So a step length that
     /// follows the speed adds no energy.
     fn kick(&self, call: &Call, next: &Pace) -> f64 {
-        let objects = call.object.map_or_else(|| self.plan.solved_by(call.node), |o| vec![o]);
+        let objects = self.plan.objects_of(call);
         let leads = objects.iter().filter_map(|&o| Some(self.state.holders.get(&Holder::Object(o))?.lead));
         next.dt + 0.5 * next.dt_next - leads.reduce(f64::min).unwrap_or(0.0)
     }

@@ -6,7 +6,8 @@ use super::problem::{Problem, Problems};
 use super::read::{Graph, Node};
 use super::settings::Settings;
 use super::suggest::{hint, nearest};
-use crate::node::{NodeType, Params};
+use crate::node::{NodeType, Params, Value};
+use meniscus_abi::Means;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -82,6 +83,34 @@ impl Bound {
     /// The parameters at a frame number (fractions lie between frames).
     pub fn params_at(&self, frame: f64) -> Params {
         Params { values: self.params.iter().map(|(k, v)| (k.clone(), v.at(frame))).collect() }
+    }
+
+    /// The parameter that means a thing to the host.
+    pub fn meaning(&self, means: Means) -> Option<&Animated> {
+        let spec = self.node_type.params.iter().find(|p| p.means == means)?;
+        self.params.get(&spec.name)
+    }
+
+    /// The first number of the parameter that means a thing to the host, at a frame; of a menu its entry.
+    pub fn meant(&self, means: Means, frame: f64) -> Option<f64> {
+        match self.meaning(means)?.at(frame) {
+            Value::Toggle(on) => Some(f64::from(on)),
+            Value::Integers(v) => v.first().map(|&n| n as f64),
+            Value::Numbers(v) => v.first().copied(),
+            Value::Text(token) => {
+                let spec = self.node_type.params.iter().find(|p| p.means == means)?;
+                spec.menu.iter().position(|m| m.0 == token).map(|entry| entry as f64)
+            }
+            Value::Texts(_) => None,
+        }
+    }
+
+    /// The vector that means a thing to the host, at a frame.
+    pub fn meant_vector(&self, means: Means, frame: f64) -> Option<[f64; 3]> {
+        match self.meaning(means)?.at(frame) {
+            Value::Numbers(v) => v.try_into().ok(),
+            _ => None,
+        }
     }
 
     /// True when a parameter changes over time.

@@ -1,7 +1,7 @@
 //! The contract of a plugin's node: its stages, ports, roles and schedule.
 
 use super::NodeKind;
-use crate::data::{Element, Lifetime, Sampling};
+use crate::data::{Element, Lifetime, Sampling, Shown};
 
 /// Stages of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,12 +18,24 @@ pub enum Stage {
     Solve,
     /// Takes the solution back into its own state.
     Correct,
+    /// Writes its share of a coupling's system.
+    Contribute,
 }
+
+/// Number of stages.
+pub const STAGES: usize = 7;
 
 impl Stage {
     /// Every stage, in the order of their codes in the C ABI.
-    pub const ALL: [Stage; 6] =
-        [Stage::Init, Stage::Predict, Stage::Advance, Stage::Transport, Stage::Solve, Stage::Correct];
+    pub const ALL: [Stage; STAGES] = [
+        Stage::Init,
+        Stage::Predict,
+        Stage::Advance,
+        Stage::Transport,
+        Stage::Solve,
+        Stage::Correct,
+        Stage::Contribute,
+    ];
 
     /// Name as people read it, also in stats.jsonl.
     pub fn name(self) -> &'static str {
@@ -34,6 +46,7 @@ impl Stage {
             Stage::Transport => "transport",
             Stage::Solve => "solve",
             Stage::Correct => "correct",
+            Stage::Contribute => "contribute",
         }
     }
 }
@@ -57,6 +70,17 @@ pub enum Carries {
 }
 
 impl Carries {
+    /// As people read it, the shape of a grid included.
+    pub fn described(self) -> String {
+        match self {
+            Carries::Grid { element, components, sampling } => {
+                let count = if components == 1 { String::new() } else { format!("{components} x ") };
+                format!("grid ({count}{} at {})", element.name(), sampling.place())
+            }
+            other => other.name().into(),
+        }
+    }
+
     /// `grid`, `geometry` or `table`.
     pub fn name(self) -> &'static str {
         match self {
@@ -72,6 +96,8 @@ impl Carries {
 pub enum PortOwner {
     /// The object being created, acted on or solved.
     Object,
+    /// All objects that a solver solves.
+    Solved,
     /// Every other object wired into the solver.
     Affector,
     /// Geometry wired into the node.
@@ -102,10 +128,44 @@ pub enum Merge {
     Min,
 }
 
+/// Keys of a line of stats.jsonl that no node may take.
+pub const STATS_KEYS: [&str; 10] = [
+    "frame",
+    "substep",
+    "time",
+    "dt",
+    "cfl",
+    "stages",
+    "solves",
+    "max_divergence",
+    "objects",
+    "memory_bytes",
+];
+
+/// A point attribute in stats.jsonl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// Its key there.
+    pub key: String,
+    /// Its name.
+    pub name: String,
+    /// Written as true or false.
+    pub is_truth: bool,
+}
+
+/// How the points of a geometry are listed in stats.jsonl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Key of the list.
+    pub key: String,
+    /// What an entry has.
+    pub entries: Vec<Reported>,
+}
+
 /// One port of a node type.
 #[derive(Clone, Debug)]
 pub struct PortSpec {
-    /// Name of the data on its owner.
+    /// Name of the data on its owner; empty for every geometry of the object that forces may move.
     pub name: String,
     /// One sentence for people.
     pub help: String,
@@ -122,10 +182,28 @@ pub struct PortSpec {
     /// A reading stage does not run without it.
     pub required: bool,
     /// What each stage does with it, by [`Stage`] code.
-    pub access: [Access; 6],
+    pub access: [Access; STAGES],
+    /// What it is to output nodes.
+    pub shown: Shown,
+    /// Caches write it unless their user names something else.
+    pub is_result: bool,
+    /// Geometry that forces may move.
+    pub is_movable: bool,
+    /// How stats.jsonl lists its points.
+    pub report: Option<Report>,
 }
 
 impl PortSpec {
+    /// True where it stands for every geometry that forces may move.
+    pub fn is_every_movable(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// Its name, for people.
+    pub fn called(&self) -> &str {
+        if self.is_every_movable() { "what forces move" } else { &self.name }
+    }
+
     /// What a stage does with the port.
     pub fn access(&self, stage: Stage) -> Access {
         self.access[stage as usize]
@@ -164,21 +242,38 @@ pub struct Contract {
     /// What an object is made of, or a solver solves.
     pub medium: String,
     /// Stages it implements, by [`Stage`] code.
-    pub stages: [bool; 6],
+    pub stages: [bool; STAGES],
     /// Node kinds it takes as inputs.
     pub accepts: Vec<NodeKind>,
     /// Its ports.
     pub ports: Vec<PortSpec>,
     /// Its roles, solids first.
     pub roles: Vec<Role>,
-    /// Its schedule; empty: predict all roles, solve, correct all roles.
+    /// Its schedule; empty: predict all roles, contribute all roles, contribute, solve, correct all roles.
     pub steps: Vec<Step>,
     /// What it solves may gain and lose mass.
     pub accepts_sources: bool,
     /// It adds or removes mass.
     pub is_source: bool,
+    /// What it solves are solids, which move first.
+    pub moves_first: bool,
     /// It does not run without a GPU.
     pub needs_gpu: bool,
+    /// What its objects cost while a substep runs.
+    pub cost: Cost,
+}
+
+/// What an object costs while a substep runs; 0 where nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Bytes per particle.
+    pub particle_bytes: f64,
+    /// Bytes per voxel.
+    pub voxel_bytes: f64,
+    /// Seconds of one core per particle.
+    pub particle_seconds: f64,
+    /// Seconds of one core per voxel.
+    pub voxel_seconds: f64,
 }
 
 impl Contract {
@@ -193,7 +288,14 @@ impl Contract {
             return self.steps.clone();
         }
         let all = |stage| (0..self.roles.len()).map(move |r| Step { role: Some(r), stage });
-        let solve = Step { role: None, stage: Stage::Solve };
-        all(Stage::Predict).chain([solve]).chain(all(Stage::Correct)).collect()
+        let own = |stage| Step { role: None, stage };
+        let shares = all(Stage::Contribute).chain([own(Stage::Contribute), own(Stage::Solve)]);
+        all(Stage::Predict).chain(shares).chain(all(Stage::Correct)).collect()
+    }
+
+    /// True where a stage sees all objects of a solver in one call.
+    pub fn takes_all(&self, stage: Stage) -> bool {
+        let uses = |p: &PortSpec| p.access(stage).reads || p.access(stage).writes;
+        stage != Stage::Init && self.ports.iter().any(|p| p.owner == PortOwner::Solved && uses(p))
     }
 }

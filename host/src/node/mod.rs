@@ -8,7 +8,10 @@ mod kind;
 mod param;
 mod spec;
 
-pub use contract::{Access, Carries, Contract, Merge, PortOwner, PortSpec, Role, Stage, Step};
+pub use contract::{
+    Access, Carries, Contract, Cost, Merge, PortOwner, PortSpec, Report, Reported, Role, STAGES, STATS_KEYS,
+    Stage, Step,
+};
 pub use kind::NodeKind;
 pub use param::{Params, Value};
 pub use spec::{NodeType, ParamKind, ParamSpec, Range};

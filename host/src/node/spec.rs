@@ -1,6 +1,7 @@
 //! The description of a node type.
 
 use super::{Contract, NodeKind, Value};
+use meniscus_abi::Means;
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub struct ParamSpec {
     pub houdini_name: String,
     /// False when it is fixed for the shot, so that no keyframes are taken.
     pub animatable: bool,
+    /// What it means to the host, whatever its name.
+    pub means: Means,
 }
 
 impl ParamSpec {
@@ -86,6 +89,7 @@ impl ParamSpec {
             disable_when: String::new(),
             houdini_name: String::new(),
             animatable: true,
+            means: Means::NOTHING,
         }
     }
 

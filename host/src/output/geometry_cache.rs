@@ -8,9 +8,6 @@ use std::path::PathBuf;
 /// The node at work: it keeps nothing from frame to frame.
 pub struct GeometryCache;
 
-/// What is written unless somebody says otherwise.
-const DEFAULT: [&str; 2] = ["particles", "bubbles"];
-
 /// Its description.
 pub fn node_type() -> NodeType {
     let help = "Writes particles and other geometry of the objects as Houdini geometry (.geo, JSON), one file per frame. A hash in each file lets inspect find damage.";
@@ -18,8 +15,8 @@ pub fn node_type() -> NodeType {
         ParamSpec::texts(
             "geometry",
             "Geometry",
-            &DEFAULT,
-            "Names of the geometry to write. The first goes to files named <node>, the others to <node>_<name>. \
+            &[],
+            "Names of the geometry to write; empty: the results of the nodes, of a liquid particles and bubbles. The first goes to files named <node>, the others to <node>_<name>. \
              Geometry that an object does not have, or does not have yet, is skipped.",
         ),
         ParamSpec::text(
@@ -33,7 +30,7 @@ pub fn node_type() -> NodeType {
 
 impl Output for GeometryCache {
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
-        let names = frame.params.texts("geometry");
+        let names = frame.offer.wanted(frame.params.texts("geometry"), |o| &o.geometry);
         let mut written = Vec::new();
         for (i, name) in names.iter().enumerate() {
             written.extend(write_named(frame, name, i)?);
@@ -43,8 +40,8 @@ impl Output for GeometryCache {
 
     fn files(&self, node: &str, params: &Params, offer: &Offer) -> Vec<String> {
         let mut files = Vec::new();
-        for (i, name) in params.texts("geometry").iter().enumerate() {
-            let objects = offer.objects.iter().filter(|o| o.geometry.contains(name));
+        for (i, name) in offer.wanted(params.texts("geometry"), |o| &o.geometry).into_iter().enumerate() {
+            let objects = offer.objects.iter().filter(|o| o.geometry.iter().any(|g| g == name));
             files.extend(objects.map(|o| format!("{}.{FRAME}.geo", stem(node, i, name, &o.object, offer))));
         }
         files
@@ -59,18 +56,17 @@ fn stem(node: &str, at: usize, name: &str, object: &str, offer: &Offer) -> Strin
     if shared { format!("{stem}_{object}") } else { stem }
 }
 
-/// Refuses names that no object will ever have geometry of, but for what is asked for unless somebody says otherwise.
+/// Refuses names that no object will ever have geometry of.
 pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
-    let names = params.texts("geometry");
     let offered = offer.geometry();
-    let known = |name: &&String| offered.contains(&name.as_str());
-    let unknown = names.iter().find(|name| !known(name) && !DEFAULT.contains(&name.as_str()));
-    let refuse =
-        |name: &String| Err(OutputError::param("geometry", Offer::unknown("geometry", name, &offered)));
-    match unknown.or(names.first().filter(|_| !names.iter().any(|n| known(&n)))) {
-        Some(name) => refuse(name),
-        None => Ok(()),
+    let wanted = offer.wanted(params.texts("geometry"), |o| &o.geometry);
+    if wanted.is_empty() {
+        return Err(OutputError::param("geometry", Offer::nothing("geometry", &offered)));
     }
+    let unknown = wanted.iter().find(|name| !offered.contains(name));
+    let refuse =
+        |name: &&str| Err(OutputError::param("geometry", Offer::unknown("geometry", name, &offered)));
+    unknown.map_or(Ok(()), refuse)
 }
 
 /// One file for every object that has this geometry now.
@@ -172,9 +168,10 @@ mod tests {
         assert!(geo_json::to_bytes(&g, &header, |_| true).is_err());
 
         let mut params = defaults(&node_type());
-        let offered = Offered { geometry: vec!["particles".into()], ..Offered::default() };
+        let geometry = vec!["particles".to_owned()];
+        let offered = Offered { results: geometry.clone(), geometry, ..Offered::default() };
         let offer = Offer { objects: vec![offered] };
-        assert_eq!(check(&params, &offer), Ok(()), "no bubbles, no harm");
+        assert_eq!(check(&params, &offer), Ok(()));
         assert!(check(&params, &Offer::default()).is_err());
         params.values.insert("geometry".into(), Value::Texts(vec!["particles".into(), "partcles".into()]));
         let error = check(&params, &offer).unwrap_err();

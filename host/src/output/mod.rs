@@ -154,6 +154,8 @@ pub struct Offered {
     pub grids: Vec<String>,
     /// Particles, bubbles, meshes.
     pub geometry: Vec<String>,
+    /// Those of them that caches write unless their user names something else, in order.
+    pub results: Vec<String>,
 }
 
 impl Offer {
@@ -167,9 +169,36 @@ impl Offer {
         names(self.objects.iter().flat_map(|o| &o.geometry))
     }
 
+    /// The names that were given, or without any the results among what the objects have of a kind.
+    fn wanted<'a>(&'a self, given: &'a [String], of: impl Fn(&Offered) -> &Vec<String>) -> Vec<&'a str> {
+        if !given.is_empty() {
+            return given.iter().map(String::as_str).collect();
+        }
+        let mut wanted: Vec<&str> = Vec::new();
+        for object in &self.objects {
+            let results = object.results.iter().filter(|name| of(object).contains(name));
+            results.for_each(|name| {
+                if !wanted.contains(&name.as_str()) {
+                    wanted.push(name)
+                }
+            });
+        }
+        wanted
+    }
+
     /// True when two objects have such data at some time, so that its name alone does not say whose it is.
     fn is_shared(&self, has: impl Fn(&Offered) -> bool) -> bool {
         self.objects.iter().filter(|o| has(o)).count() > 1
+    }
+
+    /// The sentence where no name was given and nothing is a result.
+    fn nothing(what: &str, known: &[&str]) -> String {
+        let known = if known.is_empty() {
+            "there is none at all".into()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        format!("no {what} is named, and none upstream is a result of its node; {known}")
     }
 
     /// The sentence for a name that none of `known` is.

@@ -5,16 +5,12 @@ use super::pattern::Pattern;
 use super::picture::Picture;
 use super::vdb_grid::{Converted, Velocity, convert};
 use super::{FRAME, Frame, Offer, Output, OutputError, Shot, sheet};
-use crate::data::{Grid, Object};
+use crate::data::{self, Grid, GridClass, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
 use glam::DVec3;
 use openvdb_sys::{Camera, GridOut, Material, Surface};
 use std::path::{Path, PathBuf};
 
-/// Grid of an object that is drawn as liquid.
-const LIQUID: &str = "surface";
-/// Grid of an object that is drawn as a solid.
-const SOLID: &str = "collision";
 /// Distance of the studio floor below the shot, in diagonals of the shot: if they touched, floor and shot would
 /// flicker.
 const FLOOR_GAP: f64 = 0.004;
@@ -167,7 +163,7 @@ struct Drawn<'a> {
 impl Drawn<'_> {
     fn surface(&self) -> Surface<'_> {
         let grid = GridOut {
-            name: "surface",
+            name: "drawn",
             class: self.converted.class,
             transform: self.converted.transform,
             background: self.converted.background,
@@ -212,10 +208,9 @@ fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
     let mut drawn = Vec::new();
     for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
         let solid = if glass.matches(&object.name) { Material::Glass } else { Material::Clay };
-        for (name, material) in [(LIQUID, Material::Liquid), (SOLID, solid)] {
-            if let Some(grid) = object.grid(name) {
-                drawn.push(Drawn { grid, converted: converted(object, name, grid)?, material });
-            }
+        for (name, grid, how) in object.drawn() {
+            let material = if how == data::Drawn::Liquid { Material::Liquid } else { solid };
+            drawn.push(Drawn { grid, converted: converted(object, name, grid)?, material });
         }
     }
     if let Some(reason) = nothing_to_draw(&frame.scene.objects, &objects) {
@@ -239,7 +234,7 @@ fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
 }
 
 fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, OutputError> {
-    convert(name, grid, None, Velocity::Collocated)
+    convert(GridClass::LevelSet, grid, None, Velocity::Collocated)
         .map_err(|e| OutputError::new(format!("grid `{name}` of `{}` cannot be drawn: {e}", object.name)))
 }
 
@@ -281,7 +276,7 @@ fn camera(params: &Params, bounds: &Bounds, aspect: f64) -> Result<Camera, Outpu
 mod tests {
     use super::super::test_scene::{RADIUS, ball, defaults, grid, offer, scene};
     use super::*;
-    use crate::data::{Data, Geometry, Lifetime, Sampling, Scene};
+    use crate::data::{Data, Geometry, Lifetime, Sampling, Scene, Shown};
     use std::sync::Arc;
 
     fn params(changes: &[(&str, Value)]) -> Params {
@@ -300,7 +295,13 @@ mod tests {
         let mut scene = scene();
         let mut glass = Object::new("glass", "meniscus.static_object");
         let walls = |p: [f64; 3]| (ball(p) - 0.02).abs() - 0.02;
-        glass.set(SOLID, Lifetime::State, Data::Grid(grid(Sampling::Centre, 1, walls, |_, p| walls(p))));
+        let solid = Shown { class: GridClass::LevelSet, drawn: Some(data::Drawn::Solid) };
+        glass.show(
+            "collision",
+            Lifetime::State,
+            solid,
+            Data::Grid(grid(Sampling::Centre, 1, walls, |_, p| walls(p))),
+        );
         scene.objects.push(glass);
         scene
     }
@@ -379,7 +380,7 @@ mod tests {
     #[test]
     fn the_frame_stays_while_the_liquid_moves() {
         let mut moved = scene();
-        if let Some(Data::Grid(g)) = moved.objects[0].ports.get_mut(LIQUID).map(|p| &mut p.data) {
+        if let Some(Data::Grid(g)) = moved.objects[0].ports.get_mut("surface").map(|p| &mut p.data) {
             g.transform[13] -= 0.1;
         }
         let (before, after) = (shoot(&scene(), &params(&[])).unwrap(), shoot(&moved, &params(&[])).unwrap());

@@ -1,7 +1,9 @@
 //! A small scene for the tests of the outputs: a ball of liquid that rotates, with particles.
 
 use super::{Offer, Offered};
-use crate::data::{Array, Data, Element, Geometry, Grid, Lifetime, Object, Owner, Sampling, Scene};
+use crate::data::{
+    Array, Data, Drawn, Element, Geometry, Grid, GridClass, Lifetime, Object, Owner, Sampling, Scene, Shown,
+};
 use crate::node::{NodeType, Params};
 use std::sync::Arc;
 
@@ -60,7 +62,8 @@ pub fn scene() -> Scene {
     let mut water = Object::new("water", "meniscus.liquid_object");
     let mut surface = grid(Sampling::Centre, 1, ball, |_, p| ball(p).clamp(-3.0 * H, 3.0 * H));
     surface.background[0] = 3.0 * H;
-    water.set("surface", Lifetime::State, Data::Grid(surface));
+    let shown = Shown { class: GridClass::LevelSet, drawn: Some(Drawn::Liquid) };
+    water.show("surface", Lifetime::State, shown, Data::Grid(surface));
     let vel = grid(Sampling::Face, 3, ball, |c, p| spin(p)[c]);
     water.set("vel", Lifetime::State, Data::Grid(vel));
     let mut particles = Geometry::from_points(&[[0.0, 0.1, 0.0], [0.05, 0.0, -0.1], [1e-7, -0.15, 0.0]]);
@@ -81,6 +84,11 @@ pub fn offer(scene: &Scene) -> Offer {
         object: o.name.clone(),
         grids: of_kind(o, "grid"),
         geometry: of_kind(o, "geometry"),
+        results: ["surface", "vel", "particles"]
+            .into_iter()
+            .filter(|n| o.ports.contains_key(*n))
+            .map(Into::into)
+            .collect(),
     };
     Offer { objects: scene.objects.iter().map(offered).collect() }
 }

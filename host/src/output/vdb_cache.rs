@@ -2,7 +2,7 @@
 
 use super::vdb_grid::{Converted, Velocity, convert};
 use super::{FRAME, Frame, Offer, Output, OutputError, creator};
-use crate::data::Object;
+use crate::data::{Drawn, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use openvdb_sys::{Class, GridOut, Meta};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ pub struct VdbCache;
 pub fn node_type() -> NodeType {
     let help = "Writes grids of the objects, such as their surface, as one OpenVDB file per frame.";
     NodeType::host("meniscus.vdb_cache", "VDB Cache", NodeKind::Output, (1, None), help).with(vec![
-        ParamSpec::texts("grids", "Grids", &["surface", "vel"],
-            "Names of the grids to write. The first frame is the state before anything moves. Grids that the first \
+        ParamSpec::texts("grids", "Grids", &[],
+            "Names of the grids to write; empty: the results of the nodes, of a liquid surface and vel. The first frame is the state before anything moves. Grids that the first \
              solve makes, such as pressure, are in the files from the second frame on."),
         ParamSpec::menu(
             "velocity",
@@ -37,7 +37,7 @@ impl Output for VdbCache {
         let staggered = frame.params.text("velocity") == "staggered";
         let velocity = if staggered { Velocity::Staggered } else { Velocity::Collocated };
         let mut converted = Vec::new();
-        for name in frame.params.texts("grids") {
+        for name in frame.offer.wanted(frame.params.texts("grids"), |o| &o.grids) {
             converted.extend(grids_named(frame, name, velocity)?);
         }
         let path = frame.file(frame.node, "vdb");
@@ -53,8 +53,12 @@ impl Output for VdbCache {
 /// Refuses names that no object will ever have a grid of.
 pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
     let known = offer.grids();
-    let unknown = params.texts("grids").iter().find(|name| !known.contains(&name.as_str()));
-    let refuse = |name: &String| Err(OutputError::param("grids", Offer::unknown("a grid", name, &known)));
+    let wanted = offer.wanted(params.texts("grids"), |o| &o.grids);
+    if wanted.is_empty() {
+        return Err(OutputError::param("grids", Offer::nothing("grid", &known)));
+    }
+    let unknown = wanted.iter().find(|name| !known.contains(name));
+    let refuse = |name: &&str| Err(OutputError::param("grids", Offer::unknown("a grid", name, &known)));
     unknown.map_or(Ok(()), refuse)
 }
 
@@ -68,7 +72,9 @@ fn grids_named(
     let shared = frame.offer.is_shared(|o| o.grids.iter().any(|g| g == name));
     let found = frame.scene.objects.iter().filter_map(|o| Some((o, o.grid(name)?)));
     let convert_one = |(object, grid): (&Object, _)| {
-        let converted = convert(name, grid, object.grid("surface"), velocity).map_err(|reason| {
+        let surface = object.drawn().find(|(_, _, drawn)| *drawn == Drawn::Liquid).map(|(_, grid, _)| grid);
+        let class = object.ports.get(name).map(|p| p.shown.class).unwrap_or_default();
+        let converted = convert(class, grid, surface, velocity).map_err(|reason| {
             OutputError::new(format!("grid `{name}` of `{}` cannot be written: {reason}", object.name))
         })?;
         Ok((if shared { format!("{}_{name}", object.name) } else { name.to_owned() }, converted))

@@ -1,6 +1,6 @@
 //! Host grids in the form OpenVDB's readers expect.
 
-use crate::data::{Array, Element, Grid, LEAF_VOXELS, Sampling, Tile};
+use crate::data::{Array, Element, Grid, GridClass, LEAF_VOXELS, Sampling, Tile};
 use openvdb_sys::{Class, MASK_WORDS, Values};
 
 /// Half width of a written level set, voxels.
@@ -56,25 +56,16 @@ impl Channels {
     }
 }
 
-/// What a grid of that name means to other tools.
-pub fn class_of(name: &str) -> Class {
-    match name {
-        "surface" | "collision" | "phi" => Class::LevelSet,
-        "density" | "temperature" | "flame" => Class::FogVolume,
-        _ => Class::Unknown,
-    }
-}
-
-/// Converts a grid; `surface` (of the same object) says where a velocity is worth keeping.
+/// Converts a grid of a class; `surface` (of the same object) says where a velocity is worth keeping.
 pub fn convert(
-    name: &str,
+    class: GridClass,
     grid: &Grid,
     surface: Option<&Grid>,
     velocity: Velocity,
 ) -> Result<Converted, String> {
     match (grid.element, grid.components()) {
-        (Element::F32 | Element::F64, 1) if class_of(name) == Class::LevelSet => level_set(grid),
-        (Element::F32 | Element::F64, 1) => Ok(scalar(name, grid)),
+        (Element::F32 | Element::F64, 1) if class == GridClass::LevelSet => level_set(grid),
+        (Element::F32 | Element::F64, 1) => Ok(scalar(class, grid)),
         (Element::F32 | Element::F64, 3) => Ok(vector(grid, surface, velocity)),
         (Element::F32 | Element::F64, n) => Err(format!("it has {n} components; a VDB holds 1 or 3")),
         (_, 1) => Ok(integer(grid)),
@@ -158,11 +149,11 @@ fn face_voxels(axis: usize, upper: bool) -> impl Iterator<Item = usize> {
     (0..64).map(move |i| base + i / 8 * a + i % 8 * b)
 }
 
-fn scalar(name: &str, grid: &Grid) -> Converted {
+fn scalar(class: GridClass, grid: &Grid) -> Converted {
     let values = floats(&grid.channels[0]);
     let background = grid.background[0] as f32;
     let masks = values.chunks_exact(LEAF_VOXELS).map(|leaf| mask(|n| leaf[n] != background)).collect();
-    let class = class_of(name);
+    let class = if class == GridClass::Fog { Class::FogVolume } else { Class::Unknown };
     Converted {
         masks: Some(masks),
         tiles: tiles(grid, |t| [t.value[0], 0.0, 0.0], true),

@@ -1,8 +1,8 @@
 //! Cooking with plugins compiled from C on the spot.
 
 use meniscus_host::engine::{
-    Checkpoint, CookError, CookOptions, Device, Ended, Level, Onlooker, Record, State, SubstepStats, Watcher,
-    cook, latest_checkpoint,
+    Checkpoint, CookError, CookOptions, Device, Ended, Level, Manner, Onlooker, Record, State, SubstepStats,
+    Watcher, cook, latest_checkpoint,
 };
 use meniscus_host::graph::{Graph, Network, Problems};
 use meniscus_host::loader::{Found, Plugins};
@@ -17,6 +17,8 @@ pub struct Bench {
     pub plugins: Plugins,
     /// Stops the cook, as a signal would, after so many substeps.
     pub stop_after: AtomicUsize,
+    /// Instances forget their caches before every call.
+    pub drop_caches: AtomicBool,
     /// What was said.
     pub said: Mutex<Vec<String>>,
     stop: AtomicBool,
@@ -49,6 +51,7 @@ impl Bench {
             folder,
             plugins,
             stop_after: AtomicUsize::new(usize::MAX),
+            drop_caches: AtomicBool::new(false),
             said: Mutex::default(),
             stop: AtomicBool::new(false),
         }
@@ -75,10 +78,13 @@ impl Bench {
             resume,
             replace: false,
             checkpoint_every: 1,
-            threads: 1,
-            device: Device::Auto,
+            manner: Manner {
+                threads: 1,
+                device: Device::Auto,
+                paranoid: true,
+                drop_caches: self.drop_caches.load(Ordering::Relaxed),
+            },
             room: None,
-            paranoid: true,
             stop: &self.stop,
             cancel: &cancel,
             record: &record,

@@ -2,8 +2,8 @@
 #include "meniscus.h"
 
 static const mns_param_t params[] = {
-    {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "start_frame", .label = "Start Frame", .flags = MNS_NOT_ANIMATED},
-    {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "end_frame", .label = "End Frame", .flags = MNS_NOT_ANIMATED},
+    {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "start_frame", .label = "Start Frame", .flags = MNS_NOT_ANIMATED, .means = MNS_MEANS_FIRST_FRAME},
+    {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "end_frame", .label = "End Frame", .flags = MNS_NOT_ANIMATED, .means = MNS_MEANS_LAST_FRAME},
     {.size = sizeof(mns_param_t), .type = MNS_FLOAT, .name = "dt", .label = "Time Step", .unit = "s",
      .help = "The longest time step of the object; 0: any."},
 };

@@ -1,8 +1,8 @@
 //! Descriptors written in Rust: constant builders, so that a node's table is a `static`.
 
 use crate::{
-    Access, Carries, Element, Gpu, Growable, Lifetime, MenuItem, Merge, Node, NodeKind, Owner, Param,
-    ParamType, Port, Role, Sampling, Stage, Step, flags,
+    Access, Carries, Drawn, Element, Gpu, GridClass, Growable, Lifetime, Means, MenuItem, Merge, Node,
+    NodeKind, Owner, Param, ParamType, Port, Role, Sampling, Stage, Step, flags,
 };
 use std::ffi::{CStr, c_char};
 use std::ptr::null;
@@ -40,6 +40,8 @@ impl Param {
             flags: 0,
             menu_count: 0,
             menu: null(),
+            means: Means::NOTHING,
+            reserved: 0,
         }
     }
 
@@ -124,6 +126,12 @@ impl Param {
         self
     }
 
+    /// What it means to the host.
+    pub const fn means(mut self, means: Means) -> Self {
+        self.means = means;
+        self
+    }
+
     /// Fixed for the shot.
     pub const fn not_animated(mut self) -> Self {
         self.flags |= flags::NOT_ANIMATED;
@@ -148,6 +156,11 @@ impl Port {
             merge: Merge::REPLACE,
             required: 0,
             access: [0; Port::STAGES],
+            grid_class: GridClass::PLAIN,
+            drawn: Drawn::NOT,
+            flags: 0,
+            reserved: 0,
+            report: null(),
         }
     }
 
@@ -235,6 +248,57 @@ impl Port {
         self
     }
 
+    /// Contributions of several writers are summed.
+    pub const fn adds(mut self) -> Self {
+        self.merge = Merge::ADD;
+        self
+    }
+
+    /// Of the contributions of several writers, the least counts.
+    pub const fn least(mut self) -> Self {
+        self.merge = Merge::MIN;
+        self
+    }
+
+    /// A signed distance, drawn so.
+    pub const fn level_set(mut self, drawn: Drawn) -> Self {
+        self.grid_class = GridClass::LEVEL_SET;
+        self.drawn = drawn;
+        self
+    }
+
+    /// A density for volume renderers.
+    pub const fn fog(mut self) -> Self {
+        self.grid_class = GridClass::FOG;
+        self
+    }
+
+    /// Caches write it unless their user names something else.
+    pub const fn result(mut self) -> Self {
+        self.flags |= flags::RESULT;
+        self
+    }
+
+    /// Forces act on its points.
+    pub const fn movable(mut self) -> Self {
+        self.flags |= flags::MOVABLE;
+        self
+    }
+
+    /// Of a force: every geometry of the object that forces may move.
+    pub const fn every_movable() -> Self {
+        let mut p = Self::new(Carries::GEOMETRY, Owner::OBJECT, c"").movable();
+        p.name = null();
+        p
+    }
+
+    /// How its points are listed in stats.jsonl: a key, then attributes (`name` or `name_there=name`; `?` behind it for
+    /// true or false).
+    pub const fn reported(mut self, report: Text) -> Self {
+        self.report = report.as_ptr();
+        self
+    }
+
     /// Access of a stage.
     pub const fn on(mut self, stage: Stage, access: Access) -> Self {
         self.access[stage.0 as usize] = access.0;
@@ -285,6 +349,10 @@ impl Node {
             params: null(),
             roles: null(),
             steps: null(),
+            particle_bytes: 0.0,
+            voxel_bytes: 0.0,
+            particle_seconds: 0.0,
+            voxel_seconds: 0.0,
         }
     }
 
@@ -358,6 +426,13 @@ impl Node {
     pub const fn roles(mut self, roles: &'static [Role]) -> Self {
         self.roles = roles.as_ptr();
         self.role_count = roles.len() as u32;
+        self
+    }
+
+    /// What an object costs while a substep runs: bytes and core seconds per particle and per voxel.
+    pub const fn costs(mut self, bytes: (f64, f64), seconds: (f64, f64)) -> Self {
+        (self.particle_bytes, self.voxel_bytes) = bytes;
+        (self.particle_seconds, self.voxel_seconds) = seconds;
         self
     }
 

@@ -148,6 +148,8 @@ pub struct Context {
     pub place_grid: Option<
         unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32, index_to_world: *const f64) -> Status,
     >,
+    /// `[owner]` Takes away what is at a port.
+    pub clear: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> Status>,
     /// `[owner]` The next dt should not be longer, s.
     pub suggest_dt: Option<unsafe extern "C" fn(ctx: *mut Context, dt: f64)>,
     /// `[owner]` This dt was too long; returns [`Status::DT_REJECTED`].

@@ -1,6 +1,8 @@
 //! What a node is, as data: read by the host's checks, the help text, the docs and the DCC adapters.
 
-use crate::{Carries, Gpu, Lifetime, Merge, NodeKind, Owner, ParamType, Sampling, Stage};
+use crate::{
+    Carries, Drawn, Gpu, GridClass, Lifetime, Means, Merge, NodeKind, Owner, ParamType, Sampling, Stage,
+};
 use std::ffi::c_char;
 
 /// An entry of a menu parameter.
@@ -49,6 +51,10 @@ pub struct Param {
     pub menu_count: u32,
     /// The menu.
     pub menu: *const MenuItem,
+    /// What it means to the host.
+    pub means: Means,
+    /// 0
+    pub reserved: u32,
 }
 
 /// Named data a node reads or writes.
@@ -84,6 +90,16 @@ pub struct Port {
     pub required: u32,
     /// [`crate::Access`] by stage.
     pub access: [u8; Port::STAGES],
+    /// Grids: what it means to other programs.
+    pub grid_class: GridClass,
+    /// Level sets: how pictures draw it.
+    pub drawn: Drawn,
+    /// [`crate::flags`]
+    pub flags: u32,
+    /// 0
+    pub reserved: u32,
+    /// Geometry: how its points are listed in stats.jsonl, or null.
+    pub report: *const c_char,
 }
 
 impl Port {
@@ -186,6 +202,14 @@ pub struct Node {
     pub roles: *const Role,
     /// Its schedule.
     pub steps: *const Step,
+    /// Object: bytes per particle while a substep runs.
+    pub particle_bytes: f64,
+    /// Object: bytes per voxel.
+    pub voxel_bytes: f64,
+    /// Object: seconds of one core per particle and substep.
+    pub particle_seconds: f64,
+    /// Object: seconds of one core per voxel and substep.
+    pub voxel_seconds: f64,
 }
 
 impl Node {

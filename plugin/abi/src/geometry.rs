@@ -20,8 +20,8 @@ pub struct Attribute {
     pub components: u32,
     /// How it moves with its geometry.
     pub meaning: Meaning,
-    /// [`crate::validity`]
-    pub valid: u32,
+    /// 0
+    pub reserved: u32,
     /// Equal stamp, same bytes.
     pub value_id: u64,
     /// Number of values.
@@ -32,8 +32,6 @@ pub struct Attribute {
     pub values: *const c_void,
     /// The same memory, null in a view to read.
     pub writable: *mut c_void,
-    /// Device address.
-    pub device_values: u64,
 }
 
 /// A view of geometry, or a request for one.

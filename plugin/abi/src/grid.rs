@@ -54,10 +54,4 @@ pub struct Grid {
     pub values: [*const c_void; COMPONENTS_MAX],
     /// The same memory, null in a view to read.
     pub writable: [*mut c_void; COMPONENTS_MAX],
-    /// Device addresses.
-    pub device_values: [u64; COMPONENTS_MAX],
-    /// [`crate::validity`]
-    pub valid: u32,
-    /// 0
-    pub reserved: u32,
 }

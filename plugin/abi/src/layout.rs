@@ -25,22 +25,22 @@ pub const LAYOUT_HASH: u64 = sum(&[
     size_of::<MenuItem>() as u64,
     offset_of!(Param, name) as u64 + 1,
     offset_of!(Param, default_number) as u64 + 1,
-    offset_of!(Param, menu) as u64 + 1,
+    offset_of!(Param, means) as u64 + 1,
     offset_of!(Port, name) as u64 + 1,
     offset_of!(Port, owner) as u64 + 1,
-    offset_of!(Port, access) as u64 + 1,
+    offset_of!(Port, report) as u64 + 1,
     offset_of!(Role, help) as u64 + 1,
     size_of::<Step>() as u64,
     offset_of!(Node, id) as u64 + 1,
     offset_of!(Node, kind) as u64 + 1,
-    offset_of!(Node, steps) as u64 + 1,
+    offset_of!(Node, voxel_seconds) as u64 + 1,
     size_of::<Tile>() as u64,
     offset_of!(Grid, origins) as u64 + 1,
     offset_of!(Grid, background) as u64 + 1,
     offset_of!(Grid, values) as u64 + 1,
-    offset_of!(Grid, valid) as u64 + 1,
+    offset_of!(Grid, writable) as u64 + 1,
     offset_of!(Attribute, name) as u64 + 1,
-    offset_of!(Attribute, device_values) as u64 + 1,
+    offset_of!(Attribute, writable) as u64 + 1,
     offset_of!(Geometry, vertices) as u64 + 1,
     offset_of!(Geometry, attribute_count) as u64 + 1,
     offset_of!(Array, name) as u64 + 1,
@@ -90,18 +90,19 @@ fn c_name(field: &'static str) -> &'static str {
 layouts! {
     "mns_menu_item_t" MenuItem { token label }
     "mns_param_t" Param { size ty name label folder unit help houdini_name disable_when default_text
-        default_number range flags menu_count menu }
+        default_number range flags menu_count menu means reserved }
     "mns_port_t" Port { size carries name help unit owner role sampling element components lifetime merge
-        required access }
+        required access grid_class drawn flags reserved report }
     "mns_role_t" Role { size min_count max_count reserved name medium help }
     "mns_step_t" Step { role stage }
     "mns_node_t" Node { size version id label help medium houdini_name cites kind stages accepts min_inputs
-        max_inputs gpu flags port_count param_count role_count step_count reserved ports params roles steps }
+        max_inputs gpu flags port_count param_count role_count step_count reserved ports params roles steps
+        particle_bytes voxel_bytes particle_seconds voxel_seconds }
     "mns_tile_t" Tile { origin edge }
     "mns_grid_t" Grid { size element components sampling topology_id value_id leaf_count origins tile_count
-        tiles tile_values background index_to_world values writable device_values valid reserved }
-    "mns_attribute_t" Attribute { size on name element components meaning valid value_id count stride values
-        writable device_values }
+        tiles tile_values background index_to_world values writable }
+    "mns_attribute_t" Attribute { size on name element components meaning reserved value_id count stride values
+        writable }
     "mns_geometry_t" Geometry { size primitive topology_id point_count vertex_count primitive_count vertices
         starts writable_vertices writable_starts origin attributes attribute_count reserved }
     "mns_array_t" Array { size element name components reserved count value_id values writable }
@@ -110,8 +111,8 @@ layouts! {
     "mns_solve_t" Solve { size iterations name device unknowns residual seconds }
     "mns_context_t" Context { size stage step threads host node object time dt dt_next dt_kick frame_left fps cfl
         frame substep param_count reserved params progress log fail measure solved items item_name grid
-        geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array place_grid suggest_dt
-        reject_dt extension }
+        geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array place_grid clear
+        suggest_dt reject_dt extension }
     "mns_plugin_t" Plugin { size abi_major abi_minor node_count layout_hash name version vendor nodes create
         destroy run suggest_dt drop_caches extension }
 }

@@ -24,8 +24,8 @@ pub use geometry::{Attribute, Geometry};
 pub use grid::{COMPONENTS_MAX, Grid, LEAF_SIZE, Tile};
 pub use layout::{LAYOUT_HASH, StructLayout, structs};
 pub use names::{
-    Access, Carries, Element, Gpu, Level, Lifetime, Meaning, Merge, NodeKind, On, Owner, ParamType,
-    Primitive, Sampling, Stage, Status, flags, validity,
+    Access, Carries, Drawn, Element, Gpu, GridClass, Level, Lifetime, Meaning, Means, Merge, NodeKind, On,
+    Owner, ParamType, Primitive, Sampling, Stage, Status, flags,
 };
 pub use plugin::{ABI_MAJOR, ABI_MINOR, Instance, Plugin, SYMBOL};
 pub use sized::{Growable, read, read_array, text};

@@ -88,6 +88,8 @@ names! {
         SOLVE = 4,
         /// Takes the solution back into its own state.
         CORRECT = 5,
+        /// Writes its share of a coupling's system.
+        CONTRIBUTE = 6,
     }
 }
 
@@ -128,6 +130,8 @@ names! {
         PARTICIPANT = 3,
         /// Data kept for the node itself.
         NODE = 4,
+        /// All objects that a solver solves.
+        SOLVED = 5,
     }
 }
 
@@ -176,6 +180,70 @@ names! {
         ADD = 1,
         /// The smallest.
         MIN = 2,
+    }
+}
+
+names! {
+    /// What a grid means to other programs.
+    GridClass: i32 {
+        /// Nothing in particular.
+        PLAIN = 0,
+        /// A signed distance.
+        LEVEL_SET = 1,
+        /// A density.
+        FOG = 2,
+    }
+}
+
+names! {
+    /// How pictures draw a level set.
+    Drawn: i32 {
+        /// Not at all.
+        NOT = 0,
+        /// Like water.
+        LIQUID = 1,
+        /// Like glass or clay.
+        SOLID = 2,
+    }
+}
+
+names! {
+    /// What a parameter means to the host.
+    Means: i32 {
+        /// Nothing.
+        NOTHING = 0,
+        /// First frame a node runs.
+        FIRST_FRAME = 1,
+        /// Last frame a node runs.
+        LAST_FRAME = 2,
+        /// Distance between particles.
+        SEPARATION = 3,
+        /// Edge of a voxel in such distances.
+        VOXEL_SCALE = 4,
+        /// Edge of a voxel.
+        VOXEL = 5,
+        /// Middle of the box that objects stay in.
+        BOX_CENTER = 6,
+        /// Size of that box.
+        BOX_SIZE = 7,
+        /// Its side -x.
+        BOX_NEG_X = 8,
+        /// Its side +x.
+        BOX_POS_X = 9,
+        /// Its side -y.
+        BOX_NEG_Y = 10,
+        /// Its side +y.
+        BOX_POS_Y = 11,
+        /// Its side -z.
+        BOX_NEG_Z = 12,
+        /// Its side +z.
+        BOX_POS_Z = 13,
+        /// The source works now.
+        ACTIVE = 14,
+        /// The source drives what it makes.
+        DRIVES = 15,
+        /// Velocity of what a source makes.
+        VELOCITY = 16,
     }
 }
 
@@ -287,12 +355,19 @@ names! {
     }
 }
 
-/// Bits of `Node::flags` and `Param::flags`.
+/// Bits of `Node::flags`, `Port::flags` and `Param::flags`.
 pub mod flags {
     /// Solver: what it solves may gain and lose mass.
     pub const ACCEPTS_SOURCES: u32 = 1;
     /// Force: adds or removes mass.
     pub const IS_SOURCE: u32 = 2;
+    /// Solver: what it solves are solids.
+    pub const MOVES_FIRST: u32 = 4;
+
+    /// Port: caches write it unless their user names something else.
+    pub const RESULT: u32 = 1;
+    /// Port: forces act on its points.
+    pub const MOVABLE: u32 = 2;
 
     /// Parameter: values below the range are refused.
     pub const HARD_MIN: u32 = 1;
@@ -300,12 +375,4 @@ pub mod flags {
     pub const HARD_MAX: u32 = 2;
     /// Parameter: read at `init` or fixed for the shot.
     pub const NOT_ANIMATED: u32 = 4;
-}
-
-/// Bits that say where a buffer is valid.
-pub mod validity {
-    /// In host memory.
-    pub const ON_HOST: u32 = 1;
-    /// In device memory.
-    pub const ON_DEVICE: u32 = 2;
 }

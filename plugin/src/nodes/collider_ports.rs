@@ -1,11 +1,12 @@
 //! The ports through which solvers see a static object.
 
-use meniscus_abi::{Element, Owner, Port, Sampling};
+use meniscus_abi::{Drawn, Element, Owner, Port, Sampling};
 
 /// Signed distance in the object's own space.
 pub const fn collision(owner: Owner) -> Port {
     Port::grid(owner, c"collision", Sampling::CENTER, Element::F32)
         .unit(c"m")
+        .level_set(Drawn::SOLID)
         .help(c"Signed distance to the solid, negative inside; its transform places it in the world.")
 }
 

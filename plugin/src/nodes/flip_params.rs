@@ -3,7 +3,7 @@
 use super::{frames, projection};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
-use meniscus_abi::{MenuItem, Param, param};
+use meniscus_abi::{Means, MenuItem, Param, param};
 use meniscus_core::fluid::params::{FlipParams, MOST_CFL};
 use meniscus_core::fluid::population::reseeding::Reseeding;
 use meniscus_core::fluid::surface::volume::VolumeControl;
@@ -20,8 +20,8 @@ const SIDES: &[MenuItem] =
     &[MenuItem::new(c"closed", c"Closed"), MenuItem::new(c"open", c"Open"), MenuItem::new(c"kill", c"Kill")];
 const KILL: u32 = 2;
 
-const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr) -> Param {
-    Param::menu(name, label, KILL, SIDES).folder(c"Volume Limits").help(
+const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, means: Means) -> Param {
+    Param::menu(name, label, KILL, SIDES).means(means).folder(c"Volume Limits").help(
         c"Closed: a wall. Open: liquid passes, and the air beyond is unbounded. Kill: liquid that crosses it is removed, and the air beyond is unbounded.",
     )
 }
@@ -43,18 +43,20 @@ pub const PARAMS: &[Param] = &[
         .folder(c"Volume Limits")
         .unit(c"m")
         .help(c"Centre of the box that contains the simulation.")
+        .means(Means::BOX_CENTER)
         .houdini(c"limit_t"),
     Param::vector3(c"limit_size", c"Box Size", [20.0; 3])
         .folder(c"Volume Limits")
         .unit(c"m")
         .help(c"Size of the box that contains the simulation. Larger: the liquid reaches the box's sides later. Memory grows with the liquid, not with the box.")
+        .means(Means::BOX_SIZE)
         .houdini(c"limit_size"),
-    side(c"side_neg_x", c"-X Side"),
-    side(c"side_pos_x", c"+X Side"),
-    side(c"side_neg_y", c"-Y Side"),
-    side(c"side_pos_y", c"+Y Side"),
-    side(c"side_neg_z", c"-Z Side"),
-    side(c"side_pos_z", c"+Z Side"),
+    side(c"side_neg_x", c"-X Side", Means::BOX_NEG_X),
+    side(c"side_pos_x", c"+X Side", Means::BOX_POS_X),
+    side(c"side_neg_y", c"-Y Side", Means::BOX_NEG_Y),
+    side(c"side_pos_y", c"+Y Side", Means::BOX_POS_Y),
+    side(c"side_neg_z", c"-Z Side", Means::BOX_NEG_Z),
+    side(c"side_pos_z", c"+Z Side", Means::BOX_POS_Z),
     Param::float(c"collision_separation", c"Collision Separation", 0.05)
         .folder(c"Collisions")
         .unit(c"voxels")

@@ -7,10 +7,14 @@ use meniscus_abi::guest::{AttributeShape, Call, Failure, Node as Instance, Outco
 use meniscus_abi::{Access, Element, Meaning, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 
 const PORTS: &[Port] = &[
-    liquid_ports::particles(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
+    Port::every_movable()
+        .required()
+        .help(c"Points with velocity v (m/s); dv (m/s) takes what forces add over ctx->dt_kick.")
+        .on(Stage::PREDICT, Access::READ_WRITE),
     liquid_ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
 ];
-const PARTICLES: u32 = port!(PORTS, particles);
+/// What it moves.
+const MOVED: u32 = 0;
 
 const PARAMS: &[Param] = &[Param::vector3(c"force", c"Force", [0.0, -9.81, 0.0])
     .unit(c"m/s^2")
@@ -38,9 +42,11 @@ impl Instance for Gravity {
         }
         let dv = call.vector(param!(PARAMS, force)).map(|g| (g * call.dt_kick()) as f32);
         let kick = AttributeShape::on_points(c"dv", Element::F32, 3, Meaning::VECTOR);
-        let mut kick = call.edit_attribute(PARTICLES, 0, &kick)?;
-        if !kick.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {
-            return Err(Failure::host(PARTICLES, "the attribute `dv` is not three f32"));
+        for item in 0..call.items(MOVED) {
+            let mut kick = call.edit_attribute(MOVED, item, &kick)?;
+            if !kick.update(|v: [f32; 3]| [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2]]) {
+                return Err(Failure::host(MOVED, "the attribute `dv` is not three f32"));
+            }
         }
         Ok(Outcome::Done)
     }

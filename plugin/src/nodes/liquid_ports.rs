@@ -2,7 +2,7 @@
 //! once and is found by its name.
 
 use super::collider_ports as colliders;
-use meniscus_abi::{Access, Element, Owner, Port, Sampling, Stage};
+use meniscus_abi::{Access, Drawn, Element, Owner, Port, Sampling, Stage};
 
 const READ: Access = Access::READ;
 const WRITE: Access = Access::WRITE;
@@ -60,7 +60,8 @@ pub const PORTS: &[Port] = &[
     Port::grid(OBJECT, c"region", Sampling::CENTER, Element::I32)
         .help(c"0: air that reaches the outside; 1 and up: id of the bubble; -1 solid; -2 and down: connected piece of liquid.")
         .on(Stage::SOLVE, BOTH),
-    Port::geometry(OBJECT, c"bubbles")
+    Port::geometry(OBJECT, c"bubbles").result()
+        .reported(c"bubbles id volume rest_volume found_volume pressure constrained? centroid=P")
         .help(c"One point per enclosed region of air: P (its centroid), id, volume (m^3), rest_volume (m^3; the volume it should have), found_volume (m^3; before the surface is fitted to rest_volume), pressure (Pa), constrained.")
         .on(Stage::SOLVE, WRITE),
     colliders::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
@@ -132,12 +133,16 @@ const fn is_handed(port: &Port) -> bool {
 /// The particles.
 pub const fn particles(owner: Owner) -> Port {
     Port::geometry(owner, c"particles")
+        .movable()
+        .result()
         .help(c"Particles: P, v (m/s, at the end of the substep), dv (m/s, written by forces: the velocity that they add over ctx->dt_kick), v_drift (m/s, moves the particles in the next substep), its affine part C0 C1 C2 (1/s), id, density, viscosity, mass_share (mass divided by that of a seeded particle; 1 if absent), and all attributes that users add.")
 }
 
 /// The level set.
 pub const fn surface(owner: Owner) -> Port {
     Port::grid(owner, c"surface", Sampling::CENTER, Element::F32)
+        .level_set(Drawn::LIQUID)
+        .result()
         .unit(c"m")
         .help(c"Signed distance to the liquid's surface, negative inside.")
 }
@@ -152,6 +157,7 @@ pub const fn vel_drift(owner: Owner) -> Port {
 /// The face velocity at the end of a frame.
 pub const fn vel(owner: Owner) -> Port {
     Port::grid(owner, c"vel", Sampling::FACE, Element::F32)
+        .result()
         .unit(c"m/s")
         .help(c"Velocity of the liquid on faces at the end of a frame, the time that the surface belongs to.")
         .substep()

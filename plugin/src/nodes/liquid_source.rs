@@ -6,7 +6,7 @@ use super::{frames, limits, liquid_ports as ports};
 use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
+use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
 use meniscus_core::fluid::faces::inlet::{Inlet, Nozzle};
 use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::particles::seeding::Seeding;
@@ -46,12 +46,15 @@ const INLET: InletPorts = InletPorts::of(PORTS);
 const JET: u32 = port!(PORTS, jet);
 
 const PARAMS: &[Param] = &[
-    Param::toggle(c"active", c"Active", true).help(c"Key it to open and close the tap.").houdini(c"activate"),
+    Param::toggle(c"active", c"Active", true)
+        .means(Means::ACTIVE).help(c"Key it to open and close the tap.").houdini(c"activate"),
     Param::vector3(c"velocity", c"Velocity", [0.0; 3])
+        .means(Means::VELOCITY)
         .unit(c"m/s")
         .help(c"Velocity of the liquid that enters. Higher: a faster jet that reaches farther.")
         .houdini(c"velocity"),
     Param::toggle(c"drive", c"Drive Velocity", true)
+        .means(Means::DRIVES)
         .help(c"On: the region is a nozzle. Its back and sides are closed, and its front, the side that the velocity points to, emits area times speed, in air and under water. Off, or at speed 0: the region is kept filled, and the liquid flows out of it freely."),
     material::density().help(c"Mass per volume of the liquid that enters."),
     material::viscosity().help(c"Dynamic viscosity of the liquid that enters; use the liquid object's value. Higher: it flows more slowly. Water has 0.001 (use 0), honey 10."),

@@ -4,7 +4,7 @@
 use super::{collider_ports as ports, frames, limits};
 use crate::exchange::{ColliderPorts, Exchange, SolidShape};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, param, port};
+use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::grid::Transform;
 
 const WRITE: Access = Access::WRITE;
@@ -26,6 +26,7 @@ const MESH: u32 = port!(PORTS, mesh);
 
 const PARAMS: &[Param] = &[
     Param::float(c"division_size", c"Division Size", 0.05)
+        .means(Means::VOXEL)
         .folder(c"Collisions")
         .unit(c"m")
         .range(0.001, 1.0)
@@ -41,6 +42,8 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.static_object", c"
     .help(c"A solid that is not moved by what it touches. Its meshes must be closed; they may be animated or deform.")
     .medium(c"collider")
     .houdini(c"staticobject")
+    // At rest it takes no time.
+    .costs((0.0, 380.0), (0.0, 0.0))
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .ports(PORTS)

@@ -23,7 +23,7 @@ struct Sums {
     total_iterations: f64,
     stages: BTreeMap<String, f64>,
     volumes: BTreeMap<String, (f64, f64)>,
-    bubbles: Span,
+    lists: BTreeMap<String, Span>,
     memory: Span,
 }
 
@@ -77,7 +77,11 @@ impl Sums {
         self.cfl.see(number("cfl"));
         self.divergence.see(number("max_divergence"));
         self.memory.see(number("memory_bytes"));
-        self.bubbles.see(line.get("bubbles").and_then(Json::as_array).map(|b| b.len() as f64));
+        for (key, list) in line.iter().filter(|(key, _)| !crate::node::STATS_KEYS.contains(&key.as_str())) {
+            if let Some(list) = list.as_array().filter(|list| list.iter().all(Json::is_object)) {
+                self.lists.entry(key.clone()).or_default().see(Some(list.len() as f64));
+            }
+        }
         for solve in line.get("solves").and_then(Json::as_array).into_iter().flatten() {
             self.solves += 1;
             let iterations = solve["iterations"].as_f64();
@@ -118,7 +122,9 @@ impl Sums {
         }
         tell("residual", self.residual.text(""));
         tell("largest divergence", self.divergence.text(" 1/s"));
-        tell("bubbles", self.bubbles.text(""));
+        for (key, count) in &self.lists {
+            tell(key, count.text(""));
+        }
         tell("memory", self.memory.0.map(|(_, most)| format!("{} at most", units::bytes(most))));
         let seconds: f64 = self.stages.values().sum();
         tell("time in stages", Some(units::duration(seconds)));

@@ -1,6 +1,6 @@
 //! The data that nodes exchange, for plugin authors: of one node, and of all (`docs/ports.md`).
 
-use crate::data::{Lifetime, Sampling};
+use crate::data::{Drawn, GridClass, Lifetime};
 use crate::node::{Carries, Merge, NodeType, PortOwner, PortSpec, Stage};
 use crate::text::{SENTENCE, one_line};
 use serde_json::{Value as Json, json};
@@ -16,7 +16,7 @@ pub(super) fn as_text(text: &mut String, t: &NodeType) {
     let _ = writeln!(text, "\nPorts (the data it exchanges, for those who write plugins):");
     for p in &contract.ports {
         let uses = uses(p).join(", ");
-        let _ = writeln!(text, "  {} of {}: {}; {uses}", p.name, owner(p.owner, t), traits(p).join("; "));
+        let _ = writeln!(text, "  {} of {}: {}; {uses}", p.called(), owner(p.owner, t), traits(p).join("; "));
         if !p.help.is_empty() {
             let _ = writeln!(text, "      {}", one_line(&p.help, 2 * SENTENCE));
         }
@@ -28,7 +28,7 @@ pub(super) fn as_json(t: &NodeType) -> Vec<Json> {
     let port = |p: &PortSpec| {
         let (element, components, sampling) = match p.carries {
             Carries::Grid { element, components, sampling } => {
-                (Some(element.name()), Some(components), Some(place(sampling)))
+                (Some(element.name()), Some(components), Some(sampling.place()))
             }
             Carries::Geometry | Carries::Table => (None, None, None),
         };
@@ -37,6 +37,8 @@ pub(super) fn as_json(t: &NodeType) -> Vec<Json> {
         json!({
             "name": p.name, "help": p.help, "unit": p.unit, "carries": p.carries.name(),
             "element": element, "components": components, "sampling": sampling,
+            "class": class(p), "drawn": drawn(p), "result": p.is_result, "movable": p.is_movable,
+            "report": p.report.as_ref().map(|r| json!({ "key": r.key, "entries": r.entries.iter().map(|e| json!([e.key, e.name])).collect::<Vec<_>>() })),
             "owner": owner_name(p.owner), "role": role(p.owner, t), "lifetime": lifetime(p),
             "merge": merge(p.merge), "required": p.required, "access": access,
         })
@@ -59,7 +61,7 @@ pub(super) fn page(types: &[Arc<NodeType>]) -> String {
             uses.extend(p.required.then(|| NEEDED.to_owned()));
             let user = format!("| `{}` | {} | {} |", t.short_name(), owner(p.owner, t), uses.join(", "));
             let of_data = traits(p).into_iter().filter(|trait_| trait_ != NEEDED).collect();
-            all.entry((&p.name, of_data, &p.help)).or_default().push(user);
+            all.entry((p.called(), of_data, &p.help)).or_default().push(user);
         }
     }
     for ((name, traits, help), users) in all {
@@ -76,26 +78,35 @@ const NEEDED: &str = "needed";
 
 /// The properties of the data: shape, unit, lifetime, and how several writers' values are merged.
 fn traits(p: &PortSpec) -> Vec<String> {
-    let shape = match p.carries {
-        Carries::Grid { element, components, sampling } => {
-            let count = if components == 1 { String::new() } else { format!("{components} x ") };
-            format!("grid, {count}{} at {}", element.name(), place(sampling))
-        }
-        Carries::Geometry | Carries::Table => p.carries.name().into(),
-    };
+    let shape = p.carries.described();
+    let class = class(p).map(Into::into);
+    let drawn = drawn(p).map(|how| format!("drawn like {how}"));
+    let result = p.is_result.then(|| "caches write it unless told otherwise".into());
+    let movable = p.is_movable.then(|| "forces move it".into());
+    let listed = p.report.as_ref().map(|r| format!("its points are listed as `{}` in stats.jsonl", r.key));
     let unit = (!p.unit.is_empty()).then(|| p.unit.clone());
     let merged = (p.merge != Merge::Replace).then(|| format!("several writers: {}", merge(p.merge)));
     let needed = p.required.then(|| NEEDED.into());
     let lives = Some(lifetime(p).into());
-    [Some(shape), unit, lives, merged, needed].into_iter().flatten().collect()
+    [Some(shape), class, drawn, unit, lives, movable, result, listed, merged, needed]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn place(sampling: Sampling) -> &'static str {
-    match sampling {
-        Sampling::Centre => "cell centres",
-        Sampling::Face => "lower faces",
-        Sampling::Node => "lower corners",
+fn class(p: &PortSpec) -> Option<&'static str> {
+    match p.shown.class {
+        GridClass::Plain => None,
+        GridClass::LevelSet => Some("level set"),
+        GridClass::Fog => Some("fog volume"),
     }
+}
+
+fn drawn(p: &PortSpec) -> Option<&'static str> {
+    p.shown.drawn.map(|drawn| match drawn {
+        Drawn::Liquid => "liquid",
+        Drawn::Solid => "a solid",
+    })
 }
 
 fn lifetime(p: &PortSpec) -> &'static str {
@@ -131,6 +142,7 @@ fn uses(p: &PortSpec) -> Vec<String> {
 fn owner(owner: PortOwner, t: &NodeType) -> String {
     match owner {
         PortOwner::Object => "the object".into(),
+        PortOwner::Solved => "all objects it solves".into(),
         PortOwner::Affector => "its affectors".into(),
         PortOwner::Input => "its inputs".into(),
         PortOwner::Participant(_) => format!("the participants `{}`", role(owner, t).unwrap_or_default()),
@@ -141,6 +153,7 @@ fn owner(owner: PortOwner, t: &NodeType) -> String {
 fn owner_name(owner: PortOwner) -> &'static str {
     match owner {
         PortOwner::Object => "object",
+        PortOwner::Solved => "solved",
         PortOwner::Affector => "affector",
         PortOwner::Input => "input",
         PortOwner::Participant(_) => "participant",

@@ -2,7 +2,7 @@
 
 use super::arena::Arena;
 use super::view::{self, Reading, Writing};
-use super::{Item, Request, Solve, Source, shape};
+use super::{Item, Request, Solve, Source, Written, shape};
 use crate::data::{Data, Table, next_stamp};
 use crate::engine::state::{Slot, State};
 use crate::node::PortSpec;
@@ -22,7 +22,7 @@ pub(super) struct Notes {
 /// The writes of a call, and the memory that it was shown.
 #[derive(Default)]
 pub(super) struct Desk {
-    pub(super) writes: BTreeMap<Slot, Data>,
+    pub(super) writes: BTreeMap<Slot, Written>,
     pub(super) arena: Arena,
     pub(super) wish: Option<f64>,
     pub(super) suggestion: f64,
@@ -56,7 +56,7 @@ impl<'a> Bridge<'a> {
     pub(super) fn fail(&self, status: Status, port: i32, sentence: &str) -> Status {
         let port = usize::try_from(port).ok().and_then(|p| self.ports.get(p));
         let sentence = match port {
-            Some(p) => format!("port `{}`: {sentence}", p.name),
+            Some(p) => format!("port `{}`: {sentence}", p.called()),
             None => sentence.to_owned(),
         };
         self.notes().failure.get_or_insert((status, sentence));
@@ -77,7 +77,7 @@ impl<'a> Bridge<'a> {
         match &self.item(port, item)?.source {
             Source::Input(g) => self.reads(port).then(|| Data::Geometry((**g).clone())),
             Source::Slot(slot) => match desk.writes.get(slot) {
-                Some(data) => Some(data.clone()),
+                Some(written) => written.data.clone(),
                 None => self.state.get(slot).filter(|_| self.reads(port)).cloned(),
             },
         }
@@ -119,16 +119,23 @@ impl<'a> Bridge<'a> {
         }
     }
 
-    /// The port and slot of an item that may be written.
+    /// The port and slot of an item that may be written, and that carries such data.
     fn writable(&self, port: u32, item: u32, carries: &str) -> Result<(&PortSpec, &Slot), (Status, String)> {
+        let (spec, slot) = self.open_to_writes(port, item)?;
+        if spec.carries.name() != carries {
+            let message = format!("`{}` is a {}, not a {carries}", spec.called(), spec.carries.name());
+            return Err((Status::BAD_ARGUMENT, message));
+        }
+        Ok((spec, slot))
+    }
+
+    /// The port and slot of an item that may be written.
+    fn open_to_writes(&self, port: u32, item: u32) -> Result<(&PortSpec, &Slot), (Status, String)> {
         let bad = |e: String| (Status::BAD_ARGUMENT, e);
         let spec = self.ports.get(port as usize).ok_or_else(|| bad(format!("there is no port {port}")))?;
         let stage = self.request.stage.ok_or_else(|| bad("nothing can be written outside a stage".into()))?;
         if !spec.access(stage).writes {
-            return Err(bad(format!("`{}` is not declared as written by {}", spec.name, stage.name())));
-        }
-        if spec.carries.name() != carries {
-            return Err(bad(format!("`{}` is a {}, not a {carries}", spec.name, spec.carries.name())));
+            return Err(bad(format!("`{}` is not declared as written by {}", spec.called(), stage.name())));
         }
         match self.item(port, item).map(|i| &i.source) {
             Some(Source::Slot(slot)) => Ok((spec, slot)),
@@ -161,7 +168,7 @@ impl<'a> Bridge<'a> {
             g.topology_id = old.topology_id;
         }
         let view = view::grid::<Writing>(&mut g, &mut desk.arena);
-        put(desk, slot, Data::Grid(g));
+        desk.put(slot, port, Some(Data::Grid(g)));
         Ok(view)
     }
 
@@ -171,7 +178,9 @@ impl<'a> Bridge<'a> {
             Source::Slot(s) => Some(s),
             Source::Input(_) => None,
         });
-        let seen = slots.filter_map(|s| self.state.get(s)).chain(desk.writes.values());
+        let seen = slots
+            .filter_map(|s| self.state.get(s))
+            .chain(desk.writes.values().filter_map(|w| w.data.as_ref()));
         seen.filter_map(|d| if let Data::Grid(g) = d { Some(g) } else { None })
             .find(|g| g.topology_id == topology_id)
             .map(|g| g.origins.clone())
@@ -192,7 +201,7 @@ impl<'a> Bridge<'a> {
         let mut g = made.map_err(out_of_shape)?;
         let desk = &mut *self.desk();
         let view = view::geometry::<Writing>(&mut g, &mut desk.arena, true);
-        put(desk, slot, Data::Geometry(g));
+        desk.put(slot, port, Some(Data::Geometry(g)));
         Ok(view)
     }
 
@@ -210,13 +219,23 @@ impl<'a> Bridge<'a> {
             unsafe { shape::table(&abi::read(request).ok_or_else(no_shape)?) }.map_err(out_of_shape)?;
         let desk = &mut *self.desk();
         let view = view::table::<Writing>(&mut t, &mut desk.arena);
-        put(desk, slot, Data::Table(t));
+        desk.put(slot, port, Some(Data::Table(t)));
         Ok(view)
     }
 
     /// The data to edit: what this call has already written, else a copy of what was there.
     fn take(&self, desk: &mut Desk, slot: &Slot) -> Option<Data> {
-        desk.writes.remove(slot).or_else(|| self.state.get(slot).cloned())
+        match desk.writes.remove(slot) {
+            Some(written) => written.data,
+            None => self.state.get(slot).cloned(),
+        }
+    }
+
+    /// Takes away what is at a port.
+    pub(super) fn clear(&self, port: u32, item: u32) -> Result<(), (Status, String)> {
+        let (_, slot) = self.open_to_writes(port, item)?;
+        self.desk().put(slot, port, None);
+        Ok(())
     }
 
     pub(super) fn edit_grid(&self, port: u32, item: u32) -> Made<abi::Grid> {
@@ -225,7 +244,7 @@ impl<'a> Bridge<'a> {
         let Some(Data::Grid(mut g)) = self.take(desk, slot) else { return Err(nothing_there(spec)) };
         g.value_id = next_stamp();
         let view = view::grid::<Writing>(&mut g, &mut desk.arena);
-        desk.writes.insert(slot.clone(), Data::Grid(g));
+        desk.put(slot, port, Some(Data::Grid(g)));
         Ok(view)
     }
 
@@ -234,7 +253,7 @@ impl<'a> Bridge<'a> {
         let desk = &mut *self.desk();
         let Some(Data::Grid(mut g)) = self.take(desk, slot) else { return Err(nothing_there(spec)) };
         g.transform = matrix;
-        desk.writes.insert(slot.clone(), Data::Grid(g));
+        desk.put(slot, port, Some(Data::Grid(g)));
         Ok(())
     }
 
@@ -255,7 +274,7 @@ impl<'a> Bridge<'a> {
         let made = match unsafe { shape::attribute(&wanted, |owner| g.count(owner)) } {
             Ok(made) => made,
             Err(e) => {
-                desk.writes.insert(slot.clone(), Data::Geometry(g));
+                desk.put(slot, port, Some(Data::Geometry(g)));
                 return Err(out_of_shape(e));
             }
         };
@@ -278,7 +297,7 @@ impl<'a> Bridge<'a> {
             }
             view::attribute::<Writing>(attribute, count, &mut desk.arena)
         };
-        desk.writes.insert(slot.clone(), Data::Geometry(g));
+        desk.put(slot, port, Some(Data::Geometry(g)));
         Ok(desk.arena.keep(view))
     }
 
@@ -311,7 +330,7 @@ impl<'a> Bridge<'a> {
             desk.arena.keep(std::mem::replace(column, made));
         }
         let view = view::array::<Writing>(column, &mut desk.arena);
-        desk.writes.insert(slot.clone(), Data::Table(t));
+        desk.put(slot, port, Some(Data::Table(t)));
         Ok(desk.arena.keep(view))
     }
 
@@ -320,10 +339,13 @@ impl<'a> Bridge<'a> {
     }
 }
 
-/// Stores new data. The data that it replaces stays alive, for views handed out before.
-fn put(desk: &mut Desk, slot: &Slot, data: Data) {
-    if let Some(old) = desk.writes.insert(slot.clone(), data) {
-        desk.arena.keep(old);
+impl Desk {
+    /// Stores new data that came through a port; `None` takes away what is there. The data that it replaces stays alive,
+    /// for views handed out before.
+    fn put(&mut self, slot: &Slot, port: u32, data: Option<Data>) {
+        if let Some(old) = self.writes.insert(slot.clone(), Written { port: port as usize, data }) {
+            self.arena.keep(old);
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) fn install(ctx: &mut Context) {
     ctx.edit_attribute = Some(edit_attribute);
     ctx.edit_array = Some(edit_array);
     ctx.place_grid = Some(place_grid);
+    ctx.clear = Some(clear);
     ctx.suggest_dt = Some(suggest_dt);
     ctx.reject_dt = Some(reject_dt);
     ctx.extension = Some(extension);
@@ -199,6 +200,13 @@ unsafe extern "C" fn place_grid(
             Ok(()) => Status::OK,
             Err((status, sentence)) => b.fail(status, i32::try_from(port).unwrap_or(-1), &sentence),
         }
+    })
+}
+
+unsafe extern "C" fn clear(ctx: *mut Context, port: u32, item: u32) -> Status {
+    with(ctx, Status::INTERNAL, |b| match b.clear(port, item) {
+        Ok(()) => Status::OK,
+        Err((status, sentence)) => b.fail(status, i32::try_from(port).unwrap_or(-1), &sentence),
     })
 }
 

@@ -1,8 +1,7 @@
 //! Takes over the writes of a call: checks shapes and finite values, merges contributions.
 
-use crate::data::{
-    Array, Attribute, Data, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Object, Port,
-};
+use super::Written;
+use crate::data::{Array, Attribute, Data, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Object};
 use crate::engine::state::{Slot, State};
 use crate::node::{Merge, PortSpec};
 use std::collections::BTreeMap;
@@ -14,15 +13,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// sentence.
 pub(in crate::engine) fn commit(
     state: &mut State,
-    writes: BTreeMap<Slot, Data>,
+    writes: BTreeMap<Slot, Written>,
     ports: &[PortSpec],
     node: usize,
     stage: crate::node::Stage,
     writers: &mut BTreeMap<Slot, usize>,
     threads: u32,
 ) -> Result<(), String> {
-    let sound = all_finite(&writes, state, threads);
-    for (slot, data) in &writes {
+    let made = || writes.iter().filter_map(|(slot, written)| Some((slot, written.data.as_ref()?)));
+    let sound = all_finite(made(), state, threads);
+    for (slot, data) in made() {
         let name = &slot.port;
         if let Some(defect) = defect(data) {
             return Err(format!("port `{name}`: {defect}"));
@@ -31,24 +31,32 @@ pub(in crate::engine) fn commit(
             return Err(format!("port `{name}`: {place}"));
         }
     }
-    for (slot, data) in writes {
-        let Some(spec) = ports.iter().find(|p| p.name == slot.port && p.access(stage).writes) else {
+    for (slot, Written { port, data }) in writes {
+        let Some(spec) = ports.get(port) else { continue };
+        let holder = state.holders.entry(slot.holder).or_insert_with(|| Object::new("", ""));
+        let Some(data) = data else {
+            holder.ports.remove(&slot.port);
+            writers.remove(&slot);
             continue;
         };
+        let before = holder.ports.get(&slot.port);
         let merges = !spec.access(stage).reads && writers.get(&slot).is_some_and(|&w| w != node);
-        let data = match (spec.merge, data, state.get(&slot)) {
+        let merge = |put: fn(f64, f64) -> f64, old: &Grid, new: &Grid| {
+            merged(old, new, put).map_err(|e| format!("port `{}`: {e}", slot.port))
+        };
+        let data = match (spec.merge, data, before.map(|p| &p.data)) {
             (Merge::Add, Data::Grid(new), Some(Data::Grid(old))) if merges => {
-                Data::Grid(merged(old, &new, |a, b| a + b).map_err(|e| format!("port `{}`: {e}", slot.port))?)
+                Data::Grid(merge(|a, b| a + b, old, &new)?)
             }
             (Merge::Min, Data::Grid(new), Some(Data::Grid(old))) if merges => {
-                Data::Grid(merged(old, &new, f64::min).map_err(|e| format!("port `{}`: {e}", slot.port))?)
+                Data::Grid(merge(f64::min, old, &new)?)
             }
             (_, data, _) => data,
         };
-        let port = Port { data, lifetime: spec.lifetime };
-        writers.insert(slot.clone(), node);
-        let holder = state.holders.entry(slot.holder).or_insert_with(|| Object::new("", ""));
-        holder.ports.insert(slot.port, port);
+        // A force changes what is there, and says nothing of how long it lives.
+        let lifetime = before.filter(|_| spec.is_every_movable()).map_or(spec.lifetime, |p| p.lifetime);
+        holder.set(&slot.port, lifetime, data);
+        writers.insert(slot, node);
     }
     Ok(())
 }
@@ -86,12 +94,12 @@ fn changed<'a>(data: &'a Data, before: Option<&Data>) -> Vec<&'a Array> {
 }
 
 /// True where every large array that changed is finite.
-fn all_finite(writes: &BTreeMap<Slot, Data>, state: &State, threads: u32) -> bool {
+fn all_finite<'a>(writes: impl Iterator<Item = (&'a Slot, &'a Data)>, state: &State, threads: u32) -> bool {
     /// Number of bytes up to which a check by one thread is faster than starting another.
     const FEW: usize = 1 << 22;
     /// Number of threads that use the full memory bandwidth.
     const MOST: u32 = 4;
-    let arrays: Vec<&Array> = writes.iter().flat_map(|(slot, data)| changed(data, state.get(slot))).collect();
+    let arrays: Vec<&Array> = writes.flat_map(|(slot, data)| changed(data, state.get(slot))).collect();
     let next = AtomicUsize::new(0);
     let look = || {
         let mut array = || arrays.get(next.fetch_add(1, Ordering::Relaxed));

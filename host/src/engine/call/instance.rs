@@ -52,6 +52,15 @@ impl Instance {
         }
     }
 
+    /// Forgets every cache.
+    pub(in crate::engine) fn drop_caches(&mut self) {
+        if let Some(drop_caches) = self.table.drop_caches {
+            let _noted = enter(&self.subject, "in drop_caches", &self.plugin);
+            // SAFETY: the instance is alive, and no call of it lasts.
+            unsafe { drop_caches(self.address) };
+        }
+    }
+
     /// Runs the stage of the request.
     pub(in crate::engine) fn run(&mut self, request: &Request, ports: &[PortSpec], state: &State) -> Outcome {
         let whose = request.object.filter(|o| *o != request.node);

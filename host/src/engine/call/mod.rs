@@ -149,6 +149,15 @@ pub(super) enum Ending {
     Failed,
 }
 
+/// What a call wrote to a slot.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// The port through which it came.
+    pub(super) port: usize,
+    /// The data; `None` where it was taken away.
+    pub(super) data: Option<Data>,
+}
+
 /// The results of a call.
 #[derive(Debug)]
 pub(super) struct Outcome {
@@ -156,7 +165,7 @@ pub(super) struct Outcome {
     /// Why it failed, one sentence.
     pub(super) reason: String,
     /// New data by slot.
-    pub(super) writes: BTreeMap<Slot, Data>,
+    pub(super) writes: BTreeMap<Slot, Written>,
     pub(super) measures: Vec<(String, Vec<f64>)>,
     pub(super) solves: Vec<Solve>,
     /// Longest next substep asked for, s.

@@ -50,7 +50,6 @@ pub(super) fn grid<P: Pointers>(g: &mut Grid, arena: &mut Arena) -> *const abi::
         tile_values: arena.keep_list(values),
         background: g.background,
         index_to_world: g.transform,
-        valid: abi::validity::ON_HOST,
         ..abi::Grid::blank()
     };
     for (c, channel) in g.channels.iter_mut().enumerate() {
@@ -71,7 +70,6 @@ pub(super) fn attribute<P: Pointers>(a: &mut Attribute, count: usize, arena: &mu
         element: element_code(element),
         components: a.components as u32,
         meaning: meaning_code(a.meaning),
-        valid: abi::validity::ON_HOST,
         value_id: a.value_id,
         count: count as u64,
         stride: (a.components * element.size()) as u64,

@@ -135,6 +135,14 @@ impl<'a> GeometryView<'a> {
         self.geometry.origin
     }
 
+    /// `[primitive + 1]` first vertex of each polyline; None where there are no polylines.
+    pub fn starts(&self) -> Option<&'a [u32]> {
+        let lines =
+            (self.geometry.primitive == Primitive::POLYLINES).then_some(self.geometry.primitive_count)?;
+        // SAFETY: as below.
+        unsafe { slice(self.geometry.starts, lines.checked_add(1)?) }
+    }
+
     /// `[vertex]` point number.
     pub fn vertices(&self) -> Option<&'a [u32]> {
         // SAFETY: the bytes live for 'a and are not written (construction).
@@ -287,6 +295,30 @@ impl GeometryMut<'_> {
     /// Number of points.
     pub fn point_count(&self) -> usize {
         usize::try_from(self.geometry.point_count).unwrap_or(0)
+    }
+
+    /// Writes which points the vertices are, and for polylines where each line begins: `starts` has one entry more than
+    /// there are lines, the first 0 and the last the number of vertices; empty for triangles. False (and nothing
+    /// written) where the counts are others.
+    pub fn write_topology(&mut self, vertices: &[u32], starts: &[u32]) -> bool {
+        let g = &self.geometry;
+        let lines = g.primitive == Primitive::POLYLINES;
+        let wanted = if lines { g.primitive_count.saturating_add(1) } else { 0 };
+        let has_room = |to: *mut u32, values: &[u32]| values.is_empty() || !to.is_null();
+        if vertices.len() as u64 != g.vertex_count
+            || starts.len() as u64 != wanted
+            || !has_room(g.writable_vertices, vertices)
+            || !has_room(g.writable_starts, starts)
+        {
+            return false;
+        }
+        for (to, values) in [(g.writable_vertices, vertices), (g.writable_starts, starts)] {
+            if !values.is_empty() {
+                // SAFETY: room for as many (compared), ours alone (construction), and the values lie elsewhere.
+                unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), to, values.len()) };
+            }
+        }
+        true
     }
 
     /// An attribute by what it is on and its name.

@@ -1,7 +1,7 @@
 //! Grids, to read and to write.
 
 use super::Scalar;
-use crate::{Element, Grid, LEAF_SIZE, Sampling, Tile, validity};
+use crate::{Element, Grid, LEAF_SIZE, Sampling, Tile};
 use std::marker::PhantomData;
 
 /// A grid to read.
@@ -87,11 +87,11 @@ impl<'a> GridView<'a> {
         unsafe { slice(self.grid.tile_values, count) }
     }
 
-    /// `[leaf][512]` of one component; None where the type is another or the host has no copy of it.
+    /// `[leaf][512]` of one component; None where the type is another.
     pub fn values<T: Scalar>(&self, component: usize) -> Option<&'a [T]> {
         let fits = T::ELEMENT == self.grid.element && (component as u64) < u64::from(self.grid.components);
         let count = self.grid.leaf_count.checked_mul(LEAF_SIZE as u64)?;
-        if !fits || self.grid.valid & validity::ON_HOST == 0 {
+        if !fits {
             return None;
         }
         // SAFETY: as above; the element type was compared.

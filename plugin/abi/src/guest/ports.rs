@@ -104,6 +104,13 @@ impl Call<'_> {
         if placed == Some(Status::OK) { Ok(()) } else { Err(refused(port)) }
     }
 
+    /// Takes away what is at a port.
+    pub fn clear(&mut self, port: u32, item: u32) -> Result<(), Failure> {
+        // SAFETY: [owner] function on the owner's thread.
+        let cleared = self.context().clear.map(|f| unsafe { f(self.raw(), port, item) });
+        if cleared == Some(Status::OK) { Ok(()) } else { Err(refused(port)) }
+    }
+
     /// The grid at a port made writable, its values kept.
     pub fn edit_grid(&mut self, port: u32, item: u32) -> Result<GridMut<'_>, Failure> {
         // SAFETY: as above.

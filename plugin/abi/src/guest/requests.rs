@@ -101,6 +101,28 @@ impl GeometryShape {
         Self { primitive: Primitive::POINTS, points, vertices: 0, primitives: 0, origin, attributes }
     }
 
+    /// Triangles, three vertices each.
+    pub fn triangles(
+        points: usize,
+        triangles: usize,
+        origin: [f64; 3],
+        attributes: Vec<AttributeShape>,
+    ) -> Self {
+        let primitive = Primitive::TRIANGLES;
+        Self { primitive, points, vertices: 3 * triangles, primitives: triangles, origin, attributes }
+    }
+
+    /// Polylines with `vertices` vertices between them.
+    pub fn polylines(
+        points: usize,
+        vertices: usize,
+        lines: usize,
+        origin: [f64; 3],
+        attributes: Vec<AttributeShape>,
+    ) -> Self {
+        Self { primitive: Primitive::POLYLINES, points, vertices, primitives: lines, origin, attributes }
+    }
+
     /// The request, whose attributes are `attributes`.
     pub(super) fn request(&self, attributes: &[Attribute]) -> Geometry {
         Geometry {

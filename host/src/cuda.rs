@@ -11,11 +11,16 @@ const CAPABILITY: (c_int, c_int) = (8, 0);
 const CAPABILITY_ATTRIBUTES: [c_int; 2] = [75, 76];
 
 /// What a solve with `--device cuda` or `auto` will use, in words.
-pub(super) fn found() -> String {
+pub(crate) fn found() -> String {
     match devices() {
         Ok(names) => format!("cuda: {}", names.join(", ")),
         Err(why) => format!("no cuda: {why}"),
     }
+}
+
+/// True where there is a device.
+pub(crate) fn is_there() -> bool {
+    devices().is_ok()
 }
 
 /// Devices by name, those first that the driver puts first.

@@ -1,0 +1,196 @@
+//! The execution model with a plugin in C: who is called when, and who sees whom.
+
+mod c_plugins;
+
+use c_plugins::{Bench, graph};
+use meniscus_host::engine::Holder;
+use std::sync::atomic::Ordering;
+
+const SHARES: &str = "tests/c_plugins/shares.c";
+
+const OBJECTS: &str = r#"{ "name": "zinc", "type": "test.hard" }, { "name": "iron", "type": "test.hard" },
+    { "name": "wool", "type": "test.soft" }, { "name": "silk", "type": "test.soft" },"#;
+
+/// What the nodes said in the last substep of a cook of two frames.
+fn said(bench: &Bench, nodes: &str) -> Vec<String> {
+    bench.said.lock().unwrap().clear();
+    bench.cook_into("a", &graph(2, nodes), false).unwrap_or_else(|e| panic!("{nodes}\n  gave: {e}"));
+    std::fs::remove_dir_all(bench.out("a")).unwrap();
+    let said = bench.said.lock().unwrap();
+    let lines: Vec<String> = said
+        .iter()
+        .filter_map(|l| l.strip_prefix("Info "))
+        .filter(|l| !l.contains("init"))
+        .map(Into::into)
+        .collect();
+    // The first half is the objects' first half step.
+    assert_eq!(lines[..lines.len() / 2], lines[lines.len() / 2..]);
+    lines[lines.len() / 2..].to_vec()
+}
+
+fn refused(bench: &Bench, nodes: &str) -> String {
+    bench.cook_into("a", &graph(2, nodes), false).unwrap_err().to_string()
+}
+
+#[test]
+fn an_inner_coupling_contributes_and_the_outermost_solves_once() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = format!(
+        r#"{OBJECTS} {{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "silk"] }},
+        {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc", "iron"] }},
+        {{ "name": "in", "type": "test.inner", "inputs": ["cloth"] }},
+        {{ "name": "out", "type": "test.outer", "inputs": ["in", "metal"] }}"#
+    );
+    // Roles in their order, objects of a stage in wire order; whoever takes all sees them by name.
+    let expected = [
+        "metal: predict of zinc",
+        "metal: predict of iron",
+        "cloth: predict of wool",
+        "cloth: predict of silk",
+        "in: predict: silk wool",
+        "metal: contribute: iron zinc |",
+        "cloth: contribute: silk wool |",
+        "in: contribute: silk wool",
+        "out: contribute: iron zinc | silk wool",
+        "out: solve: iron zinc | silk wool",
+        "metal: correct of zinc",
+        "metal: correct of iron",
+        "cloth: correct of wool",
+        "cloth: correct of silk",
+        "in: correct: silk wool",
+    ];
+    assert_eq!(said(&bench, &nodes), expected);
+    // What is wired first does not matter to whoever takes all.
+    let turned = nodes.replace(r#"["in", "metal"]"#, r#"["metal", "in"]"#);
+    assert_eq!(said(&bench, &turned), expected);
+}
+
+#[test]
+fn an_inner_coupling_of_two_media_runs_its_own_stage_once() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = format!(
+        r#"{OBJECTS} {{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "silk"] }},
+        {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc", "iron"] }},
+        {{ "name": "in", "type": "test.any", "inputs": ["cloth", "metal"] }},
+        {{ "name": "out", "type": "test.outer", "inputs": ["in"] }}"#
+    );
+    let said = said(&bench, &nodes);
+    let of = |node: &str| -> Vec<&String> { said.iter().filter(|l| l.starts_with(node)).collect() };
+    // Each object once a stage, solids first, and the inner coupling after both.
+    assert_eq!(
+        said[..5],
+        [
+            "metal: predict of zinc",
+            "metal: predict of iron",
+            "cloth: predict of wool",
+            "cloth: predict of silk",
+            "in: predict: iron zinc | silk wool"
+        ]
+    );
+    assert_eq!(of("in: contribute").len(), 1);
+    assert_eq!(of("out: solve"), ["out: solve: iron zinc | silk wool"]);
+    assert!(of("in: solve").is_empty());
+}
+
+#[test]
+fn without_a_coupling_solids_step_first_whatever_the_order_of_nodes() {
+    let bench = Bench::new(&[SHARES]);
+    let cloth = r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }"#;
+    let metal = r#"{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc"] }"#;
+    let other = r#"{ "name": "a_metal", "type": "test.hard_solver", "inputs": ["iron"] }"#;
+    for nodes in [[cloth, metal, other], [other, metal, cloth], [metal, cloth, other]] {
+        let said = said(&bench, &format!("{OBJECTS} {}", nodes.join(",")));
+        let solves: Vec<&String> = said.iter().filter(|l| l.contains("predict")).collect();
+        assert_eq!(solves, ["a_metal: predict of iron", "metal: predict of zinc", "cloth: predict of wool"]);
+    }
+}
+
+#[test]
+fn a_force_reaches_what_any_medium_declares_movable_and_its_points_are_listed() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = r#"{ "name": "zinc", "type": "test.hard" }, { "name": "push", "type": "test.push" },
+        { "name": "metal", "type": "test.hard_solver", "inputs": ["zinc", "push"] }"#;
+    bench.cook_into("a", &graph(3, nodes), false).unwrap();
+    let dots = &bench.stats("a")[1]["dots"];
+    // In the first half step, and in two substeps.
+    assert_eq!(dots[1]["at"], serde_json::json!([1.0, 2.0, 3.0]));
+    assert_eq!((&dots[0]["quick"], &dots[1]["quick"]), (&false.into(), &true.into()));
+    let state = bench.state("a");
+    let dots = state.holders[&Holder::Object(0)].geometry("dots").unwrap();
+    assert_eq!(dots.attributes.iter().find(|a| a.name == "v").unwrap().values.get(1), Some(3.0));
+}
+
+#[test]
+fn a_port_can_be_cleared() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = r#"{ "name": "zinc", "type": "test.hard" }, { "name": "erase", "type": "test.eraser" },
+        { "name": "metal", "type": "test.hard_solver", "inputs": ["zinc", "erase"] }"#;
+    bench.cook_into("a", &graph(2, nodes), false).unwrap();
+    assert!(!bench.state("a").holders[&Holder::Object(0)].ports.contains_key("share"));
+}
+
+#[test]
+fn caches_that_are_dropped_before_every_call_change_nothing() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = r#"{ "name": "zinc", "type": "test.hard" },
+        { "name": "metal", "type": "test.hard_solver", "inputs": ["zinc"] }"#;
+    let has_a_cache = |bench: &Bench| bench.said.lock().unwrap().iter().any(|l| l.contains("has a cache"));
+    bench.cook_into("kept", &graph(3, nodes), false).unwrap();
+    assert!(has_a_cache(&bench));
+    bench.said.lock().unwrap().clear();
+    bench.drop_caches.store(true, Ordering::Relaxed);
+    bench.cook_into("dropped", &graph(3, nodes), false).unwrap();
+    assert!(!has_a_cache(&bench));
+}
+
+#[test]
+fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
+    let bench = Bench::new(&[SHARES]);
+    for (nodes, expected) in [
+        (
+            r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
+               { "name": "in", "type": "test.selfish", "inputs": ["cloth"] },
+               { "name": "out", "type": "test.any", "inputs": ["in"] }"#,
+            "node `in`: its solve would never run: `out` solves in its stead, and it cannot contribute to that",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
+               { "name": "out", "type": "test.deaf", "inputs": ["cloth"] }"#,
+            "node `cloth`: its share is never solved: `out` does not reach it",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
+               { "name": "in", "type": "test.inner", "inputs": ["cloth"] },
+               { "name": "out", "type": "test.outer", "inputs": ["in", "cloth"] }"#,
+            "takes part in both `in` and `out`; wire one into the other",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.mixed", "inputs": ["wool"] }"#,
+            "node `cloth`: predict uses port `share`, said to be of one object, and this stage takes all objects",
+        ),
+        (
+            r#"{ "name": "grip", "type": "test.grasping" },
+               { "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "grip"] }"#,
+            "node `grip`: predict uses port `share`, said to be of participants, which only a coupling has",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.forgetful", "inputs": ["wool"] }"#,
+            "node `cloth`: port `share` is deleted after each substep, for `wool` it is kept",
+        ),
+    ] {
+        let error = refused(&bench, &format!("{OBJECTS} {nodes}"));
+        assert!(error.contains(expected), "{nodes}\n  gave: {error}");
+    }
+}
+
+#[test]
+fn a_node_that_needs_a_gpu_runs_only_where_there_is_one() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = format!(r#"{OBJECTS} {{ "name": "cloth", "type": "test.needy", "inputs": ["wool"] }}"#);
+    let result = bench.cook_into("a", &graph(2, &nodes), false);
+    let there = std::path::Path::new("/dev/nvidiactl").exists();
+    match result {
+        Ok(_) => assert!(there, "it ran without a GPU"),
+        Err(e) => assert!(!there && e.to_string().contains("node `cloth`: needs a GPU"), "{e}"),
+    }
+}

@@ -57,6 +57,7 @@ static datum *at(mns_context_t *ctx, uint32_t port, uint32_t item) {
     if (port >= h->node->port_count || item > 0) return NULL;
     const mns_port_t *p = &h->node->ports[port];
     if (p->owner == MNS_OF_INPUT) return &h->input;
+    if (!p->name) return find(h, "particles"); /* of what is here, forces move these alone */
     return p->owner == MNS_OF_OBJECT || p->owner == MNS_OF_NODE ? find(h, p->name) : NULL;
 }
 

@@ -76,7 +76,10 @@ fn nodes_explains_every_type_in_full() {
     has_line(
         &ports,
         "surface of the object",
-        &["grid (f32 at cell centres); level set; drawn like liquid; m; kept; caches write it unless told otherwise; needed", "solve changes it"],
+        &[
+            "grid (f32 at cell centres); level set; drawn like liquid; m; kept; caches write it unless told otherwise; needed",
+            "solve changes it",
+        ],
     );
     has_line(&ports, "vel_solid of the object", &["grid (3 x f32 at lower faces); m/s; of one substep"]);
     let json = said(&["nodes", "constraint_bubbles", "--json"]);

@@ -1,5 +1,6 @@
 //! The fields that a pressure projection reads.
 
+use super::bodies::Bodies;
 use super::memory::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
 use crate::solid::{DomainLimits, Side};
@@ -88,6 +89,8 @@ pub struct LiquidFields<'a> {
     pub volume_gain: f64,
     /// How liquid parts from solids; `None`: it never does.
     pub parting: Option<Parting<'a>>,
+    /// The bodies that the pressure moves; `vel_solid` holds their velocities without the solve.
+    pub bodies: Option<Bodies<'a>>,
 }
 
 impl<'a> LiquidFields<'a> {
@@ -118,6 +121,7 @@ impl<'a> LiquidFields<'a> {
             drift: 1.0,
             volume_gain: 0.0,
             parting: None,
+            bodies: None,
         }
     }
 

@@ -6,6 +6,7 @@
 //! solves it and changes the velocity.
 
 pub mod air;
+pub mod bodies;
 pub mod constraint_bubbles;
 mod fields;
 pub mod free_surface;

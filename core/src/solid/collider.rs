@@ -56,13 +56,24 @@ pub struct Collider {
     transform: Transform,
     motion: Motion,
     to_index: DMat3,
+    is_body: bool,
 }
 
 impl Collider {
     /// Places a signed distance in the world. `transform` maps its index space to world metres at the end of
     /// the substep.
     pub fn new(sdf: Arc<SignedDistance>, transform: Transform, motion: Motion) -> Self {
-        Self { sdf, transform, motion, to_index: transform.linear.inverse() }
+        Self { sdf, transform, motion, to_index: transform.linear.inverse(), is_body: false }
+    }
+
+    /// The same solid, moved by the pressure of what it meets.
+    pub fn as_body(self) -> Self {
+        Self { is_body: true, ..self }
+    }
+
+    /// Whether the pressure of what it meets moves it.
+    pub fn is_body(&self) -> bool {
+        self.is_body
     }
 
     /// The signed distance.
@@ -85,6 +96,7 @@ impl Collider {
     pub fn same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.sdf, &other.sdf)
             && self.transform == other.transform
+            && self.is_body == other.is_body
             && self.motion.same_as(&other.motion)
     }
 
@@ -192,16 +204,16 @@ impl SolidProbe<'_> {
         (0..3).map(across).sum::<f64>() / h
     }
 
+    /// The solid whose velocity a place near solids has: the nearest collider; `None` nearer to a closed side, and beyond
+    /// every band.
+    pub fn owner(&mut self, world: DVec3) -> Option<usize> {
+        let wall = self.solids.domain.distance(world);
+        let (d, n) = self.nearest_collider(world)?;
+        (d < wall && d < f64::from(self.solids.colliders[n].sdf.grid.background)).then_some(n)
+    }
+
     /// Velocity of the nearest solid, m/s; zero beyond every band.
     pub fn velocity(&mut self, world: DVec3) -> DVec3 {
-        let wall = self.solids.domain.distance(world);
-        match self.nearest_collider(world) {
-            Some((d, n)) if d < wall => {
-                let collider = &self.solids.colliders[n];
-                let in_band = d < f64::from(collider.sdf.grid.background);
-                if in_band { collider.velocity(world) } else { DVec3::ZERO }
-            }
-            _ => DVec3::ZERO,
-        }
+        self.owner(world).map_or(DVec3::ZERO, |n| self.solids.colliders[n].velocity(world))
     }
 }

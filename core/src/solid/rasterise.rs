@@ -21,6 +21,9 @@ pub struct SolidFields {
     pub velocity: FaceGrid<f32>,
     /// The fraction of each cell's volume that is open to fluid; 1 outside every leaf.
     pub volume: Grid<f32>,
+    /// The solid that a face belongs to, whose velocity it has: number of the collider, counted from 1; 0 for closed
+    /// sides and beyond every band. `None` where no collider is a body.
+    pub owner: Option<FaceGrid<u32>>,
 }
 
 /// Rasterises colliders and the domain's closed sides onto the leaves of a topology.
@@ -44,6 +47,7 @@ impl SolidFields {
             open: FaceGrid::new(topology.clone(), 1.0),
             velocity: FaceGrid::new(topology.clone(), 0.0),
             volume: Grid::new(topology.clone(), 1.0),
+            owner: None,
         }
     }
 
@@ -308,7 +312,34 @@ fn compute(
             touching
         })
         .collect();
+    fields.owner = owners(&placed, topology);
     (fields, touching)
+}
+
+/// The owners of all faces, in the leaves that bodies touch.
+fn owners(placed: &Placed, topology: &Arc<Topology>) -> Option<FaceGrid<u32>> {
+    let colliders = placed.solids.colliders;
+    if !colliders.iter().any(Collider::is_body) {
+        return None;
+    }
+    let mut owner = FaceGrid::new(topology.clone(), 0);
+    let [x, y, z] = &mut owner.values;
+    let chunks = |v| <[u32]>::par_chunks_mut(v, leaf::SIZE);
+    let leaves = (chunks(x), chunks(y), chunks(z)).into_par_iter().zip(topology.origins());
+    leaves.for_each(|((x, y, z), &origin)| {
+        if !placed.nearby(origin).touching.iter().any(|&n| colliders[n].is_body()) {
+            return;
+        }
+        let mut probe = placed.solids.probe();
+        for (axis, values) in [x, y, z].into_iter().enumerate() {
+            for (n, owner) in values.iter_mut().enumerate() {
+                let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
+                let place = placed.world(cell - 0.5 * DVec3::AXES[axis]);
+                *owner = probe.owner(place).map_or(0, |n| n as u32 + 1);
+            }
+        }
+    });
+    Some(owner)
 }
 
 #[cfg(test)]

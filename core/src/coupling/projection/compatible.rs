@@ -2,6 +2,7 @@
 //! excess is shared out among the air in it or, without air, among its liquid cells.
 
 use super::flux::Flux;
+use super::gauge::Gauge;
 use crate::coupling::air::regions::Regions;
 use crate::coupling::air::volumes::{ClosedVolume, SMALLEST_SHARE};
 
@@ -15,13 +16,22 @@ pub(crate) struct Leftover {
 }
 
 /// Shares the total outflow prescribed to each closed volume (by its walls and sources) among its air regions in
-/// proportion to their volumes, so that the liquid keeps its divergence; among its liquid cells when it has no air.
-pub(crate) fn compatible(regions: &Regions, volumes: &[ClosedVolume], flux: &Flux, h: f64) -> Leftover {
+/// proportion to their volumes, so that the liquid keeps its divergence; among its liquid cells when it has no air. Bodies
+/// that join volumes carry from one to the other what they can.
+pub(crate) fn compatible(
+    regions: &Regions,
+    volumes: &[ClosedVolume],
+    gauge: &Gauge,
+    flux: &Flux,
+    h: f64,
+) -> Leftover {
     let mut left =
         Leftover { air: vec![0.0; regions.air.len()], per_cell: vec![0.0; regions.liquid_cells.len()] };
-    for v in volumes {
+    let prescribed = |v: &ClosedVolume| {
         let liquid: f64 = v.liquids.iter().map(|&k| flux.liquid[k]).sum();
-        let total = liquid + v.air.iter().map(|&r| flux.air[r]).sum::<f64>();
+        liquid + v.air.iter().map(|&r| flux.air[r]).sum::<f64>()
+    };
+    for (v, total) in volumes.iter().zip(gauge.left(volumes.iter().map(prescribed).collect())) {
         let share = |r: usize| regions.air[r].volume.max(SMALLEST_SHARE * h * h * h);
         let all: f64 = v.air.iter().map(|&r| share(r)).sum();
         for &r in &v.air {

@@ -10,13 +10,14 @@ use rayon::prelude::*;
 
 /// The previous pressure where there is one. A bubble starts from the mean of that pressure over its cells. In a closed
 /// volume the guess is shifted so that the bubble whose pressure is 0 now starts at 0.
-pub(crate) fn first_guess(
+pub(crate) fn first_guess<'c>(
     fields: &LiquidFields,
     regions: &Regions,
     system: &PressureSystem,
     air: &AirUnknowns,
-    closed: &[ClosedVolume],
+    gauged: impl Iterator<Item = &'c ClosedVolume>,
 ) -> Unknowns {
+    let closed: Vec<&ClosedVolume> = gauged.collect();
     let mut x = Unknowns::zeros(system);
     let Some(previous) = fields.previous_pressure else { return x };
     let has_unknowns = air.iter().any(Option::is_some) || closed.iter().any(|volume| !volume.air.is_empty());

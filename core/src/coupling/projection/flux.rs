@@ -9,6 +9,7 @@ use crate::grid::morphology::offsets;
 use crate::grid::rows::{Row, Rows};
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Outflows of the constraints D u + s = 0 and B u + s_b = 0 [Goldade and Batty 2017, Eq. 5-8], m³/s.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +108,33 @@ impl Walls {
         let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
         reached.iter().any(moves).then_some(around)
     }
+}
+
+/// The outflow that solids prescribe to the cells and the air of one leaf, m³/s.
+#[derive(Clone, Debug)]
+pub(crate) struct WallFlux {
+    /// The leaf.
+    pub(crate) origin: Coord,
+    /// Of its liquid cells.
+    pub(crate) cells: Box<[f64; leaf::SIZE]>,
+    /// Sums by connected liquid.
+    pub(crate) liquid: Vec<(usize, f64)>,
+    /// By air region.
+    pub(crate) air: Vec<(usize, f64)>,
+}
+
+/// The outflow that `vel_solid` alone prescribes, leaf by leaf.
+pub(crate) fn wall_flux_near(fields: &LiquidFields, regions: &Regions, origins: &[Coord]) -> Vec<WallFlux> {
+    let fields = &LiquidFields { source: None, swelling: None, ..*fields };
+    let still = FaceGrid::new(Arc::default(), 0.0);
+    let walls = Walls { moving: vec![true; fields.vel_solid.topology.len()], outflow: Vec::new() };
+    let of_leaf = |&origin: &Coord| {
+        let mut cells = Box::new([0.0; leaf::SIZE]);
+        let [liquid, _] = leaf_flux(fields, regions, &walls, &still, origin, &mut cells[..]);
+        let air = wall_flux(fields, regions, &walls, origin);
+        WallFlux { origin, cells, liquid: liquid.0, air: air.0 }
+    };
+    origins.par_iter().map(of_leaf).collect()
 }
 
 /// The fields around one leaf that its flux is made of.

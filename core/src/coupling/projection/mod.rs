@@ -5,9 +5,11 @@
 //! leaves a solid.
 
 pub(super) mod assemble;
+mod attached;
 mod compatible;
 mod first_guess;
 mod flux;
+mod gauge;
 mod parting;
 
 use super::air::fit::fit;
@@ -15,15 +17,18 @@ use super::air::growth::{self, growth};
 use super::air::identity::{Identities, identify};
 use super::air::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::air::volumes::{ClosedVolume, closed_volumes};
+use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
 use crate::grid::rows::{Row, Rows};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use crate::pressure::{self, FIXED, Info, Params, PressureSolver, PressureSystem, Progress, SOLID, Unknowns};
 use assemble::AirUnknowns;
+use attached::Attached;
 use compatible::{Leftover, compatible};
 use first_guess::first_guess;
 use flux::{Flux, Walls};
+use gauge::Gauge;
 use glam::DVec3;
 use parting::Parted;
 use rayon::prelude::*;
@@ -67,6 +72,10 @@ pub struct Projection {
     pub bubbles: Vec<Bubble>,
     /// The cells of the regions, and what the next substep needs to recognise them.
     pub memory: BubbleMemory,
+    /// What the bodies get back, in their order.
+    pub bodies: Vec<Moved>,
+    /// Velocity of the solids on faces, m/s, with the bodies as the solve moved them; `None` without bodies.
+    pub vel_solid: Option<FaceGrid<f32>>,
     /// Speed, m/s, at which liquid leaves the walls of its cells; 0 where it has not parted from them. `None` where
     /// parting is off.
     pub parted: Option<Grid<f32>>,
@@ -91,6 +100,11 @@ pub enum Error {
     /// The voxels have no size.
     #[error("pressure projection: a voxel size of {0} m")]
     VoxelSize(f64),
+    /// A body's mass is no symmetric positive definite matrix of its degrees of freedom.
+    #[error(
+        "pressure projection: the mass of body {0} is not symmetric and positive definite, or of another size than its velocity"
+    )]
+    Mass(usize),
     /// The solver refused the system, or was cancelled.
     #[error(transparent)]
     Solve(#[from] pressure::Error),
@@ -135,11 +149,14 @@ pub(crate) fn project(
     let grow = growth(&regions, &mut identities, &constrained, &there, control);
     let fitted = fit(fields, &regions, &room, &constrained);
     let fields = &LiquidFields { surface: fitted.as_ref().map_or(fields.surface, |f| &f.surface), ..*fields };
-    let air = air_unknowns(&regions, &constrained, &closed);
+    let attached = Attached::find(fields, &regions, dt).map_err(Error::Mass)?;
+    let gauge = Gauge::of(&closed, &attached.nets());
+    let air = air_unknowns(&regions, &constrained, gauge.chosen(&closed));
     let topology = assemble::liquid_leaves(&regions);
     let mut system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    let mut x = first_guess(fields, &regions, &system, &air, &closed);
+    system.attached = attached.masses(&system, &air);
+    let mut x = first_guess(fields, &regions, &system, &air, gauge.chosen(&closed));
     let parted = {
         let (regions, topology, air, closed) = (&regions, &topology, &air, &closed[..]);
         let walls = parting::Walls { fields, regions, topology, air, closed, vel, dt };
@@ -148,7 +165,7 @@ pub(crate) fn project(
     parted.link(&air, &mut system);
     let mut before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     parted.enter(&parted.opening(&air, None), &mut before);
-    let left = compatible(&regions, &closed, &before, h);
+    let left = compatible(&regions, &closed, &gauge, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
     let tension = assemble::tension_flux(fields, &regions, &system);
     if let Some(tension) = &tension {
@@ -156,6 +173,10 @@ pub(crate) fn project(
     }
     let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
 
+    let moved = attached.moved(&system, &x);
+    let vel_solid = attached.walls(fields, &moved);
+    let fields = &LiquidFields { vel_solid: vel_solid.as_ref().unwrap_or(fields.vel_solid), ..*fields };
+    let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
     update_velocity(fields, &system, &values, tension.as_ref(), vel);
@@ -182,15 +203,21 @@ pub(crate) fn project(
         memory: identities.memory(regions),
         taken: fitted.as_ref().map_or(0.0, |f| f.taken),
         surface: fitted.map(|f| f.surface),
+        bodies: moved,
+        vel_solid,
     })
 }
 
-/// Numbers the constrained regions that border liquid, except one per closed volume: the constraint of its largest
-/// region follows from the others. The pressure of that region is 0, which fixes the constant.
-fn air_unknowns(regions: &Regions, constrained: &[bool], closed: &[ClosedVolume]) -> AirUnknowns {
+/// Numbers the constrained regions that border liquid, except one per closed volume whose pressure has a free constant: the
+/// constraint of its largest region follows from the others. The pressure of that region is 0, which fixes the constant.
+fn air_unknowns<'c>(
+    regions: &Regions,
+    constrained: &[bool],
+    gauged: impl Iterator<Item = &'c ClosedVolume>,
+) -> AirUnknowns {
     let mut unknown: Vec<bool> =
         constrained.iter().zip(&regions.air).map(|(&c, a)| c && a.liquid_faces > 0).collect();
-    for r in closed.iter().filter_map(|v| v.largest(regions)) {
+    for r in gauged.filter_map(|v| v.largest(regions)) {
         unknown[r] = false;
     }
     let mut next = 0..;

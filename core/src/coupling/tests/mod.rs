@@ -1,5 +1,6 @@
 //! The laws that projections keep, on scenes given by formulas.
 
+mod bodies;
 mod bubbles;
 mod chinks;
 mod conservation;

@@ -106,6 +106,7 @@ impl Scene {
             previous_bubbles: self.air.as_ref(),
             drift: step.next,
             volume_gain: 10.0,
+            bodies: None,
             parting: self.parts_at.map(|cavitation| Parting {
                 cavitation,
                 previous: self.liquid.parted.as_ref(),

@@ -1,0 +1,61 @@
+//! Bodies that share a projection with a liquid: what they bring to it, and what they get back.
+
+use crate::grid::FaceGrid;
+use glam::DVec3;
+
+/// A rigid velocity field: of a piece of a body, per unit of one degree of freedom.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Twist {
+    /// Velocity of the pivot, m/s per unit.
+    pub linear: DVec3,
+    /// Angular velocity, rad/s per unit, world axes.
+    pub angular: DVec3,
+}
+
+impl Twist {
+    /// Velocity at a point `arm` away from the pivot, m/s per unit.
+    pub fn at(&self, arm: DVec3) -> DVec3 {
+        self.linear + self.angular.cross(arm)
+    }
+}
+
+/// A solid of a body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Piece {
+    /// The point that its twists speak of, world metres.
+    pub pivot: DVec3,
+    /// How it moves with each of the body's degrees of freedom.
+    pub twists: Vec<Twist>,
+}
+
+/// A body with k degrees of freedom. Its kinetic energy is ½ q̇ᵀ M q̇.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// q̇ as it is without the solve.
+    pub velocity: Vec<f64>,
+    /// M, k × k, row-major, symmetric positive definite.
+    pub mass: Vec<f64>,
+    /// The solids that move with it.
+    pub pieces: Vec<Piece>,
+}
+
+/// The bodies of a projection, and the faces that they own.
+#[derive(Clone, Copy, Debug)]
+pub struct Bodies<'a> {
+    /// The bodies.
+    pub bodies: &'a [Body],
+    /// Solid that a cut face belongs to, counted from 1; 0: to none
+    /// ([`SolidFields::owner`](crate::solid::SolidFields::owner)).
+    pub owner: &'a FaceGrid<u32>,
+    /// Body and piece of each solid, by its number; `None` where no solve moves it.
+    pub pieces: &'a [Option<(usize, usize)>],
+}
+
+/// What a projection gives back to a body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moved {
+    /// q̇ after the solve.
+    pub velocity: Vec<f64>,
+    /// Cᵀp dt: the impulse of the pressure along each degree of freedom.
+    pub impulse: Vec<f64>,
+}

@@ -1,0 +1,187 @@
+//! Bodies in the pressure system: how each degree of freedom moves the volumes of cells and bubbles.
+
+use super::assemble::AirUnknowns;
+use super::flux::{WallFlux, wall_flux_near};
+use super::gauge::Net;
+use crate::coupling::air::regions::Regions;
+use crate::coupling::bodies::{Bodies, Body, Moved};
+use crate::coupling::fields::LiquidFields;
+use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use crate::pressure::{AttachedMass, CELL, Column, PressureSystem, Unknowns};
+use glam::IVec3;
+use nalgebra::DMatrix;
+use std::sync::Arc;
+
+/// The bodies of a projection: C, whose columns are the outflows that the unit motions of each degree of freedom
+/// prescribe to cells and air. They are computed by the flux itself, so C is adjoint to it.
+pub(crate) struct Attached<'a> {
+    bodies: &'a [Body],
+    /// Per body and degree of freedom.
+    shares: Vec<Vec<Share>>,
+    /// dt M⁻¹ per body, row-major.
+    inverse: Vec<Vec<f64>>,
+    dt: f64,
+}
+
+/// One degree of freedom.
+struct Share {
+    /// Its velocity on the faces that the body owns, m/s per unit.
+    basis: FaceGrid<f32>,
+    outflow: Vec<WallFlux>,
+}
+
+impl<'a> Attached<'a> {
+    /// Finds the shares of all bodies. The error says which body has no usable mass.
+    pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, usize> {
+        let Some(bodies) = fields.bodies else {
+            return Ok(Self { bodies: &[], shares: Vec::new(), inverse: Vec::new(), dt });
+        };
+        let shares = (0..bodies.bodies.len()).map(|b| shares(fields, regions, &bodies, b)).collect();
+        let inverse = bodies.bodies.iter().enumerate().map(|(b, body)| inverse_mass(body, dt).ok_or(b));
+        Ok(Self { bodies: bodies.bodies, shares, inverse: inverse.collect::<Result<_, _>>()?, dt })
+    }
+
+    /// The net outflow of each degree of freedom.
+    pub(crate) fn nets(&self) -> Vec<Net> {
+        let net = |share: &Share| {
+            let mut net = Net::default();
+            for flux in &share.outflow {
+                net.all += flux.cells.iter().map(|v| v.abs()).sum::<f64>();
+                net.all += flux.air.iter().map(|(_, v)| v.abs()).sum::<f64>();
+                net.liquid.extend_from_slice(&flux.liquid);
+                net.air.extend_from_slice(&flux.air);
+            }
+            net
+        };
+        self.shares.iter().flatten().map(net).collect()
+    }
+
+    /// The bodies as the engine takes them.
+    pub(crate) fn masses(&self, system: &PressureSystem, air: &AirUnknowns) -> Vec<AttachedMass> {
+        let mass = |(shares, inverse): (&Vec<Share>, &Vec<f64>)| AttachedMass {
+            columns: shares.iter().map(|share| column(share, system, air)).collect(),
+            inverse_mass: inverse.clone(),
+        };
+        self.shares.iter().zip(&self.inverse).map(mass).collect()
+    }
+
+    /// q̇ = q̇* + dt M⁻¹ Cᵀ x, and the impulses dt Cᵀ x.
+    pub(crate) fn moved(&self, system: &PressureSystem, x: &Unknowns) -> Vec<Moved> {
+        let moved = |((body, mass), inverse): ((&Body, &AttachedMass), &Vec<f64>)| {
+            let force: Vec<f64> = mass.columns.iter().map(|c| work(c, x)).collect();
+            let k = force.len();
+            let change = |i: usize| (0..k).map(|j| inverse[i * k + j] * force[j]).sum::<f64>();
+            Moved {
+                velocity: (0..k).map(|i| body.velocity[i] + change(i)).collect(),
+                impulse: force.iter().map(|f| f * self.dt).collect(),
+            }
+        };
+        self.bodies.iter().zip(&system.attached).zip(&self.inverse).map(moved).collect()
+    }
+
+    /// The solids' velocities with the bodies as they moved; `None` where there are no bodies.
+    pub(crate) fn walls(&self, fields: &LiquidFields, moved: &[Moved]) -> Option<FaceGrid<f32>> {
+        if self.bodies.is_empty() {
+            return None;
+        }
+        let mut walls = fields.vel_solid.clone();
+        let changes = self.bodies.iter().zip(moved).zip(&self.shares);
+        for ((body, moved), shares) in changes {
+            for (i, share) in shares.iter().enumerate() {
+                let change = moved.velocity[i] - body.velocity[i];
+                add(&mut walls, &share.basis, change);
+            }
+        }
+        Some(walls)
+    }
+}
+
+/// Adds a multiple of a field to another where both have leaves.
+fn add(to: &mut FaceGrid<f32>, field: &FaceGrid<f32>, times: f64) {
+    for (l, &origin) in field.topology.origins().iter().enumerate() {
+        let Some(at) = to.topology.leaf_of(origin) else { continue };
+        for axis in 0..3 {
+            let from = &field.values[axis][l * leaf::SIZE..][..leaf::SIZE];
+            let to = &mut to.values[axis][at * leaf::SIZE..][..leaf::SIZE];
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to += (times * f64::from(from)) as f32);
+        }
+    }
+}
+
+/// Cᵀx of one column.
+fn work(column: &Column, x: &Unknowns) -> f64 {
+    let cells: f64 = column.cells.iter().map(|&(slot, c)| c * x.cells[slot as usize]).sum();
+    cells + column.supers.iter().map(|&(b, c)| c * x.supers[b as usize]).sum::<f64>()
+}
+
+/// dt M⁻¹; `None` unless M is k × k, symmetric and positive definite.
+fn inverse_mass(body: &Body, dt: f64) -> Option<Vec<f64>> {
+    let k = body.velocity.len();
+    if body.mass.len() != k * k || body.pieces.iter().any(|p| p.twists.len() != k) {
+        return None;
+    }
+    let mass = DMatrix::from_row_slice(k, k, &body.mass);
+    let scale = mass.amax();
+    if (&mass - mass.transpose()).amax() > 1e-9 * scale {
+        return None;
+    }
+    let inverse = mass.cholesky()?.inverse() * dt;
+    let whole: Vec<f64> =
+        (0..k * k).map(|n| 0.5 * (inverse[(n / k, n % k)] + inverse[(n % k, n / k)])).collect();
+    whole.iter().all(|v| v.is_finite()).then_some(whole)
+}
+
+/// The shares of a body's degrees of freedom.
+fn shares(fields: &LiquidFields, regions: &Regions, bodies: &Bodies, body: usize) -> Vec<Share> {
+    let owner = bodies.owner;
+    let piece_of = |number: u32| {
+        let of = bodies.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
+        of.filter(|(b, _)| *b == body).map(|(_, piece)| piece)
+    };
+    let has_face = |l: &usize| {
+        let range = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+        owner.values.iter().any(|v| v[range.clone()].iter().any(|&n| piece_of(n).is_some()))
+    };
+    let own: Vec<Coord> =
+        (0..owner.topology.len()).filter(has_face).map(|l| owner.topology.origins()[l]).collect();
+    // A face also belongs to the cell below it.
+    let below = |&o: &Coord| [0, 1, 2].map(|axis| o - leaf::DIM as i32 * IVec3::AXES[axis]);
+    let near = Topology::new(own.iter().flat_map(below).chain(own.iter().copied()).collect());
+    let topology = Arc::new(Topology::new(own));
+    let this = &bodies.bodies[body];
+    let share = |dof: usize| {
+        let velocity = |axis: usize, c: Coord| {
+            let Some(piece) = piece_of(owner.get(axis, c)).and_then(|p| this.pieces.get(p)) else {
+                return 0.0;
+            };
+            let mut at = c.as_dvec3();
+            at[axis] -= 0.5;
+            piece.twists[dof].at(fields.transform.to_world(at) - piece.pivot)[axis] as f32
+        };
+        let basis = FaceGrid::from_fn(topology.clone(), 0.0, velocity);
+        let outflow = wall_flux_near(&LiquidFields { vel_solid: &basis, ..*fields }, regions, near.origins());
+        Share { basis, outflow }
+    };
+    (0..this.velocity.len()).map(share).collect()
+}
+
+/// A share over the unknowns of a system; bubbles without a row take none.
+fn column(share: &Share, system: &PressureSystem, air: &AirUnknowns) -> Column {
+    let mut supers = vec![0.0; system.super_cells.len()];
+    let mut cells = Vec::new();
+    for flux in &share.outflow {
+        if let Some(l) = system.topology.leaf_of(flux.origin) {
+            let slots = (0..leaf::SIZE).map(|n| (l * leaf::SIZE + n, flux.cells[n]));
+            let coupled = slots.filter(|&(slot, v)| v != 0.0 && system.label[slot] == CELL);
+            cells.extend(coupled.map(|(slot, v)| (slot as u32, v)));
+        }
+        for &(r, v) in &flux.air {
+            if let Some(b) = air[r] {
+                supers[b as usize] += v;
+            }
+        }
+    }
+    let supers =
+        supers.into_iter().enumerate().filter(|(_, v)| *v != 0.0).map(|(b, v)| (b as u32, v)).collect();
+    Column { cells, supers }
+}

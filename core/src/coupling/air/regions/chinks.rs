@@ -7,8 +7,9 @@
 //! bell's wall touch both its air and the water around, and a gap of a cell or two that moving particles leave in that
 //! water would otherwise draw the bell's air out through the wall.
 
+use super::disjoint_sets::DisjointSets;
+use super::leaf_components::{Chink, LeafComponents};
 use super::sets::{ALL, NONE, Words};
-use super::{DisjointSets, LeafComponents};
 use crate::coupling::air::open_volume::open_volume;
 use crate::coupling::fields::LiquidFields;
 use crate::coupling::memory::{BubbleMemory, OUTSIDE};
@@ -83,15 +84,6 @@ impl<'a> Passages<'a> {
 /// Whether a passage is a chink.
 pub(crate) fn is_chink(width: f32) -> bool {
     width < LEAST_PASSAGE
-}
-
-/// A chink between two components of air.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Chink<T> {
-    /// The two components it lies between.
-    pub(crate) between: (T, T),
-    /// Area of the chink that is open to air, of a voxel's face.
-    pub(crate) width: f32,
 }
 
 /// What is known of a set of air cells that passages join.

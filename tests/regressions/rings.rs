@@ -23,7 +23,8 @@ fn modules(folder: &Path, own: &Module, found: &mut BTreeMap<Module, String>) {
         let path = entry.expect("an entry").path();
         let name = path.file_stem().and_then(|n| n.to_str()).unwrap_or_default().to_owned();
         let is_page = ["mod", "lib"].contains(&name.as_str());
-        let module = if is_page { own.clone() } else { [own.as_slice(), &[name.clone()]].concat() };
+        let module =
+            if is_page { own.clone() } else { [own.as_slice(), std::slice::from_ref(&name)].concat() };
         match path.is_dir() {
             true if name != "tests" => modules(&path, &module, found),
             false if path.extension().is_some_and(|e| e == "rs") && !["tests", "main"].contains(&&*name) => {

@@ -16,3 +16,4 @@ pub mod mesh;
 pub mod number;
 pub mod pressure;
 pub mod solid;
+mod tuned;

@@ -14,17 +14,20 @@ use crate::grid::sampling::Sampler;
 use crate::grid::{FaceGrid, Topology, Transform};
 use crate::pressure::{self, solver};
 use crate::solid::{SolidFields, Solids};
+use crate::tuned::Tuned;
 use crowding::{Crowds, crowds};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Tolerance of the displacement's solve. The next substep corrects what is left.
-const PARAMS: pressure::Params = pressure::Params { tolerance: 1e-2, max_iterations: 50 };
+const TOLERANCE: Tuned<f64> = Tuned::new("spreading::TOLERANCE", 1e-2);
+/// Its largest number of iterations.
+const MOST_ITERATIONS: usize = 50;
 /// Layers of faces by which the displacement is extrapolated around the liquid.
-const LAYERS: usize = 3;
+const LAYERS: Tuned<usize> = Tuned::new("spreading::LAYERS", 3);
 /// Largest displacement of a particle in a substep, voxels.
-const FARTHEST: f32 = 1.0;
+const FARTHEST: Tuned<f32> = Tuned::new("spreading::FARTHEST", 1.0);
 
 /// Moves particles so that the liquid has its density everywhere [Kugelstadt et al. 2021]: x ← x + δ, δ = −∇q, ∇·δ =
 /// growth in the liquid, δ·n = 0 at walls, q = 0 in air. Only positions change: a velocity that spread a crowd would
@@ -54,7 +57,7 @@ pub(super) fn spread_out(
         let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, 0.0, 0.0);
         for x in positions {
             let at = frame.local(*x).as_dvec3() + frame.base.as_dvec3();
-            let way = sampler.sample_velocity(&displacement, at).clamp_length_max(FARTHEST * h as f32);
+            let way = sampler.sample_velocity(&displacement, at).clamp_length_max(FARTHEST.get() * h as f32);
             let from = origin + x.as_dvec3();
             *x = (sweep.land(from, from + way.as_dvec3()).position - origin).as_vec3();
         }
@@ -78,10 +81,11 @@ fn displacement(
     let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
     let go_on = &mut |_| ControlFlow::Continue(());
     let solver = &mut *solver(Device::Cpu);
-    free_surface::project(&liquid, &mut displacement, 1.0, solver, &PARAMS, go_on).ok()?;
+    let params = pressure::Params { tolerance: TOLERANCE.get(), max_iterations: MOST_ITERATIONS };
+    free_surface::project(&liquid, &mut displacement, 1.0, solver, &params, go_on).ok()?;
     let mut displacement = displacement.on(&cells.topology);
     let at_rest = SolidFields { velocity: still.on(&cells.topology), ..fields.clone() };
     let h = transform.voxel_size() as f32;
-    extrapolate(&mut displacement, cells, &crowds.surface, &Walls::held(&at_rest, h), None, LAYERS);
+    extrapolate(&mut displacement, cells, &crowds.surface, &Walls::held(&at_rest, h), None, LAYERS.get());
     Some(displacement)
 }

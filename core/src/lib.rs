@@ -17,3 +17,4 @@ pub mod number;
 pub mod pressure;
 pub mod solid;
 mod tuned;
+pub mod viscosity;

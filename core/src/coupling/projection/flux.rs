@@ -1,6 +1,5 @@
 //! Net outflow of every liquid cell and every air region.
 
-use crate::coupling::air::open_volume::open_volume;
 use crate::coupling::air::regions::sets::{NONE, Words, has};
 use crate::coupling::air::regions::{Regions, component_of};
 use crate::coupling::fields::LiquidFields;
@@ -8,6 +7,7 @@ use crate::grid::block;
 use crate::grid::morphology::offsets;
 use crate::grid::rows::{Row, Rows, row_of};
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use crate::levelset::open_volume;
 use rayon::prelude::*;
 
 /// Outflows of the constraints D u + s = 0 and B u + s_b = 0 [Goldade and Batty 2017, Eq. 5-8], m³/s.

@@ -9,10 +9,10 @@
 use super::assemble::AirUnknowns;
 use crate::coupling::air::regions::{Regions, component_of, links};
 use crate::coupling::air::volumes::ClosedVolume;
-use crate::coupling::fields::{Density, LiquidFields, Parting};
+use crate::coupling::fields::{LiquidFields, Parting};
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, FaceGrid, Grid, Topology, leaf};
-use crate::pressure::{CELL, Link, PressureSystem, Unknowns};
+use crate::pressure::{CELL, Density, Link, PressureSystem, Unknowns};
 use crate::tuned::Tuned;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;

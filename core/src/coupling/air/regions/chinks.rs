@@ -10,11 +10,11 @@
 use super::disjoint_sets::DisjointSets;
 use super::leaf_components::{Chink, LeafComponents};
 use super::sets::{ALL, NONE, Words};
-use crate::coupling::air::open_volume::open_volume;
 use crate::coupling::fields::LiquidFields;
 use crate::coupling::memory::{BubbleMemory, OUTSIDE};
 use crate::grid::morphology::{offsets, shift};
 use crate::grid::{Coord, Topology, leaf};
+use crate::levelset::open_volume;
 use crate::tuned::Tuned;
 use glam::IVec3;
 use std::collections::BTreeMap;

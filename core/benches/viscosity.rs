@@ -2,10 +2,10 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{DVec3, IVec3};
-use meniscus_core::coupling::Density;
-use meniscus_core::fluid::viscosity::{Params, Viscosity, ViscousLiquid, Walls, diffuse};
 use meniscus_core::grid::{FaceGrid, Grid, Topology, Transform};
 use meniscus_core::levelset::fractions::face_open;
+use meniscus_core::pressure::Density;
+use meniscus_core::viscosity::{Params, Viscosity, ViscousLiquid, Walls, diffuse};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;

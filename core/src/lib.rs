@@ -16,3 +16,5 @@ pub mod mesh;
 pub mod number;
 pub mod pressure;
 pub mod solid;
+mod tuned;
+pub mod viscosity;

@@ -7,4 +7,5 @@ mod device;
 mod first_frame;
 mod going_on;
 mod names;
+mod rings;
 mod words;

@@ -1,9 +1,10 @@
 //! Water in the upper of two bulbs of a closed glass, a drop and a bubble on their ways.
 
 use glam::{DVec3, IVec3};
-use meniscus_core::coupling::{Density, LiquidFields};
+use meniscus_core::coupling::LiquidFields;
 use meniscus_core::grid::{FaceGrid, Grid, Topology, Transform};
 use meniscus_core::levelset::fractions::face_open;
+use meniscus_core::pressure::Density;
 use meniscus_core::solid::{DomainLimits, Side};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, IVec3};
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{Density, LiquidFields, Projection, constraint_bubbles};
+use meniscus_core::coupling::{LiquidFields, Projection, constraint_bubbles};
 use meniscus_core::fluid::flip::{correct, predict, start, suggest_dt};
 use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::params::FlipParams;
@@ -10,7 +10,7 @@ use meniscus_core::fluid::particles::seeding::{Material, Seeding};
 use meniscus_core::fluid::step::Step;
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
-use meniscus_core::pressure::{MultigridSolver, Params};
+use meniscus_core::pressure::{Density, MultigridSolver, Params};
 use meniscus_core::solid::SolidMemory;
 use meniscus_core::solid::{Collider, DomainLimits, Motion, Side, Solids};
 use std::ops::ControlFlow;

@@ -3,17 +3,9 @@
 use super::bodies::Bodies;
 use super::memory::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
+use crate::pressure::Density;
 use crate::solid::{DomainLimits, Side};
 use glam::DVec3;
-
-/// Density of the liquid.
-#[derive(Clone, Copy, Debug)]
-pub enum Density<'a> {
-    /// The same everywhere, kg/m³.
-    Uniform(f64),
-    /// Per cell, kg/m³; faces between two liquid cells take the mean.
-    PerCell(&'a Grid<f32>),
-}
 
 /// The limits of the air: the sides of the domain in index space (x low, x high, y low, … for `walled`).
 #[derive(Clone, Copy, Debug, PartialEq)]

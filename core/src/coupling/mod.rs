@@ -12,8 +12,9 @@ mod fields;
 pub mod free_surface;
 pub mod memory;
 mod projection;
+pub mod viscous;
 
-pub use fields::{Density, LiquidFields, Parting};
+pub use fields::{LiquidFields, Parting};
 pub use projection::{Bubble, Error, Projection};
 
 #[cfg(test)]

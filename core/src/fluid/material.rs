@@ -2,8 +2,8 @@
 
 use super::particles::Particles;
 use super::particles::cells::Cells;
-use super::viscosity::MAX_VISCOSITY;
 use crate::grid::{Grid, Transform, leaf};
+use crate::viscosity::MAX_VISCOSITY;
 use glam::Vec3;
 use rayon::prelude::*;
 

@@ -15,7 +15,6 @@ mod spreading;
 pub mod step;
 pub mod surface;
 pub mod transport;
-pub mod viscosity;
 
 pub use particles::{IndexFrame, Particle, Particles, Selection, greatest_speed};
 

@@ -5,6 +5,18 @@ use super::{Coord, FaceGrid, Grid, leaf};
 /// A z-row of a leaf.
 pub(crate) type Row<T> = [T; leaf::DIM];
 
+/// Bit z: voxel z of the z-row n is in a leaf's set.
+#[inline(always)]
+pub(crate) fn row_of(set: &[u64; leaf::DIM], n: usize) -> u8 {
+    (set[n / leaf::DIM] >> (leaf::DIM * (n % leaf::DIM))) as u8
+}
+
+/// `row` where its voxel is in a row of a set, else `other`.
+#[inline(always)]
+pub(crate) fn select<T: Copy>(set: u8, row: Row<T>, other: Row<T>) -> Row<T> {
+    std::array::from_fn(|z| if set & 1 << z != 0 { row[z] } else { other[z] })
+}
+
 /// Where the cell behind face `k` (by axis, lower first) of a leaf's cell `n` lies: in the same leaf, or else in the one
 /// beyond the face.
 #[inline(always)]

@@ -1,16 +1,20 @@
 //! The pressure engine: a coupling describes a [`PressureSystem`], a [`PressureSolver`] solves it.
 
 mod assemble;
+mod density;
 mod device;
 mod engine;
 mod null_space;
 mod operator;
 mod solver;
 mod system;
+mod velocity;
 
+pub use density::Density;
 pub use device::{DeviceSolver, solver};
 pub use engine::MultigridSolver;
 pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
 pub use system::{
     AttachedMass, CELL, Column, FIXED, Link, PressureSystem, SOLID, SuperCell, SystemError, Unknowns,
 };
+pub(crate) use velocity::{pressures, update_velocity};

@@ -1,6 +1,7 @@
 //! Copies a multigrid hierarchy and the attached masses to a device.
 
-use super::device::{Device, Failure, Plain, Slot};
+use super::bytes::Plain;
+use super::device::{Device, Failure, Slot};
 use super::layout::{self, RowLists};
 use super::pages::{Pages, Runs, cell_name, contact_pages, mass_pages};
 use crate::checkerboard::{self, Field};

@@ -1,7 +1,7 @@
 //! The twins of the structs in `cuda/layout.cuh`, which describes the fields. Pointers are `u64` addresses on the
 //! device.
 
-use super::device::Plain;
+use super::bytes::Plain;
 
 /// An address on the device.
 pub type Pointer = u64;

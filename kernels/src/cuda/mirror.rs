@@ -1,7 +1,8 @@
 //! Arrays that stay on a device between calls: sent if the device does not hold the same bytes yet, fetched when the
 //! host asks.
 
-use super::device::{Device, Failure, Plain, Slot};
+use super::bytes::Plain;
+use super::device::{Device, Failure, Slot};
 
 /// Says which bytes an array holds, as a host's value ids do: equal stamps, equal bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The twins of the structs in `cuda/leaf.cuh`, `particles.cuh`, `carry.cuh`, `solids.cuh` and `advect.cuh`, which
 //! describe the fields.
 
-use super::device::Plain;
+use super::bytes::Plain;
 use super::launch::Argument;
 use super::layout::Pointer;
 

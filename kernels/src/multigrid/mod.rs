@@ -5,6 +5,7 @@
 
 mod coarsen;
 mod conductance;
+mod diagonal;
 mod level;
 mod parts;
 mod plane;

@@ -2,7 +2,8 @@
 //! the nearest triangle, interpolated between its corners.
 
 use super::Exchange;
-use super::particles::{Followers, is_own};
+use super::attributes::{is_own, same_type};
+use super::particles::Followers;
 use super::solids::{mesh_of, stamps_of};
 use meniscus_abi::guest::{AttributeShape, AttributeView, Call, Failure, GeometryView};
 use meniscus_abi::{Element, Level, On};
@@ -178,11 +179,6 @@ fn shape_of(attribute: &AttributeView) -> Option<AttributeShape> {
     let shape =
         AttributeShape::on_points(&name, attribute.element(), attribute.components(), attribute.meaning());
     (attribute.value_bytes() > 0).then_some(shape)
-}
-
-/// True for attributes whose values have the same bytes.
-pub(super) fn same_type(a: &AttributeShape, b: &AttributeShape) -> bool {
-    a.element == b.element && a.components == b.components
 }
 
 /// The values of all points of all meshes; zeros where a mesh has none of that name.

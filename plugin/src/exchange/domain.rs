@@ -3,8 +3,8 @@
 
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
-use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::solid::{DomainLimits, Side};
+use meniscus_core::viscosity::Walls;
 
 /// Writes the limits, whether viscous liquid slips along walls, and the pressure, Pa, below which liquid parts from them where
 /// it may.

@@ -3,7 +3,7 @@
 //! The host holds the same data. If its stamps show that nobody changed them, they need not be read back. If they are
 //! not kept here (after a rewind, or because the caches were dropped) they are read; the results are the same.
 
-use super::particles::ATTRIBUTES;
+use super::attributes::ATTRIBUTES;
 use meniscus_core::fluid::Particles;
 
 /// Fields and particles by their stamps.

@@ -5,6 +5,7 @@
 //! stage's results for the next one.
 
 mod air_particles;
+mod attributes;
 mod bubbles;
 mod carried;
 mod domain;
@@ -18,11 +19,12 @@ mod region;
 mod solid_shape;
 mod solids;
 
+pub use attributes::Beside;
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_cavitation_pressure, read_walls, write as write_domain};
 pub use grids::Field;
 pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_table};
-pub use particles::{Beside, Followers};
+pub use particles::Followers;
 pub use region::Region;
 pub use solid_shape::SolidShape;
 pub use solids::ColliderPorts;

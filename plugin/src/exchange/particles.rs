@@ -1,15 +1,15 @@
 //! Reads and writes a liquid's particles and the attributes that users put on them.
 
 use super::Exchange;
-use super::carried::same_type;
+use super::attributes::{Beside, OWN, is_own, same_type, shapes, vector};
 use super::finite::{Finite, all_finite, copy_values, read_values};
 use super::grids::{incomplete, name};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{AttributeMut, AttributeShape, Call, Failure, GeometryShape, GeometryView, Scalar};
-use meniscus_abi::{Element, Meaning, On};
+use meniscus_abi::{Meaning, On};
 use meniscus_core::fluid::{Particles, Selection};
 use std::borrow::Cow;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 /// Attributes that the core does not know: they follow their particles, unchanged.
 #[derive(Debug, Default)]
@@ -19,46 +19,11 @@ pub struct Followers {
     velocities: [Option<Vec<Vec3>>; 2],
 }
 
-/// Velocities besides the one that moves the particles. That one is `v_drift` and belongs to the middle of the next
-/// substep.
-#[derive(Clone, Copy, Debug)]
-pub enum Beside {
-    /// `v`: the velocity at the end of a substep, where the particle is now; caches and forces read it.
-    Now,
-    /// `dv`: the velocity that forces add in this substep. Forces write it, and the solver uses it.
-    Kick,
-}
-
-impl Beside {
-    const NAMES: [&CStr; 2] = [c"v", c"dv"];
-}
-
 #[derive(Debug)]
 struct Follower {
     shape: AttributeShape,
     /// Packed values.
     bytes: Vec<u8>,
-}
-
-/// The solver's own attributes.
-const AFFINE: [&CStr; 3] = [c"C0", c"C1", c"C2"];
-pub(super) const ATTRIBUTES: usize = 9;
-const OWN: [&str; ATTRIBUTES] =
-    ["P", "v_drift", "C0", "C1", "C2", "id", "density", "viscosity", "mass_share"];
-
-fn vector(name: &CStr, meaning: Meaning) -> AttributeShape {
-    AttributeShape::on_points(name, Element::F32, 3, meaning)
-}
-
-fn shapes() -> Vec<AttributeShape> {
-    let plain = |name, element| AttributeShape::on_points(name, element, 1, Meaning::PLAIN);
-    let mut shapes = vec![vector(c"P", Meaning::POSITION), vector(c"v_drift", Meaning::VECTOR)];
-    shapes.extend(AFFINE.map(|name| vector(name, Meaning::VECTOR)));
-    shapes.push(plain(c"id", Element::I64));
-    shapes.push(plain(c"density", Element::F32));
-    shapes.push(plain(c"viscosity", Element::F32));
-    shapes.push(plain(c"mass_share", Element::F32));
-    shapes
 }
 
 impl Exchange {
@@ -339,11 +304,6 @@ impl Followers {
             f.bytes = bytes;
         }
     }
-}
-
-/// True for the attributes that all particles have, whatever users put on them.
-pub(super) fn is_own(name: &str) -> bool {
-    OWN.contains(&name) || Beside::NAMES.iter().any(|own| own.to_bytes() == name.as_bytes())
 }
 
 /// Copies of the point attributes that are not the solver's.

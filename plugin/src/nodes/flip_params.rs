@@ -8,9 +8,9 @@ use meniscus_core::fluid::params::{FlipParams, MOST_CFL};
 use meniscus_core::fluid::population::reseeding::Reseeding;
 use meniscus_core::fluid::surface::volume::VolumeControl;
 use meniscus_core::fluid::transport::transfer::VelocityTransfer;
-use meniscus_core::fluid::viscosity::Walls;
 use meniscus_core::number::written;
 use meniscus_core::solid::{DomainLimits, Side};
+use meniscus_core::viscosity::Walls;
 
 const TRANSFERS: &[MenuItem] =
     &[MenuItem::new(c"apic", c"Swirly Kernel (APIC)"), MenuItem::new(c"flip", c"Splashy Kernel (FLIP/PIC)")];

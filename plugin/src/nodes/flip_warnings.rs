@@ -8,9 +8,9 @@ use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::surface::tension;
 use meniscus_core::fluid::surface::volume::VolumeBook;
 use meniscus_core::fluid::transport::travel;
-use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::fluid::{Particles, material};
 use meniscus_core::number::{roughly, written};
+use meniscus_core::viscosity::MAX_VISCOSITY;
 
 const PARTICLES: u32 = port!(PORTS, particles);
 

@@ -4,8 +4,8 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Param, param_places};
 use meniscus_core::fluid::material::DENSITIES;
 use meniscus_core::fluid::particles::seeding::Material;
-use meniscus_core::fluid::viscosity::MAX_VISCOSITY;
 use meniscus_core::number::written;
+use meniscus_core::viscosity::MAX_VISCOSITY;
 
 /// Mass per volume.
 pub const fn density() -> Param {

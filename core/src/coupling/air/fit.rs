@@ -6,21 +6,22 @@ use crate::coupling::fields::LiquidFields;
 use crate::grid::layers::carry_on;
 use crate::grid::morphology::VoxelMask;
 use crate::grid::{Grid, leaf};
+use crate::tuned::Tuned;
 use rayon::prelude::*;
 
 /// Farthest that the surface is moved, voxels: half the distance between particles at a grid scale of 2. Their places say
 /// no more of where the surface is.
-const FARTHEST: f64 = 0.25;
+const FARTHEST: Tuned<f64> = Tuned::new("fit::FARTHEST", 0.25);
 /// Layers of cells around the air in which the surface is moved: the cells that the pressure solve and the volumes
 /// read.
-const LAYERS: usize = 3;
+const LAYERS: Tuned<usize> = Tuned::new("fit::LAYERS", 3);
 /// Smallest |φ| left beside the surface, voxels. No cell changes sign, so the regions keep their cells.
-const LEAST: f32 = 1e-4;
+const LEAST: Tuned<f32> = Tuned::new("fit::LEAST", 1e-4);
 /// Newton steps towards the volumes. The areas are estimated from voxels, so one step misses a little; the second
 /// removes that.
-const STEPS: usize = 2;
+const STEPS: Tuned<usize> = Tuned::new("fit::STEPS", 2);
 /// Relative error of its volume up to which a bubble, or the liquid, is left as it is.
-const CLOSE: f64 = 2e-3;
+const CLOSE: Tuned<f64> = Tuned::new("fit::CLOSE", 2e-3);
 
 /// The level set and the regions after the surface was moved.
 pub(crate) struct Fitted {
@@ -52,21 +53,22 @@ pub(crate) fn fit(
     let free = |r: usize| !constrained[r];
     let area = |r: usize| regions.air[r].liquid_area;
     let free_area: f64 = (0..targets.len()).filter(|&r| free(r)).map(area).sum();
-    let close = CLOSE * regions.liquid_cells.iter().sum::<usize>() as f64 * h * h * h;
+    let close = CLOSE.get() * regions.liquid_cells.iter().sum::<usize>() as f64 * h * h * h;
     let (mut ways, mut free_way) = (vec![0.0; targets.len()], 0.0);
     let mut fitted: Option<Fitted> = None;
-    for _ in 0..STEPS {
+    for _ in 0..STEPS.get() {
         let (air, taken) = fitted.as_ref().map_or((&regions.air, 0.0), |f| (&f.air, f.taken));
         let (mut any, mut excess) = (false, fields.liquid_excess - taken);
         let mut add = |way: &mut f64, volume: f64, area: f64| {
             let before = *way;
-            *way = (*way + volume / area.max(f64::MIN_POSITIVE)).clamp(-FARTHEST * h, FARTHEST * h);
+            *way =
+                (*way + volume / area.max(f64::MIN_POSITIVE)).clamp(-FARTHEST.get() * h, FARTHEST.get() * h);
             any |= *way != before;
         };
         for r in (0..targets.len()).filter(|&r| steered(r)) {
             let error = targets[r] - air[r].volume;
             excess -= error;
-            if error.abs() > CLOSE * targets[r] {
+            if error.abs() > CLOSE.get() * targets[r] {
                 add(&mut ways[r], error, area(r));
             }
         }
@@ -86,7 +88,7 @@ pub(crate) fn fit(
 
 /// φ moved by `ways` (m), one distance per region. No cell changes sign.
 fn moved(fields: &LiquidFields, regions: &Regions, ways: &[f64]) -> Grid<f32> {
-    let (surface, least) = (fields.surface, LEAST * fields.voxel_size() as f32);
+    let (surface, least) = (fields.surface, LEAST.get() * fields.voxel_size() as f32);
     let topology = &surface.topology;
     let labels: Vec<_> = topology.origins().par_iter().map(|&origin| regions.of_leaf(origin)).collect();
     let region = |slot: usize| {
@@ -96,7 +98,7 @@ fn moved(fields: &LiquidFields, regions: &Regions, ways: &[f64]) -> Grid<f32> {
     moved.values.par_iter_mut().enumerate().with_min_len(4096).for_each(|(slot, moved)| {
         *moved = region(slot).map_or(0.0, |r| ways[r] as f32);
     });
-    carry_on(&mut moved, VoxelMask::from_fn(topology.clone(), |slot| region(slot).is_some()), LAYERS);
+    carry_on(&mut moved, VoxelMask::from_fn(topology.clone(), |slot| region(slot).is_some()), LAYERS.get());
     moved.background = surface.background;
     moved.values.par_iter_mut().zip(&surface.values).with_min_len(4096).for_each(|(moved, &phi)| {
         *moved = match phi < 0.0 {

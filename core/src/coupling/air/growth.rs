@@ -5,10 +5,11 @@ use super::regions::{Region, Regions};
 use super::volumes::ClosedVolume;
 use crate::control::gains;
 use crate::coupling::memory::AirBook;
+use crate::tuned::Tuned;
 
 /// Largest share of a bubble's volume that one substep adds or takes, and the most voxels that its surface may move for
 /// it.
-const MOST: f64 = 0.5;
+const MOST: Tuned<f64> = Tuned::new("growth::MOST", 0.5);
 
 /// The control that brings bubbles back to their rest volumes.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,7 @@ impl Control {
         if self.gain <= 0.0 {
             return 0.0;
         }
-        let most = MOST * air.volume.max(rest).min(air.liquid_area * self.h) / self.dt;
+        let most = MOST.get() * air.volume.max(rest).min(air.liquid_area * self.h) / self.dt;
         if rest <= 0.0 {
             return -most;
         }

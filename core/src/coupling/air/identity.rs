@@ -4,18 +4,19 @@ use super::regions::{LABEL_SOLID, Regions};
 use super::volumes::SMALLEST_SHARE;
 use crate::coupling::memory::{AirBook, BubbleMemory, OUTSIDE, Remembered};
 use crate::grid::{Coord, leaf};
+use crate::tuned::Tuned;
 use glam::IVec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Largest distance, in voxels along an axis, at which a bubble that no longer overlaps its old cells is looked for.
-const REACH: i32 = 3;
+const REACH: Tuned<i32> = Tuned::new("identity::REACH", 3);
 
 /// Largest volume, voxels, of a piece that takes no air along when it breaks off a bubble: two voxels across, less than
 /// the grid can resolve.
-const LARGEST_CRUMB: f64 = 8.0;
+const LARGEST_CRUMB: Tuned<f64> = Tuned::new("identity::LARGEST_CRUMB", 8.0);
 /// Smallest ratio between the rest of the bubble and such a piece.
-const WHOLE_OF_CRUMB: f64 = 8.0;
+const WHOLE_OF_CRUMB: Tuned<f64> = Tuned::new("identity::WHOLE_OF_CRUMB", 8.0);
 
 /// The identity of a region of air.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,9 +139,9 @@ fn find_the_lost(regions: &Regions, memory: &BubbleMemory, shares: &mut Shares) 
             continue;
         }
         let at = memory.cells.topology.coord(slot);
-        for x in -REACH..=REACH {
-            for y in -REACH..=REACH {
-                for z in -REACH..=REACH {
+        for x in -REACH.get()..=REACH.get() {
+            for y in -REACH.get()..=REACH.get() {
+                for z in -REACH.get()..=REACH.get() {
                     let Some(s) = regions.cells.topology.slot_of(at + IVec3::new(x, y, z)) else { continue };
                     let r = regions.cells.values[s];
                     if r >= 0 && orphan[r as usize] {
@@ -165,7 +166,9 @@ fn leave_out_crumbs(regions: &Regions, shares: &mut Shares, voxel: f64) {
     }
     shares.retain(|&(r, id), _| {
         let (volume, most) = (regions.air[r].volume, largest.get(&id).copied().unwrap_or_default());
-        regions.air[r].exterior || volume >= LARGEST_CRUMB * voxel || volume * WHOLE_OF_CRUMB > most
+        regions.air[r].exterior
+            || volume >= LARGEST_CRUMB.get() * voxel
+            || volume * WHOLE_OF_CRUMB.get() > most
     });
 }
 

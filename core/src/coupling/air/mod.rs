@@ -7,6 +7,5 @@
 pub(crate) mod fit;
 pub(crate) mod growth;
 pub mod identity;
-pub(crate) mod open_volume;
 pub mod regions;
 pub(crate) mod volumes;

@@ -2,15 +2,15 @@
 
 use super::compatible::Leftover;
 use super::flux::Flux;
-use crate::coupling::air::regions::sets::{ALL, Around, NONE, Words, row_of};
+use crate::coupling::air::regions::sets::{ALL, Around, NONE, Words};
 use crate::coupling::air::regions::{LABEL_SOLID, Regions, component_of};
-use crate::coupling::fields::{Density, LiquidFields};
+use crate::coupling::fields::LiquidFields;
 use crate::grid::block::{self, Block};
 use crate::grid::morphology::{offsets, shift};
-use crate::grid::rows::Rows;
+use crate::grid::rows::{Rows, row_of};
 use crate::grid::{Coord, Topology, leaf};
 use crate::levelset::fractions::theta;
-use crate::pressure::{CELL, FIXED, PressureSystem, SOLID, SuperCell, Unknowns};
+use crate::pressure::{CELL, Density, FIXED, PressureSystem, SOLID, SuperCell, Unknowns};
 use glam::IVec3;
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Net outflow of every liquid cell and every air region.
 
-use crate::coupling::air::open_volume::open_volume;
-use crate::coupling::air::regions::sets::{NONE, Words, has, row_of};
+use crate::coupling::air::regions::sets::{NONE, Words, has};
 use crate::coupling::air::regions::{Regions, component_of};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::block;
 use crate::grid::morphology::offsets;
-use crate::grid::rows::{Row, Rows};
+use crate::grid::rows::{Row, Rows, row_of};
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use crate::levelset::open_volume;
 use rayon::prelude::*;
 use std::sync::Arc;
 

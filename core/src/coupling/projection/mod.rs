@@ -20,9 +20,9 @@ use super::air::volumes::{ClosedVolume, closed_volumes};
 use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
-use crate::grid::rows::{Row, Rows};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
-use crate::pressure::{self, FIXED, Info, Params, PressureSolver, PressureSystem, Progress, SOLID, Unknowns};
+use crate::pressure::{self, Info, Params, PressureSolver, PressureSystem, Progress, Unknowns};
+use crate::pressure::{pressures, update_velocity};
 use assemble::AirUnknowns;
 use attached::Attached;
 use compatible::{Leftover, compatible};
@@ -179,7 +179,7 @@ pub(crate) fn project(
     let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
-    update_velocity(fields, &system, &values, tension.as_ref(), vel);
+    update_velocity(fields.open, fields.vel_solid, h, &system, &values, tension.as_ref(), vel);
     let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let opening = parted.opening(&air, Some(&x));
     parted.enter(&opening, &mut after);
@@ -224,67 +224,11 @@ fn air_unknowns<'c>(
     unknown.into_iter().map(|u| if u { next.next() } else { None }).collect()
 }
 
-/// Pressure of every cell of a system, Pa: p, λ or 0.
-fn pressures(system: &PressureSystem, x: &Unknowns) -> Vec<f64> {
-    let value = |(&label, &p): (&i32, &f64)| match label {
-        FIXED | SOLID => 0.0,
-        b if b >= 0 => x.supers[b as usize],
-        _ => p,
-    };
-    system.label.par_iter().zip(&x.cells).map(value).collect()
-}
-
 /// Makes a velocity cover every face of a system.
 fn include_leaves(vel: &mut FaceGrid<f32>, topology: &Topology) {
     if topology.origins().iter().any(|&o| vel.topology.leaf_of(o).is_none()) {
         *vel = vel.on(&Arc::new(vel.topology.union(topology)));
     }
-}
-
-/// u = u* + dt M⁻¹ (Dᵀ p + Bᵀ λ) [Goldade and Batty 2017, Eq. 7], which on a face of coefficient c is
-/// u* + c (p_low − p_high) / (α h²); a closed face takes the solid's velocity.
-fn update_velocity(
-    fields: &LiquidFields,
-    system: &PressureSystem,
-    pressures: &[f64],
-    tension: Option<&[Vec<f64>; 3]>,
-    vel: &mut FaceGrid<f32>,
-) {
-    let h = fields.voxel_size();
-    let topology = vel.topology.clone();
-    let [x, y, z] = &mut vel.values;
-    let axes =
-        x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
-    axes.zip(topology.origins()).for_each(|(((x, y), z), &origin)| {
-        let (open, solid) = (Rows::faces(fields.open, origin), Rows::faces(fields.vel_solid, origin));
-        let solved = system
-            .topology
-            .leaf_of(origin)
-            .map(|l| (l * leaf::SIZE, Rows::around(pressures, 0.0, &system.topology.neighbours()[l])));
-        for (axis, u) in [x, y, z].into_iter().enumerate() {
-            for (n, u) in u.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate() {
-                let alpha = open[axis].row(n);
-                if let Some((start, p)) = &solved {
-                    let first = start + n * leaf::DIM;
-                    let Some(c) = system.face[axis][first..].first_chunk::<{ leaf::DIM }>() else { return };
-                    if c.iter().fold(false, |any, &c| any | (c > 0.0)) {
-                        let jump =
-                            tension.and_then(|t| t[axis][first..].first_chunk()).unwrap_or(&[0.0; leaf::DIM]);
-                        let (p, below) = (p.row(n), p.row_behind(n, 2 * axis));
-                        let solved: Row<f32> = std::array::from_fn(|z| {
-                            let flow = f64::from(c[z]) * (below[z] - p[z]) - jump[z];
-                            (f64::from(u[z]) + flow / (f64::from(alpha[z]) * h * h)) as f32
-                        });
-                        *u = std::array::from_fn(|z| if c[z] > 0.0 { solved[z] } else { u[z] });
-                    }
-                }
-                if alpha.iter().fold(false, |any, &alpha| any | (alpha <= 0.0)) {
-                    let solid = solid[axis].row(n);
-                    *u = std::array::from_fn(|z| if alpha[z] <= 0.0 { solid[z] } else { u[z] });
-                }
-            }
-        }
-    });
 }
 
 /// Largest divergence of a cell, 1/s, and largest net outflow of a constrained bubble, m³/s.

@@ -9,21 +9,22 @@
 use super::assemble::AirUnknowns;
 use crate::coupling::air::regions::{Regions, component_of, links};
 use crate::coupling::air::volumes::ClosedVolume;
-use crate::coupling::fields::{Density, LiquidFields, Parting};
+use crate::coupling::fields::{LiquidFields, Parting};
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, FaceGrid, Grid, Topology, leaf};
-use crate::pressure::{CELL, Link, PressureSystem, Unknowns};
+use crate::pressure::{CELL, Density, Link, PressureSystem, Unknowns};
+use crate::tuned::Tuned;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Smallest area of a wall, of a face's, that liquid parts from.
-const LEAST_AREA: f64 = 0.05;
+const LEAST_AREA: Tuned<f64> = Tuned::new("parting::LEAST_AREA", 0.05);
 /// Smallest distance, voxels a substep, by which liquid must move away from a wall to part from it.
-const LEAST_WAY: f64 = 1e-3;
+const LEAST_WAY: Tuned<f64> = Tuned::new("parting::LEAST_WAY", 1e-3);
 /// Distance from the middle of a cell to its wall, voxels, and the smallest that is left of it where a gap has opened.
-const TO_WALL: f64 = 0.5;
-const LEAST_TO_SURFACE: f64 = 0.1;
+const TO_WALL: Tuned<f64> = Tuned::new("parting::TO_WALL", 0.5);
+const LEAST_TO_SURFACE: Tuned<f64> = Tuned::new("parting::LEAST_TO_SURFACE", 0.1);
 
 /// What fills the gap behind a wall that has parted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +96,7 @@ impl Parted {
                 });
                 let Some((area, free, weight)) = at.patch(n) else { continue };
                 let leaves = |level: f64| free + weight * (level - x.cells[slot]);
-                let least = LEAST_WAY * walls.fields.voxel_size() * area / walls.dt;
+                let least = LEAST_WAY.get() * walls.fields.voxel_size() * area / walls.dt;
                 let had_parted = at.previous.as_ref().is_some_and(|speed| speed.at(n) > 0.0);
                 if !had_parted && leaves(at.highest) <= least {
                     continue;
@@ -218,7 +219,7 @@ impl<'a> Leaf<'a> {
             slip[axis] = if solid > 0.0 { slip[axis] / solid } else { 0.0 };
         }
         let size = area.length();
-        if size < LEAST_AREA {
+        if size < LEAST_AREA.get() {
             return None;
         }
         let density = match fields.density {
@@ -227,7 +228,7 @@ impl<'a> Leaf<'a> {
                 f64::from(density.get(self.origin + IVec3::from_array(leaf::local(n))))
             }
         };
-        let way = (-f64::from(self.surface.at(n)) / h).clamp(LEAST_TO_SURFACE, TO_WALL);
+        let way = (-f64::from(self.surface.at(n)) / h).clamp(LEAST_TO_SURFACE.get(), TO_WALL.get());
         Some((size * h * h, area.dot(slip) * h * h, self.walls.dt * size * h / (density * way)))
     }
 

@@ -13,10 +13,10 @@ mod pistons;
 mod regions;
 mod viscous;
 
-use super::{Density, Error, LiquidFields, Projection, constraint_bubbles, free_surface};
+use super::{Error, LiquidFields, Projection, constraint_bubbles, free_surface};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform};
 use crate::levelset::fractions::face_open;
-use crate::pressure::{Info, Iteration, Params, PressureSolver, PressureSystem, Progress, Unknowns};
+use crate::pressure::{Density, Info, Iteration, Params, PressureSolver, PressureSystem, Progress, Unknowns};
 use crate::solid::{DomainLimits, Side};
 use glam::{DVec3, IVec3};
 use std::sync::Arc;

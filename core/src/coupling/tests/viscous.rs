@@ -1,7 +1,8 @@
 //! Viscosity and trapped air in one substep.
 
 use super::*;
-use crate::fluid::viscosity::{self, Viscosity, Viscous, Walls, between_projections};
+use crate::coupling::viscous::{Viscous, between_projections};
+use crate::viscosity::{self, Viscosity, Walls};
 
 /// A closed tank full of honey but for a bubble, thrown about.
 fn honey() -> Scene {

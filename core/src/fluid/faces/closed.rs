@@ -1,8 +1,8 @@
 //! Sets the velocity of the faces that solids close.
 
-use super::extrapolation::{row_of, select};
 use crate::grid::block;
 use crate::grid::morphology::{VoxelMask, words_of};
+use crate::grid::rows::{row_of, select};
 use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
 use crate::grid::{Coord, FaceGrid, Grid, leaf};
 use crate::solid::SolidFields;

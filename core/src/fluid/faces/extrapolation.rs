@@ -5,6 +5,7 @@ use super::closed::constrain;
 use super::inlet::Inlet;
 use crate::fluid::particles::cells::Cells;
 use crate::grid::morphology::{VoxelMask, words_of};
+use crate::grid::rows::{row_of, select};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -144,18 +145,6 @@ fn extend(
 /// The voxels of either set in a leaf.
 fn both(a: &[u64; 8], b: &[u64; 8]) -> [u64; 8] {
     std::array::from_fn(|x| a[x] | b[x])
-}
-
-/// Bit z: voxel z of the z-row n is in a leaf's set.
-#[inline(always)]
-pub(crate) fn row_of(words: &[u64; 8], n: usize) -> u8 {
-    (words[n / leaf::DIM] >> (leaf::DIM * (n % leaf::DIM))) as u8
-}
-
-/// `row` where its voxel is in a row of a set, else `other`.
-#[inline(always)]
-pub(crate) fn select(set: u8, row: [f32; leaf::DIM], other: [f32; leaf::DIM]) -> [f32; leaf::DIM] {
-    std::array::from_fn(|z| if set & 1 << z != 0 { row[z] } else { other[z] })
 }
 
 /// Sets the values of a leaf that are not in a set to zero.

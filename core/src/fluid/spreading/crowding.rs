@@ -5,32 +5,33 @@ use crate::fluid::surface::distance_of;
 use crate::fluid::surface::fraction::{LEAST_OPEN, spread_cells};
 use crate::grid::block;
 use crate::grid::{Grid, Topology, leaf};
+use crate::tuned::Tuned;
 use rayon::prelude::*;
 
 /// Deviation of the particles' density that counts as noise: about the standard deviation of the density over the
 /// kernel's volume, for eight particles per voxel. Smaller deviations cause no growth.
-const CHANCE: f32 = 0.1;
+const CHANCE: Tuned<f32> = Tuned::new("crowding::CHANCE", 0.1);
 /// The same near the surface, where only a density above that of a full cell is a signal.
-const CHANCE_AT_SURFACE: f32 = 0.2;
+const CHANCE_AT_SURFACE: Tuned<f32> = Tuned::new("crowding::CHANCE_AT_SURFACE", 0.2);
 /// Share of the liquid's volume error that one substep corrects. Less than all, because the measured error is one
 /// substep old.
-const ANSWER: f64 = 0.75;
+const ANSWER: Tuned<f64> = Tuned::new("crowding::ANSWER", 0.75);
 /// Largest difference between the requested growth and the measured volume error, as a share of the liquid's volume. It
 /// leaves room for crowds that this substep made, which the last measurement does not contain. Smaller where there is
 /// too much liquid already.
-const SLACK: f64 = 0.003;
+const SLACK: Tuned<f64> = Tuned::new("crowding::SLACK", 0.003);
 /// How much larger the difference must be before deviations within the noise are used. The volume of a level set is
 /// uncertain by about this share.
-const FAR: f64 = 0.005;
+const FAR: Tuned<f64> = Tuned::new("crowding::FAR", 0.005);
 /// Mean density of a cell's neighbours from which the cell counts as far below the surface, so that too few particles
 /// in it are a signal.
-const LIQUID: f32 = 0.6;
+const LIQUID: Tuned<f32> = Tuned::new("crowding::LIQUID", 0.6);
 /// Largest share of a cell's volume that one substep adds or takes.
-const MOST: f32 = 0.5;
+const MOST: Tuned<f32> = Tuned::new("crowding::MOST", 0.5);
 /// Share of a leaf's liquid that must be out of place before anything is moved. Noise alone makes less than half of it.
-const TOLERABLE: f64 = 0.02;
+const TOLERABLE: Tuned<f64> = Tuned::new("crowding::TOLERABLE", 0.02);
 /// Smallest open fraction that a density is divided by.
-const NARROW: f32 = 0.1;
+const NARROW: Tuned<f32> = Tuned::new("crowding::NARROW", 0.1);
 
 /// The growth that crowded or sparse particles need.
 pub(crate) struct Crowds {
@@ -60,7 +61,7 @@ pub(crate) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
     });
     let space = spread_cells(topology, &open.values, 1.0);
     let mut density = spread_cells(topology, &counts, 0.0);
-    density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW));
+    density.par_iter_mut().zip(&space).with_min_len(4096).for_each(|(d, s)| *d /= s.max(NARROW.get()));
 
     // The fewer the particles, the larger the noise.
     let more = (8.0 / per_voxel).sqrt();
@@ -79,12 +80,12 @@ pub(crate) fn crowds(cells: &Cells, open: &Grid<f32>, h: f32, per_voxel: f32, ex
             Asked::of(growth, chance, counts.iter().map(|&c| f64::from(c)).sum())
         })
         .collect();
-    if excess.abs() <= SLACK && !asked.iter().any(Asked::is_worth_while) {
+    if excess.abs() <= SLACK.get() && !asked.iter().any(Asked::is_worth_while) {
         return None;
     }
     let balance = asked.iter().fold(Asked::default(), Asked::plus).balance(excess);
     growth.values.par_iter_mut().zip(&chance).with_min_len(4096).for_each(|(g, &c)| {
-        *g = balance.of(*g, c).clamp(-MOST, MOST);
+        *g = balance.of(*g, c).clamp(-MOST.get(), MOST.get());
     });
     let mut surface = Grid::new(topology.clone(), 2.0 * h);
     let of_density = |(phi, &d): (&mut f32, &f32)| *phi = h * distance_of(d);
@@ -118,10 +119,13 @@ fn ask(
         let (own, room) = (block::row(&around, n, [0; 3]), block::row(&room, n, [0; 3]));
         let chance: &mut [f32; leaf::DIM] = chance;
         for z in 0..leaf::DIM {
-            let (asks, deep) = ((own[z] > 0.5) & (room[z] >= LEAST_OPEN), least[n][z] > LIQUID);
+            let (asks, deep) = ((own[z] > 0.5) & (room[z] >= LEAST_OPEN), least[n][z] > LIQUID.get());
             let excess = own[z] - 1.0;
-            let (low, high) =
-                if deep { (-CHANCE * more, CHANCE * more) } else { (0.0, CHANCE_AT_SURFACE * more) };
+            let (low, high) = if deep {
+                (-CHANCE.get() * more, CHANCE.get() * more)
+            } else {
+                (0.0, CHANCE_AT_SURFACE.get() * more)
+            };
             let may_be = excess.max(low).min(high);
             let beyond = if deep { excess } else { excess.max(0.0) } - may_be;
             chance[z] = if asks { may_be } else { 0.0 };
@@ -164,21 +168,21 @@ impl Asked {
     }
 
     fn is_worth_while(&self) -> bool {
-        self.beyond[0] + self.beyond[1] > TOLERABLE * self.liquid
+        self.beyond[0] + self.beyond[1] > TOLERABLE.get() * self.liquid
     }
 
     /// The share of each kind that is used, so that the total growth is what the volume lacks, within the slack. Too
     /// much growth is scaled down; where far too little is asked for, deviations within the noise are used as well.
     fn balance(&self, excess: f64) -> Balance {
         let [crowds, gaps] = self.beyond;
-        let lacking = -ANSWER * excess;
-        let fresh = (SLACK - excess.max(0.0)).max(0.0);
-        let (least, most) = ((lacking - SLACK) * self.liquid, (lacking + fresh) * self.liquid);
+        let lacking = -ANSWER.get() * excess;
+        let fresh = (SLACK.get() - excess.max(0.0)).max(0.0);
+        let (least, most) = ((lacking - SLACK.get()) * self.liquid, (lacking + fresh) * self.liquid);
         let share = |wanted: f64, there: f64| match there > 0.0 {
             true => (wanted / there).clamp(0.0, 1.0) as f32,
             false => 0.0,
         };
-        let far = FAR * self.liquid;
+        let far = FAR.get() * self.liquid;
         Balance {
             crowds: share(gaps + most, crowds),
             gaps: share(crowds - least, gaps),

@@ -2,29 +2,32 @@
 //! same way.
 
 mod crowding;
+mod poisson;
 
 use super::faces::extrapolation::{Walls, extrapolate};
 use super::particles::Particles;
 use super::particles::cells::{CHUNK, Cells};
 use super::transport::advection::AdvectionParams;
 use super::transport::collision::Sweep;
-use crate::coupling::{Density, LiquidFields, free_surface};
 use crate::device::Device;
 use crate::grid::sampling::Sampler;
-use crate::grid::{FaceGrid, Topology, Transform};
-use crate::pressure::{self, solver};
+use crate::grid::{FaceGrid, Transform};
+use crate::pressure::{self, Unknowns, pressures, solver, update_velocity};
 use crate::solid::{SolidFields, Solids};
+use crate::tuned::Tuned;
 use crowding::{Crowds, crowds};
+use poisson::poisson;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// Tolerance of the displacement's solve. The next substep corrects what is left.
-const PARAMS: pressure::Params = pressure::Params { tolerance: 1e-2, max_iterations: 50 };
+const TOLERANCE: Tuned<f64> = Tuned::new("spreading::TOLERANCE", 1e-2);
+/// Its largest number of iterations.
+const MOST_ITERATIONS: usize = 50;
 /// Layers of faces by which the displacement is extrapolated around the liquid.
-const LAYERS: usize = 3;
+const LAYERS: Tuned<usize> = Tuned::new("spreading::LAYERS", 3);
 /// Largest displacement of a particle in a substep, voxels.
-const FARTHEST: f32 = 1.0;
+const FARTHEST: Tuned<f32> = Tuned::new("spreading::FARTHEST", 1.0);
 
 /// Moves particles so that the liquid has its density everywhere [Kugelstadt et al. 2021]: x ← x + δ, δ = −∇q, ∇·δ =
 /// growth in the liquid, δ·n = 0 at walls, q = 0 in air. Only positions change: a velocity that spread a crowd would
@@ -46,7 +49,7 @@ pub(super) fn spread_out(
     let h = transform.voxel_size();
     let open = fields.volume.seen_on(&cells.topology);
     let Some(crowds) = crowds(cells, &open, h as f32, per_voxel, excess) else { return false };
-    let Some(displacement) = displacement(&crowds, cells, transform, solids, fields) else { return false };
+    let Some(displacement) = displacement(&crowds, cells, transform, fields) else { return false };
     let frame = particles.frame(transform);
     let origin = particles.origin;
     particles.position.par_chunks_mut(CHUNK).for_each(|positions| {
@@ -54,7 +57,7 @@ pub(super) fn spread_out(
         let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, 0.0, 0.0);
         for x in positions {
             let at = frame.local(*x).as_dvec3() + frame.base.as_dvec3();
-            let way = sampler.sample_velocity(&displacement, at).clamp_length_max(FARTHEST * h as f32);
+            let way = sampler.sample_velocity(&displacement, at).clamp_length_max(FARTHEST.get() * h as f32);
             let from = origin + x.as_dvec3();
             *x = (sweep.land(from, from + way.as_dvec3()).position - origin).as_vec3();
         }
@@ -67,21 +70,25 @@ fn displacement(
     crowds: &Crowds,
     cells: &Cells,
     transform: &Transform,
-    solids: &Solids,
     fields: &SolidFields,
 ) -> Option<FaceGrid<f32>> {
-    let still = FaceGrid::new(Arc::new(Topology::default()), 0.0);
-    let (density, domain) = (Density::Uniform(1.0), *solids.domain);
-    let at_rest = LiquidFields::new(*transform, domain, &crowds.surface, &fields.open, &still, density);
-    let liquid = LiquidFields { source: Some(&crowds.growth), ..at_rest };
-    // A projection of a liquid at rest over one unit of time; the resulting velocity is the displacement.
-    let mut displacement = FaceGrid::new(cells.topology.clone(), 0.0);
+    let h = transform.voxel_size();
+    let (system, right_side) = poisson(crowds, &fields.open, h);
+    let mut q = Unknowns::zeros(&system);
+    let params = pressure::Params { tolerance: TOLERANCE.get(), max_iterations: MOST_ITERATIONS };
     let go_on = &mut |_| ControlFlow::Continue(());
-    let solver = &mut *solver(Device::Cpu);
-    free_surface::project(&liquid, &mut displacement, 1.0, solver, &PARAMS, go_on).ok()?;
-    let mut displacement = displacement.on(&cells.topology);
-    let at_rest = SolidFields { velocity: still.on(&cells.topology), ..fields.clone() };
-    let h = transform.voxel_size() as f32;
-    extrapolate(&mut displacement, cells, &crowds.surface, &Walls::held(&at_rest, h), None, LAYERS);
+    solver(Device::Cpu).solve(&system, &right_side, &mut q, &params, go_on).ok()?;
+    let still = FaceGrid::new(cells.topology.clone(), 0.0);
+    let mut displacement = still.clone();
+    update_velocity(&fields.open, &still, h, &system, &pressures(&system, &q), None, &mut displacement);
+    let at_rest = SolidFields { velocity: still, ..fields.clone() };
+    extrapolate(
+        &mut displacement,
+        cells,
+        &crowds.surface,
+        &Walls::held(&at_rest, h as f32),
+        None,
+        LAYERS.get(),
+    );
     Some(displacement)
 }

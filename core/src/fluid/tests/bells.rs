@@ -18,26 +18,26 @@ const CLOSED: f64 = 2.0;
 /// How many of the last substeps the air that particles leave is averaged over.
 const LAST: usize = 10;
 
-struct Bell {
+pub(super) struct Bell {
     /// Radius of its bore at the rim, by how much that shrinks a voxel up, and thickness of its walls, voxels.
-    bore: f64,
-    slope: f64,
-    thick: f64,
+    pub(super) bore: f64,
+    pub(super) slope: f64,
+    pub(super) thick: f64,
     /// Where its axis stands, voxels from the middle of the tank.
-    at: [f64; 2],
+    pub(super) at: [f64; 2],
     /// Speed at which it sinks, m/s; 0 for one that stands with its rim under water, its air in it.
-    speed: f64,
+    pub(super) speed: f64,
 }
 
 /// What becomes of a bell's air, as parts of what it should have when its rim is closed.
 #[derive(Debug)]
-struct Kept {
+pub(super) struct Kept {
     /// The least and the greatest that it should have.
-    rest: [f64; 2],
+    pub(super) rest: [f64; 2],
     /// What particles leave it in the end.
-    found: f64,
+    pub(super) found: f64,
     /// Its ids.
-    ids: Vec<i32>,
+    pub(super) ids: Vec<i32>,
 }
 
 impl Bell {
@@ -85,7 +85,7 @@ impl Bell {
     }
 
     /// Lets it sink, or stand.
-    fn run(&self) -> Kept {
+    pub(super) fn run(&self) -> Kept {
         let sdf = self.distance();
         let cast = |t: f64| {
             let speed = if self.rim(t) > LOWEST { self.speed } else { 0.0 };

@@ -1,6 +1,7 @@
 use super::*;
 use crate::coupling::memory::BubbleMemory;
-use crate::coupling::{Bubble, Density, LiquidFields, Parting, constraint_bubbles, free_surface};
+use crate::coupling::viscous::{Viscous, between_projections};
+use crate::coupling::{Bubble, LiquidFields, Parting, constraint_bubbles, free_surface};
 use crate::fluid::flip::{correct_on, predict, start, suggest_dt};
 use crate::fluid::liquid::Liquid;
 use crate::fluid::params::FlipParams;
@@ -8,12 +9,12 @@ use crate::fluid::particles::seeding::{Material, Seeding};
 use crate::fluid::step::Step;
 use crate::fluid::transport::device::Processor;
 use crate::fluid::transport::transfer::VelocityTransfer;
-use crate::fluid::viscosity::{self, Viscosity, Viscous, ViscousLiquid, Walls, between_projections};
 use crate::grid::{FaceGrid, Grid};
 use crate::levelset::SignedDistance;
-use crate::pressure::{MultigridSolver, Params};
+use crate::pressure::{Density, MultigridSolver, Params};
 use crate::solid::SolidMemory;
 use crate::solid::{Collider, DomainLimits, Motion, Side, Solids};
+use crate::viscosity::{self, Viscosity, ViscousLiquid, Walls};
 use std::ops::ControlFlow;
 
 const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };

@@ -22,26 +22,26 @@ fn collider(low: IVec3, high: IVec3, distance: impl Fn(DVec3) -> f64 + Sync) -> 
 }
 
 /// A slot in a plate of two voxels, in a reservoir three slots wide to either side and six deep.
-struct Slot {
-    voxels: i32,
-    cfl: f64,
-    parts_at: Option<f64>,
+pub(super) struct Slot {
+    pub(super) voxels: i32,
+    pub(super) cfl: f64,
+    pub(super) parts_at: Option<f64>,
     /// Where its middle and the plate's upper side lie between cells' faces, x and y, voxels.
-    at: [f64; 2],
+    pub(super) at: [f64; 2],
     /// Part of a voxel that the walls across z leave of the cells they cut; 1: they lie in faces.
-    left: f64,
+    pub(super) left: f64,
 }
 
 impl Slot {
     /// One of eight voxels, at CFL 1, whose walls lie in cells' faces.
-    fn on_faces() -> Self {
+    pub(super) fn on_faces() -> Self {
         Self { voxels: 8, cfl: 1.0, parts_at: Some(-101_325.0), at: [0.0; 2], left: 1.0 }
     }
 
     /// What flows through it, over what would without contraction: the jet's width by its mean speed, 1 to 1.5 slots behind
     /// the inlet, over the slot's width by the Torricelli speed √(2 g head). Gravity narrows the jet by a tenth on its way
     /// there, and this by nothing.
-    fn contraction(&self) -> f64 {
+    pub(super) fn contraction(&self) -> f64 {
         let slot = f64::from(self.voxels) * H;
         let (wide, deep, plate) = (3.0 * slot, 6.0 * slot, 2.0 * H);
         let at = DVec3::new(self.at[0], self.at[1], 0.0) * H;

@@ -10,7 +10,7 @@ use crate::levelset;
 use crate::solid::{DomainLimits, Rasteriser, Side, Solids};
 
 /// A tank of 16³ cells whose lower half holds a pool at rest, and every particle of the cells `crowd` twice.
-fn tank(crowd: impl Fn(Vec3) -> bool) -> (Particles, DomainLimits) {
+pub(super) fn tank(crowd: impl Fn(Vec3) -> bool) -> (Particles, DomainLimits) {
     let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::splat(1.6), Side::Closed);
     let (mut particles, _) = seeded(DVec3::ZERO, DVec3::new(1.6, 0.8, 1.6), |_| true);
     let twice: Vec<Vec3> = particles.position.iter().copied().filter(|&p| crowd(p)).collect();
@@ -21,7 +21,7 @@ fn tank(crowd: impl Fn(Vec3) -> bool) -> (Particles, DomainLimits) {
 }
 
 /// One round; whether anything moved, and the volume of the level set, voxels.
-fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, f64) {
+pub(super) fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, f64) {
     let solids = Solids { colliders: &[], domain };
     let held = particles.len() as f64 / 8.0;
     let measured = |particles: &mut Particles| {

@@ -7,7 +7,8 @@ mod particles;
 mod scene;
 mod solve;
 
-use super::device::{Device, Plain, Slot};
+use super::bytes::Plain;
+use super::device::{Device, Slot};
 use super::emulation::Emulation;
 use super::hierarchy::{Arena, DeviceHierarchy};
 use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};

@@ -4,10 +4,12 @@ use super::SolvePorts;
 use crate::exchange::{Exchange, read_cavitation_pressure, read_domain, read_walls};
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{Density, LiquidFields, Parting};
-use meniscus_core::fluid::viscosity::{self, Viscosity, Viscous, Walls};
+use meniscus_core::coupling::viscous::Viscous;
+use meniscus_core::coupling::{LiquidFields, Parting};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
+use meniscus_core::pressure::Density;
 use meniscus_core::solid::DomainLimits;
+use meniscus_core::viscosity::{self, Viscosity, Walls};
 
 /// The fields of a liquid, as its ports hold them.
 pub(super) struct Inputs {

@@ -7,11 +7,12 @@ use crate::exchange::{Exchange, Field, write_bubble_memory, write_bubbles};
 use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
+use meniscus_core::coupling::viscous::{SplitError, between_projections};
 use meniscus_core::coupling::{Error, LiquidFields, Projection};
 use meniscus_core::device::Device;
-use meniscus_core::fluid::viscosity::{self, SplitError, between_projections};
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Iteration, Params, PressureSolver};
+use meniscus_core::viscosity;
 use std::ops::ControlFlow;
 
 port_places! {

@@ -2,10 +2,10 @@
 
 use meniscus_abi::guest::{Call, SolveReport};
 use meniscus_core::coupling::Projection;
-use meniscus_core::fluid::viscosity as viscous;
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::number::{roughly, written};
 use meniscus_core::pressure::{Info, Params};
+use meniscus_core::viscosity as viscous;
 
 /// The pressure solve, for stats.jsonl.
 pub(super) fn pressure(call: &Call, name: &str, projected: &Projection) {

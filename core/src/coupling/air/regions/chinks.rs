@@ -7,23 +7,25 @@
 //! bell's wall touch both its air and the water around, and a gap of a cell or two that moving particles leave in that
 //! water would otherwise draw the bell's air out through the wall.
 
+use super::disjoint_sets::DisjointSets;
+use super::leaf_components::{Chink, LeafComponents};
 use super::sets::{ALL, NONE, Words};
-use super::{DisjointSets, LeafComponents};
-use crate::coupling::air::open_volume::open_volume;
 use crate::coupling::fields::LiquidFields;
 use crate::coupling::memory::{BubbleMemory, OUTSIDE};
 use crate::grid::morphology::{offsets, shift};
 use crate::grid::{Coord, Topology, leaf};
+use crate::levelset::open_volume;
+use crate::tuned::Tuned;
 use glam::IVec3;
 use std::collections::BTreeMap;
 
 /// Smallest area of air in a face, of a voxel's face, that joins two pockets of air. A slot one voxel wide has this
 /// area wherever it lies on the grid; no slot narrower than half a voxel has it.
-const LEAST_PASSAGE: f32 = 0.5;
+const LEAST_PASSAGE: Tuned<f32> = Tuned::new("chinks::LEAST_PASSAGE", 0.5);
 /// Fewest cells of a pocket of its own. Fewer cells join what is beside them, if that air was in them before.
-const LEAST_POCKET: usize = 8;
+const LEAST_POCKET: Tuned<usize> = Tuned::new("chinks::LEAST_POCKET", 8);
 /// Smallest open volume, voxels, of a pocket that has air of its own. A smaller one joins what is beside it.
-const LEAST_ROOM: f32 = 0.5;
+const LEAST_ROOM: Tuned<f32> = Tuned::new("chinks::LEAST_ROOM", 0.5);
 
 /// The fields that say how wide the passages between a leaf's cells are.
 pub(crate) struct Passages<'a> {
@@ -82,16 +84,7 @@ impl<'a> Passages<'a> {
 
 /// Whether a passage is a chink.
 pub(crate) fn is_chink(width: f32) -> bool {
-    width < LEAST_PASSAGE
-}
-
-/// A chink between two components of air.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Chink<T> {
-    /// The two components it lies between.
-    pub(crate) between: (T, T),
-    /// Area of the chink that is open to air, of a voxel's face.
-    pub(crate) width: f32,
+    width < LEAST_PASSAGE.get()
 }
 
 /// What is known of a set of air cells that passages join.
@@ -111,12 +104,12 @@ const NEW: i32 = OUTSIDE - 1;
 impl Pocket {
     /// Whether it is too small to be a pocket of its own.
     fn is_small(&self) -> bool {
-        self.cells < LEAST_POCKET
+        self.cells < LEAST_POCKET.get()
     }
 
     /// Whether it is less than a cell, the rest left by a wall, so that its neighbours decide whose air it is.
     fn is_sliver(&self) -> bool {
-        self.is_small() && self.room < LEAST_ROOM
+        self.is_small() && self.room < LEAST_ROOM.get()
     }
 
     /// Whether both hold the air of one bubble, or new air beside the outside. A gap that opens on the far side of a

@@ -1,6 +1,5 @@
 //! Connected cells inside one leaf.
 
-use super::chinks::Chink;
 use super::sets::{ALL, NONE, Words, has};
 use crate::grid::leaf;
 use crate::grid::morphology::{offsets, shift};
@@ -14,6 +13,15 @@ pub(crate) enum Kind {
 
 /// Marks a cell without any open face.
 pub(crate) const SOLID: u16 = u16::MAX;
+
+/// A chink between two components of air.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Chink<T> {
+    /// The two components it lies between.
+    pub(crate) between: (T, T),
+    /// Area of the chink that is open to air, of a voxel's face.
+    pub(crate) width: f32,
+}
 
 /// The components of a leaf: cells of one kind connected through open faces inside the leaf.
 pub(crate) struct LeafComponents {

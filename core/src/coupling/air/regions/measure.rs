@@ -3,13 +3,13 @@
 use super::sets::{ALL, Around, NONE, Words, has};
 use super::skin::{self, SkinCell};
 use super::{LABEL_SOLID, Region, Regions, component_of};
-use crate::coupling::air::open_volume::open_volume;
 use crate::coupling::fields::{AirLimits, LiquidFields};
 use crate::grid::block::{self, Block};
 use crate::grid::morphology::{offsets, words_of};
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, Grid, leaf};
 use crate::levelset::fractions_inside;
+use crate::levelset::open_volume;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 

@@ -174,9 +174,3 @@ impl Around<'_> {
 pub(crate) fn has(set: &Words, n: usize) -> bool {
     set[n / 64] >> (n % 64) & 1 == 1
 }
-
-/// Bit z: a set holds voxel z of the z-row n.
-#[inline(always)]
-pub(crate) fn row_of(set: &Words, n: usize) -> u8 {
-    (set[n / leaf::DIM] >> (leaf::DIM * (n % leaf::DIM))) as u8
-}

@@ -9,7 +9,7 @@ use glam::IVec3;
 use rayon::prelude::*;
 
 /// Adds to every face around the liquid's cells the mean change `after` − `before` of the liquid's faces beside it.
-pub(super) fn continue_outward(
+pub(crate) fn continue_outward(
     surface: &Grid<f32>,
     open: &FaceGrid<f32>,
     before: &FaceGrid<f32>,

@@ -1,9 +1,10 @@
 //! Applies viscosity between two pressure projections.
 
-use super::{Error, Info, Params, Viscosity, ViscousLiquid, Walls, diffuse, impulse};
-use crate::coupling::{self, LiquidFields, Projection};
+use super::fields::LiquidFields;
+use super::projection::{self, Projection};
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Progress;
+use crate::viscosity::{self, Info, Params, Viscosity, ViscousLiquid, Walls, continue_outward, diffuse};
 
 /// The fields and settings that a viscous solve needs besides those of the pressure solve.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +24,15 @@ pub struct Viscous<'a> {
 pub enum SplitError {
     /// A projection.
     #[error(transparent)]
-    Projection(#[from] coupling::Error),
+    Projection(#[from] projection::Error),
     /// The viscous solve.
     #[error(transparent)]
-    Viscosity(#[from] Error),
+    Viscosity(#[from] viscosity::Error),
 }
 
 /// A coupling's projection of a velocity, m/s.
 pub type Project<'a> =
-    &'a mut dyn FnMut(&LiquidFields, &mut FaceGrid<f32>) -> Result<Projection, coupling::Error>;
+    &'a mut dyn FnMut(&LiquidFields, &mut FaceGrid<f32>) -> Result<Projection, projection::Error>;
 
 /// Projects `vel`, lets viscosity act on it for `dt` seconds, and projects it again.
 ///
@@ -48,7 +49,7 @@ pub fn between_projections(
     let mut u = vel.clone();
     let first = project(fields, &mut u)?;
     let projected = u.clone();
-    impulse::continue_outward(fields.surface, fields.open, vel, &mut u);
+    continue_outward(fields.surface, fields.open, vel, &mut u);
     let liquid = ViscousLiquid {
         transform: fields.transform,
         surface: fields.surface,

@@ -11,25 +11,23 @@
 //! Viscosity acts between two pressure projections. Its input must be divergence-free already; otherwise walls shear
 //! the fall that the pressure is about to cancel, and honey at rest in a jar circulates for ever. Its result is not
 //! divergence-free, and is projected again. (Both at once is the Stokes problem of [Larionov et al. 2017].)
-//! [`between_projections`] does all three. Without viscosity neither the solve nor the second projection takes place.
+//! [`between_projections`](crate::coupling::viscous::between_projections) does all three. Without viscosity neither the solve nor the second projection takes place.
 
 mod coarsen;
 mod impulse;
 mod multigrid;
 mod operator;
 mod solve;
-mod splitting;
 mod stencil;
 #[cfg(test)]
 mod tests;
 mod transfer;
 mod volumes;
 
-pub use splitting::{Project, SplitError, Viscous, between_projections};
+pub(crate) use impulse::continue_outward;
 
-use crate::coupling::Density;
 use crate::grid::{FaceGrid, Grid, Transform, leaf};
-use crate::pressure::Progress;
+use crate::pressure::{Density, Progress};
 use rayon::prelude::*;
 use std::time::Instant;
 

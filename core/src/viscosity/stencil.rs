@@ -9,10 +9,10 @@
 use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across};
 use super::volumes::{HALO, HalfSteps, leaves};
 use super::{Viscosity, ViscousLiquid, Walls};
-use crate::coupling::Density;
 use crate::grid::block::STRIDE;
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
 use crate::levelset::fractions::theta;
+use crate::pressure::Density;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The multigrid cycle changes how soon a step is solved, not what it is.
 
 use super::*;
-use crate::fluid::viscosity::multigrid::Multigrid;
+use crate::viscosity::multigrid::Multigrid;
 
 /// ν dt / h² of [`lopsided`] at this viscosity, and a step of 0.1 s, is this number.
 const STIFFNESS: f64 = 1e4;

@@ -1,5 +1,6 @@
 //! The fields that a pressure projection reads.
 
+use super::air::gas::Gas;
 use super::bodies::Bodies;
 use super::memory::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
@@ -79,6 +80,10 @@ pub struct LiquidFields<'a> {
     pub drift: f64,
     /// Rate at which a constrained bubble returns to its rest volume, 1/s; 0 lets it drift.
     pub volume_gain: f64,
+    /// How air yields to pressure; `None`: it keeps its volume.
+    pub gas: Option<Gas>,
+    /// Pressure of the air regions from an earlier projection of the same kick, Pa; empty: there was none.
+    pub pressed: &'a [f64],
     /// How liquid parts from solids; `None`: it never does.
     pub parting: Option<Parting<'a>>,
     /// The bodies that the pressure moves; `vel_solid` holds their velocities without the solve.
@@ -112,6 +117,8 @@ impl<'a> LiquidFields<'a> {
             previous_bubbles: None,
             drift: 1.0,
             volume_gain: 0.0,
+            gas: None,
+            pressed: &[],
             parting: None,
             bodies: None,
         }

@@ -24,22 +24,33 @@ pub struct Remembered {
     pub id: i32,
     /// The volume it had, m³.
     pub volume: f64,
-    /// Its volume and the integral of its error.
+    /// The volume it should have, and its history.
     pub book: AirBook,
 }
 
-/// The volume a bubble should have, and the time integral of its error.
+/// The volume a bubble should have, the time integral of its error, and the state of its gas.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AirBook {
     /// The volume it should have, m³.
     pub rest: f64,
     /// ∫ (V₀ − V) dt, m³ s.
     pub drift: f64,
+    /// The volume it would have at the pressure of open air, m³.
+    pub gas: f64,
+    /// What its gas made it grow in the last drift, m³.
+    pub last: f64,
 }
 
 impl AirBook {
+    /// Of air that is at the pressure of open air.
+    pub fn new(volume: f64) -> Self {
+        Self { rest: volume, gas: volume, ..Self::default() }
+    }
+
     pub(super) fn take(&mut self, other: &Self, share: f64) {
         self.rest += share * other.rest;
         self.drift += share * other.drift;
+        self.gas += share * other.gas;
+        self.last += share * other.last;
     }
 }

@@ -1,5 +1,6 @@
 //! Applies viscosity between two pressure projections.
 
+use super::bodies::{Bodies, Body};
 use super::fields::LiquidFields;
 use super::projection::{self, Projection};
 use crate::grid::{FaceGrid, Grid};
@@ -48,6 +49,15 @@ pub fn between_projections(
 ) -> Result<(Projection, Info), SplitError> {
     let mut u = vel.clone();
     let first = project(fields, &mut u)?;
+    // Bodies go on as the first projection moved them.
+    let moved: Option<Vec<Body>> = fields.bodies.map(|b| {
+        let pairs = b.bodies.iter().zip(&first.bodies);
+        pairs.map(|(body, moved)| Body { velocity: moved.velocity.clone(), ..body.clone() }).collect()
+    });
+    let bodies = fields.bodies.zip(moved.as_deref()).map(|(b, bodies)| Bodies { bodies, ..b });
+    let walls = first.vel_solid.clone();
+    let vel_solid = walls.as_ref().unwrap_or(fields.vel_solid);
+    let fields = &LiquidFields { vel_solid, bodies, ..*fields };
     let projected = u.clone();
     continue_outward(fields.surface, fields.open, vel, &mut u);
     let liquid = ViscousLiquid {
@@ -65,7 +75,8 @@ pub fn between_projections(
         *vel = projected;
         return Ok((first, info));
     }
-    let left = LiquidFields { tension: None, previous_pressure: None, ..*fields };
+    let pressed: Vec<f64> = first.bubbles.iter().map(|b| b.pressure).collect();
+    let left = LiquidFields { tension: None, previous_pressure: None, pressed: &pressed, ..*fields };
     let second = project(&left, &mut u)?;
     *vel = u;
     Ok((sum(first, second), info))
@@ -74,6 +85,9 @@ pub fn between_projections(
 /// The second projection with the sum of both pressures and both costs.
 fn sum(first: Projection, mut second: Projection) -> Projection {
     second.pressure.values.iter_mut().zip(&first.pressure.values).for_each(|(p, q)| *p += q);
+    for (body, before) in second.bodies.iter_mut().zip(&first.bodies) {
+        body.impulse.iter_mut().zip(&before.impulse).for_each(|(i, j)| *i += j);
+    }
     for (bubble, before) in second.bubbles.iter_mut().zip(&first.bubbles) {
         bubble.pressure += before.pressure;
     }

@@ -58,12 +58,20 @@ impl Exchange {
             None => Err(broken(&format!("lacks `{name}`"))),
         };
         let (volume, rest, drift) = (numbers("volume")?, numbers("rest_volume")?, numbers("drift")?);
+        let told = |name: &str| kept.array::<f64>(name).is_some().then(|| numbers(name)).transpose();
+        let (gas, last) = (told("gas_volume")?, told("last_growth")?);
         if !ids.is_sorted() || volume.iter().chain(rest).any(|v| *v < 0.0) {
             return Err(broken("must list volumes, 0 or more, by ascending id"));
         }
         let next_id = kept.first::<i64>("next_id").and_then(|id| i32::try_from(id).ok());
         let bubble = |n: usize| {
-            let book = AirBook { rest: rest[n], drift: drift[n] };
+            let [gas, last] = [gas, last].map(|of| of.map(|v| v[n]));
+            let book = AirBook {
+                rest: rest[n],
+                drift: drift[n],
+                gas: gas.unwrap_or(rest[n]),
+                last: last.unwrap_or(0.0),
+            };
             i32::try_from(ids[n]).ok().map(|id| Remembered { id, volume: volume[n], book })
         };
         let bubbles: Option<Vec<Remembered>> = (0..ids.len()).map(bubble).collect();
@@ -83,6 +91,8 @@ pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory, taken: f
     call.write_array(table, 0, c"volume", 1, &numbers(&|b| b.volume))?;
     call.write_array(table, 0, c"rest_volume", 1, &numbers(&|b| b.book.rest))?;
     call.write_array(table, 0, c"drift", 1, &numbers(&|b| b.book.drift))?;
+    call.write_array(table, 0, c"gas_volume", 1, &numbers(&|b| b.book.gas))?;
+    call.write_array(table, 0, c"last_growth", 1, &numbers(&|b| b.book.last))?;
     call.write_array(table, 0, c"taken", 1, &[taken])?;
     call.write_array(table, 0, c"next_id", 1, &[i64::from(memory.next_id)])
 }

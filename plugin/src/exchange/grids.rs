@@ -315,6 +315,14 @@ impl<'a> Field<'a, f32> {
     }
 }
 
+impl<'a> Field<'a, i32> {
+    /// Numbers of solids on faces.
+    pub fn owners(port: u32, faces: &'a FaceGrid<i32>) -> Self {
+        let values = faces.values.iter().map(Vec::as_slice).collect();
+        Self { port, sampling: Sampling::FACE, topology: &faces.topology, values, background: 0.0 }
+    }
+}
+
 /// Where each component of a field belongs; None where the host shaped another grid.
 fn places<'a, T: Finite>(field: &Field<'a, T>, made: &'a mut GridMut) -> Option<Vec<(&'a mut [T], &'a [T])>> {
     let to = made.all_values::<T>()?;

@@ -6,6 +6,7 @@
 
 mod air_particles;
 mod attributes;
+mod bodies;
 mod bubbles;
 mod carried;
 mod domain;
@@ -20,6 +21,7 @@ mod solid_shape;
 mod solids;
 
 pub use attributes::Beside;
+pub use bodies::{BodyPorts, OwnerPorts, Shares as BodyShares};
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_cavitation_pressure, read_walls, write as write_domain};
 pub use grids::Field;

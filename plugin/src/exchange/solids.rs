@@ -28,8 +28,14 @@ port_places! {
 }
 
 impl Exchange {
-    /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next.
-    pub fn colliders(&mut self, call: &Call, ports: ColliderPorts) -> Result<[Vec<Collider>; 2], Failure> {
+    /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next. One
+    /// with a share of a solve, at the port `dynamics`, is a body.
+    pub fn colliders(
+        &mut self,
+        call: &Call,
+        ports: ColliderPorts,
+        dynamics: u32,
+    ) -> Result<[Vec<Collider>; 2], Failure> {
         let mut colliders = [Vec::new(), Vec::new()];
         for item in 0..call.items(ports.collision) {
             let Some(view) = call.grid(ports.collision, item) else { continue };
@@ -47,7 +53,9 @@ impl Exchange {
             };
             for (when, colliders) in colliders.iter_mut().enumerate() {
                 let motion = self.motion(call, ports, item, when)?;
-                colliders.push(Collider::new(distance.clone(), transform, motion));
+                let collider = Collider::new(distance.clone(), transform, motion);
+                let is_body = call.table(dynamics, item).is_some();
+                colliders.push(if is_body { collider.as_body() } else { collider });
             }
         }
         Ok(colliders)
@@ -94,6 +102,15 @@ impl Exchange {
             return Ok(Motion::Static);
         }
         Ok(Motion::Rigid { linear, angular, pivot: vector("pivot")? })
+    }
+}
+
+impl Exchange {
+    /// The names of [`Self::colliders`].
+    pub fn collider_names(call: &Call, ports: ColliderPorts) -> Vec<String> {
+        let there = |&item: &u32| call.grid(ports.collision, item).is_some();
+        let name = |item| call.item_name(ports.collision, item).to_owned();
+        (0..call.items(ports.collision)).filter(there).map(name).collect()
     }
 }
 

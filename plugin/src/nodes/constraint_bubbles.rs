@@ -1,15 +1,21 @@
 //! Constraint bubbles: trapped air keeps its volume [Goldade and Batty 2017].
 
-use super::liquid_ports::handed_to_solve;
-use super::projection::{Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
-use crate::exchange::Exchange;
+use super::body_ports;
+use super::liquid_ports::{HANDED, handed_to_solve};
+use super::projection::{Air, Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
+use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Node, NodeKind, Param, Port, Role, Stage, param};
-use meniscus_core::coupling::constraint_bubbles;
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage, param};
+use meniscus_core::coupling::{Gas, constraint_bubbles};
 
-/// The liquid, of [`ROLES`].
-const LIQUID: u32 = 0;
-const PORTS: &[Port] = &handed_to_solve(LIQUID);
+/// The bodies and the liquid, of [`ROLES`].
+const BODY: u32 = 0;
+const LIQUID: u32 = 1;
+const OF_BODIES: [Port; 2] = [
+    body_ports::dynamics(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
+    body_ports::moved(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
+];
+const PORTS: &[Port] = &Port::joined::<HANDED, 2, { HANDED + 2 }>(handed_to_solve(LIQUID), OF_BODIES);
 const PARAMS: &[Param] = &[
     Param::float(c"volume_gain", c"Bubble Volume Gain", 24.0)
         .folder(c"Bubbles")
@@ -17,24 +23,44 @@ const PARAMS: &[Param] = &[
         .range(0.0, 50.0)
         .hard_min()
         .help(c"Higher: a bubble that has lost or gained volume returns sooner to the volume it should have. Most of an error is gone after 2 / gain seconds, and a steady loss is balanced completely. The surface around a bubble is fitted to its volume, too, by up to a quarter of a voxel. 0 turns both off and lets volumes drift, as the paper does."),
+    Param::toggle(c"compressible", c"Compressible Air", false)
+        .folder(c"Bubbles")
+        .help(c"On: trapped air gives way under pressure and springs back, as in a shock absorber. Off: it keeps its volume whatever presses on it."),
+    Param::float(c"air_pressure", c"Air Pressure", 101_325.0)
+        .folder(c"Bubbles")
+        .unit(c"Pa")
+        .range(1000.0, 1_000_000.0)
+        .hard_min()
+        .help(c"Pressure of the open air. Higher: trapped air is stiffer, and what lies on it bounces faster.")
+        .disable_when(c"{ compressible == 0 }"),
+    Param::float(c"heat_ratio", c"Heat Capacity Ratio", 1.4)
+        .folder(c"Bubbles")
+        .range(1.0, 1.7)
+        .hard_min()
+        .hard_max()
+        .help(c"Higher: compressed air is stiffer. 1.4 for air that has no time to lose its heat, 1 for air that has all the time.")
+        .disable_when(c"{ compressible == 0 }"),
     TOLERANCE,
     MAX_ITERATIONS,
 ];
 const SOLVE: Solve = Solve {
     ports: SolvePorts::of_role(PORTS, LIQUID),
     params: SolveParams::of(PARAMS),
+    bodies: Some(BodyPorts::of_role(PORTS, BODY)),
     name: "constraint_bubbles",
     project: constraint_bubbles::project,
 };
-const ROLES: &[Role] =
-    &[Role::new(c"liquid", c"liquid", 1, 1, c"The liquid that encloses the air: wire in its FLIP solver.")];
+const ROLES: &[Role] = &[
+    Role::new(c"body", c"", 0, 0, c"Solvers of bodies that the pressure moves, such as pistons: they move the liquid and the air, which push back."),
+    Role::new(c"liquid", c"liquid", 1, 1, c"The liquid that encloses the air: wire in its FLIP solver."),
+];
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
     .help(c"Solves a liquid's pressure so that every enclosed region of air keeps its volume, without simulating the air: bottles glug, levels behind walls stay apart, trapped bubbles do not collapse. Bypass it to see the same liquid with a free surface.")
     .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
     .stages(&[Stage::SOLVE])
-    .inputs(&[NodeKind::SOLVER], 1, 1)
+    .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 1, 0)
     .ports(PORTS)
     .params(PARAMS)
     .roles(ROLES);
@@ -49,7 +75,12 @@ pub struct ConstraintBubbles {
 impl Instance for ConstraintBubbles {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         self.exchange.begin(call)?;
-        SOLVE.run(&mut self.exchange, &mut self.caches, call, call.number(param!(PARAMS, volume_gain)))
+        let gas = call.on(param!(PARAMS, compressible)).then(|| Gas {
+            pressure: call.number(param!(PARAMS, air_pressure)),
+            heat_ratio: call.number(param!(PARAMS, heat_ratio)),
+        });
+        let air = Air { volume_gain: call.number(param!(PARAMS, volume_gain)), gas };
+        SOLVE.run(&mut self.exchange, &mut self.caches, call, air)
     }
 
     fn drop_caches(&mut self) {

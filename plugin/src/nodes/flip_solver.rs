@@ -5,10 +5,10 @@ use super::flip_params::{PARAMS, cavitation_pressure, domain_limits, flip_params
 use super::flip_totals::{Totals, potential_energy};
 use super::flip_warnings::{Told, call_cfl, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
-use super::projection::{self, Caches, Solve, SolveParams, SolvePorts};
+use super::projection::{self, Air, Caches, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
-    Beside, ColliderPorts, Exchange, Field, Held, InletPorts, StatePorts, SubstepPorts, shared_density,
-    write_domain, write_table,
+    Beside, ColliderPorts, Exchange, Field, Held, InletPorts, OwnerPorts, StatePorts, SubstepPorts,
+    shared_density, write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -33,11 +33,13 @@ const STATE: StatePorts = StatePorts::of(PORTS);
 const SUBSTEP: SubstepPorts = SubstepPorts::of(PORTS);
 const INLET: InletPorts = InletPorts::of(PORTS);
 const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
+const OWNERS: OwnerPorts = OwnerPorts::of(PORTS);
 const AIR_PARTICLES: u32 = port!(PORTS, air_particles);
 const FORCES: u32 = port!(PORTS, forces);
 const SOLVE: Solve = Solve {
     ports: SolvePorts::of(PORTS),
     params: SolveParams::of(PARAMS),
+    bodies: None,
     name: "free_surface",
     project: free_surface::project,
 };
@@ -72,7 +74,7 @@ impl Instance for FlipSolver {
             Stage::PREDICT => self.predict(call),
             Stage::SOLVE => {
                 // Without a coupling, no bubble has a volume to return to.
-                SOLVE.run(&mut self.exchange, &mut self.caches, call, 0.0)
+                SOLVE.run(&mut self.exchange, &mut self.caches, call, Air::default())
             }
             Stage::CORRECT => self.correct(call),
             _ => Err(Failure::new(Status::BAD_ARGUMENT, "the FLIP solver has no such stage")),
@@ -111,7 +113,7 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation)?;
         let domain = domain_limits(call)?;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS)?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics))?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let Held { liquid, followers, .. } = &mut held;
         let (memory, filled) = (&mut self.memory, !liquid.particles.is_empty());
@@ -140,7 +142,7 @@ impl FlipSolver {
         held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let domain = domain_limits(call)?;
-        let colliders = self.exchange.colliders(call, COLLIDERS)?;
+        let colliders = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics))?;
         let [solids, coming] = colliders.each_ref().map(|colliders| Solids { colliders, domain: &domain });
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         if params.air_particles {
@@ -200,6 +202,9 @@ impl FlipSolver {
         let walls = walls(call);
         let cavitation_pressure = cavitation_pressure(call);
         write_domain(call, SUBSTEP.domain, &domain, walls, cavitation_pressure)?;
+        let owner = held.liquid.solid.owner.as_ref();
+        let names = Exchange::collider_names(call, COLLIDERS);
+        self.exchange.write_owners(call, OWNERS, owner, &names, &held.liquid.transform)?;
         if let Some(inlet) = &held.liquid.inlet {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
         }

@@ -1,6 +1,7 @@
 //! The data of a liquid: the ports of its solver, and how other nodes see the same data. Every port is declared here
 //! once and is found by its name.
 
+use super::body_ports::dynamics;
 use super::collider_ports as colliders;
 use meniscus_abi::{Access, Drawn, Element, Owner, Port, Sampling, Stage};
 
@@ -31,9 +32,9 @@ pub const PORTS: &[Port] = &[
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"vel_solid", Sampling::FACE, Element::F32)
         .unit(c"m/s")
-        .help(c"Velocity of the solids on faces.")
+        .help(c"Velocity of the solids on faces. The solve changes that of bodies.")
         .substep().required()
-        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ).on(Stage::CORRECT, READ),
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"solid", Sampling::NODE, Element::F32)
         .unit(c"m")
         .help(c"Signed distance to all solids and closed sides, at nodes, negative inside.")
@@ -78,7 +79,7 @@ pub const PORTS: &[Port] = &[
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"air")
-        .help(c"id, volume (m^3), rest_volume (m^3) and drift (m^3 s) of the bubbles in `region`, by ascending id; taken (m^3): the volume that the liquid lost when its surface was fitted; next_id.")
+        .help(c"id, volume (m^3), rest_volume (m^3), drift (m^3 s), gas_volume (m^3; at the pressure of open air) and last_growth (m^3; what compressible air grew by in the last substep) of the bubbles in `region`, by ascending id; taken (m^3): the volume that the liquid lost when its surface was fitted; next_id.")
         .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"tension", Sampling::CENTER, Element::F32)
         .unit(c"Pa")
@@ -94,6 +95,15 @@ pub const PORTS: &[Port] = &[
     Port::geometry(OBJECT, c"air_particles")
         .help(c"Passive particles in the air beside the liquid: P, id; absent if its solver makes none.")
         .on(Stage::INIT, BOTH).on(Stage::PREDICT, BOTH),
+    dynamics(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    Port::grid(OBJECT, c"owner", Sampling::FACE, Element::I32)
+        .help(c"Solid that a cut face belongs to, whose velocity `vel_solid` has there: its place in `owners`, counted from 1; 0: closed sides, and far from solids. Absent if no solid is a body.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::table(OBJECT, c"owners")
+        .help(c"names: the objects that `owner` counts (u8, each ends with 0).")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
     forces(OBJECT).on(Stage::PREDICT, WRITE),
@@ -117,7 +127,8 @@ pub const fn handed_to_solve(role: u32) -> [Port; HANDED] {
     handed
 }
 
-const HANDED: usize = {
+/// How many ports these are.
+pub const HANDED: usize = {
     let (mut i, mut n) = (0, 0);
     while i < PORTS.len() {
         n += is_handed(&PORTS[i]) as usize;

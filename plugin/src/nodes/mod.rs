@@ -1,5 +1,6 @@
 //! The node types, one short file each; files of their own hold what several nodes share.
 
+mod body_ports;
 mod collider_ports;
 mod constraint_bubbles;
 mod drive;

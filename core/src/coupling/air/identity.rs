@@ -31,8 +31,11 @@ pub struct Identity {
 
 impl Identity {
     /// All air that reaches the outside.
-    const EXTERIOR: Self =
-        Self { id: OUTSIDE, book: AirBook { rest: f64::INFINITY, drift: 0.0 }, void: false };
+    const EXTERIOR: Self = Self {
+        id: OUTSIDE,
+        book: AirBook { rest: f64::INFINITY, drift: 0.0, gas: 0.0, last: 0.0 },
+        void: false,
+    };
 }
 
 /// The identities of a substep's air regions.
@@ -77,7 +80,7 @@ fn everything_new(regions: &Regions) -> Identities {
             return Identity::EXTERIOR;
         }
         next_id += 1;
-        Identity { id: next_id - 1, book: AirBook { rest: air.volume, drift: 0.0 }, void: false }
+        Identity { id: next_id - 1, book: AirBook::new(air.volume), void: false }
     };
     Identities { regions: regions.air.iter().map(identity).collect(), next_id }
 }
@@ -206,7 +209,9 @@ fn books(regions: &Regions, memory: &BubbleMemory, shares: &Shares, voxel: f64) 
     }
     for (&(r, _), &cells) in enclosed().filter(|(k, _)| remembered(k.1).is_err()) {
         let volume = regions.air[r].volume;
-        books[r].rest += (volume * cells / cells_of[r]).min((volume - inherited[r]).max(0.0));
+        let entered = (volume * cells / cells_of[r]).min((volume - inherited[r]).max(0.0));
+        books[r].rest += entered;
+        books[r].gas += entered;
     }
     books
 }

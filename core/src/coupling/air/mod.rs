@@ -5,6 +5,7 @@
 //! and `fit` moves the surface so that all volumes are right.
 
 pub(crate) mod fit;
+pub(crate) mod gas;
 pub(crate) mod growth;
 pub mod identity;
 pub mod regions;

@@ -13,6 +13,7 @@ mod gauge;
 mod parting;
 
 use super::air::fit::fit;
+use super::air::gas;
 use super::air::growth::{self, growth};
 use super::air::identity::{Identities, identify};
 use super::air::regions::{LABEL_SOLID, Region, Regions, component_of};
@@ -142,7 +143,10 @@ pub(crate) fn project(
     let regions = Regions::find(fields);
     let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
-    let closed = closed_volumes(&regions, &constrained);
+    let springs = gas::springs(fields, &regions, &identities, &constrained);
+    // Air that yields has no free constant, and its volume can change.
+    let mut closed = closed_volumes(&regions, &constrained);
+    closed.retain(|volume| volume.air.iter().all(|&r| springs[r].is_none()));
     let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
     let control = growth::Control { gain: fields.volume_gain, dt: fields.drift, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
@@ -156,6 +160,9 @@ pub(crate) fn project(
     let mut system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
     system.attached = attached.masses(&system, &air);
+    for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
+        system.super_cells[b as usize].compliance = spring.compliance;
+    }
     let mut x = first_guess(fields, &regions, &system, &air, gauge.chosen(&closed));
     let parted = {
         let (regions, topology, air, closed) = (&regions, &topology, &air, &closed[..]);
@@ -167,6 +174,9 @@ pub(crate) fn project(
     parted.enter(&parted.opening(&air, None), &mut before);
     let left = compatible(&regions, &closed, &gauge, &before, h);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
+    for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
+        rhs.supers[b as usize] += spring.growth(0.0);
+    }
     let tension = assemble::tension_flux(fields, &regions, &system);
     if let Some(tension) = &tension {
         assemble::add_tension(&system, tension, &mut rhs);
@@ -183,6 +193,11 @@ pub(crate) fn project(
     let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let opening = parted.opening(&air, Some(&x));
     parted.enter(&opening, &mut after);
+    gas::enter(&springs, &mut identities, |r| after.air[r] * fields.drift);
+    for (r, spring) in springs.iter().enumerate() {
+        let pressure = air[r].map_or(0.0, |b| x.supers[b as usize]);
+        after.air[r] -= spring.map_or(0.0, |spring| spring.growth(pressure));
+    }
     let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
         let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();

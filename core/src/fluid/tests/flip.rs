@@ -108,6 +108,8 @@ impl Scene {
             drift: step.next,
             volume_gain: 10.0,
             bodies: None,
+            gas: None,
+            pressed: &[],
             parting: self.parts_at.map(|cavitation| Parting {
                 cavitation,
                 previous: self.liquid.parted.as_ref(),

@@ -1,11 +1,12 @@
 //! What a projection reads.
 
-use super::SolvePorts;
-use crate::exchange::{Exchange, read_cavitation_pressure, read_domain, read_walls};
+use super::{Air, SolvePorts};
+use crate::exchange::{BodyShares, Exchange, OwnerPorts, read_cavitation_pressure, read_domain, read_walls};
 use meniscus_abi::guest::{Call, Failure};
+use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
 use meniscus_core::coupling::viscous::Viscous;
-use meniscus_core::coupling::{LiquidFields, Parting};
+use meniscus_core::coupling::{LiquidFields, Parting, Projection};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::pressure::Density;
 use meniscus_core::solid::DomainLimits;
@@ -37,6 +38,8 @@ pub(super) struct Inputs {
     driven: Option<FaceGrid<f32>>,
     viscosity: Option<(Grid<f32>, Grid<f32>)>,
     walls: Walls,
+    /// Which solid each cut face belongs to, and the solids' names.
+    owners: Option<(FaceGrid<u32>, Vec<String>)>,
 }
 
 impl Inputs {
@@ -66,6 +69,7 @@ impl Inputs {
                 Some(_) => exchange.faces(call, at.inlet, 0)?.map(|f| f.0),
                 None => None,
             },
+            owners: exchange.owners(call, OwnerPorts { owner: at.owner, owners: at.owners }, 0)?,
             bubbles: exchange.bubble_memory(call, at.region, at.air)?,
             domain: read_domain(call, at.domain, 0)?,
             walls: read_walls(call, at.domain, 0),
@@ -80,8 +84,18 @@ impl Inputs {
         })
     }
 
+    /// Body and piece of each solid.
+    pub(super) fn pieces(&self, shares: &BodyShares) -> Vec<Option<(usize, usize)>> {
+        self.owners.as_ref().map_or_else(Vec::new, |(_, names)| shares.pieces(names))
+    }
+
     /// As the core reads them; `volume_gain`: 1/s.
-    pub(super) fn fields(&self, volume_gain: f64) -> LiquidFields<'_> {
+    pub(super) fn fields<'a>(
+        &'a self,
+        air: Air,
+        shares: &'a BodyShares,
+        pieces: &'a [Option<(usize, usize)>],
+    ) -> LiquidFields<'a> {
         LiquidFields {
             transform: self.transform,
             domain: self.domain,
@@ -100,11 +114,18 @@ impl Inputs {
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.bubbles.as_ref(),
             drift: self.drift,
-            volume_gain,
+            volume_gain: air.volume_gain,
+            gas: air.gas,
+            pressed: &[],
             parting: self.cavitation.map(|cavitation| Parting {
                 cavitation,
                 previous: self.parted.as_ref(),
                 driven: self.driven.as_ref(),
+            }),
+            bodies: self.owners.as_ref().filter(|_| !shares.bodies.is_empty()).map(|(owner, _)| Bodies {
+                bodies: &shares.bodies,
+                owner,
+                pieces,
             }),
         }
     }
@@ -116,14 +137,16 @@ impl Inputs {
         Some(Viscous { solid, viscosity: Viscosity::PerCell(viscosity), walls: self.walls, params })
     }
 
-    /// Fields that nobody changed go back to where they were kept; the surface is another one if it was `fitted`.
-    pub(super) fn give_back(self, exchange: &mut Exchange, at: SolvePorts, fitted: bool) {
+    /// Fields that the projection did not change go back to where they were kept.
+    pub(super) fn give_back(self, exchange: &mut Exchange, at: SolvePorts, projected: &Projection) {
         let kept = exchange.kept();
-        if !fitted {
+        if projected.surface.is_none() {
             kept.give_back(at.surface, [self.surface.values]);
         }
         kept.give_back(at.open, self.open.values);
-        kept.give_back(at.vel_solid, self.vel_solid.values);
+        if projected.vel_solid.is_none() {
+            kept.give_back(at.vel_solid, self.vel_solid.values);
+        }
     }
 }
 

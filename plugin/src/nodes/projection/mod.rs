@@ -3,12 +3,12 @@
 mod inputs;
 mod report;
 
-use crate::exchange::{Exchange, Field, write_bubble_memory, write_bubbles};
+use crate::exchange::{BodyPorts, BodyShares, Exchange, Field, write_bubble_memory, write_bubbles};
 use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
 use meniscus_core::coupling::viscous::{SplitError, between_projections};
-use meniscus_core::coupling::{Error, LiquidFields, Projection};
+use meniscus_core::coupling::{Error, Gas, LiquidFields, Projection};
 use meniscus_core::device::Device;
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Iteration, Params, PressureSolver};
@@ -19,7 +19,7 @@ port_places! {
     /// What a projection reads and writes: a liquid solver's ports of the solve stage.
     pub struct SolvePorts {
         surface, vel_drift, open, vel_solid, density, divergence, liquid, domain, pressure, region, bubbles, swelling,
-        viscosity, solid, air, tension, spray, parted, inlet,
+        viscosity, solid, air, tension, spray, parted, inlet, owner, owners,
     }
 }
 
@@ -60,10 +60,21 @@ pub struct Solve {
     pub ports: SolvePorts,
     /// Of the node.
     pub params: SolveParams,
+    /// Where bodies take part.
+    pub bodies: Option<BodyPorts>,
     /// For stats.jsonl.
     pub name: &'static str,
     /// What it runs.
     pub project: Project,
+}
+
+/// How the air behaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Air {
+    /// Rate at which bubbles return to their rest volumes, 1/s.
+    pub volume_gain: f64,
+    /// How it yields to pressure; `None`: it does not.
+    pub gas: Option<Gas>,
 }
 
 /// Caches of a projection.
@@ -75,18 +86,20 @@ pub struct Caches {
 }
 
 impl Solve {
-    /// Runs it; `volume_gain` is the rate, 1/s, at which bubbles return to their rest volumes.
+    /// Runs it.
     pub fn run(
         &self,
         exchange: &mut Exchange,
         caches: &mut Caches,
         call: &mut Call,
-        volume_gain: f64,
+        air: Air,
     ) -> Result<Outcome, Failure> {
         let at = self.ports;
         let inputs = Inputs::read(exchange, call, at)?;
         let mut vel = exchange.required_faces(call, at.vel_drift)?.0;
-        let fields = inputs.fields(volume_gain);
+        let shares = self.bodies.map(|ports| BodyShares::read(call, ports)).transpose()?.unwrap_or_default();
+        let pieces = inputs.pieces(&shares);
+        let fields = inputs.fields(air, &shares, &pieces);
         let params = Params {
             tolerance: call.number(self.params.tolerance),
             max_iterations: call.int(self.params.max_iterations).max(1) as usize,
@@ -121,6 +134,9 @@ impl Solve {
             call.log(Level::INFO, &notice);
         }
         write(exchange, call, at, &inputs, &vel, &projected)?;
+        if let Some(ports) = self.bodies {
+            shares.write(call, ports, &projected.bodies)?;
+        }
         report::pressure(call, self.name, &projected);
         if let Some(info) = &viscous {
             report::viscosity(call, info);
@@ -130,7 +146,7 @@ impl Solve {
             caches.told = true;
             call.log(Level::WARNING, &sentence);
         }
-        inputs.give_back(exchange, at, projected.surface.is_some());
+        inputs.give_back(exchange, at, &projected);
         Ok(match report::unconverged(&projected.info, viscous.as_ref(), &params) {
             None => Outcome::Done,
             Some(reached) => Outcome::NotConverged(reached),
@@ -154,6 +170,7 @@ fn write(
     let none = inputs.parted.as_ref().map(|p| Grid::new(p.topology.clone(), 0.0));
     let parted = projected.parted.as_ref().or(none.as_ref());
     fields.extend(parted.map(|parted| center(at.parted, parted)));
+    fields.extend(projected.vel_solid.as_ref().map(|walls| Field::faces(at.vel_solid, walls)));
     exchange.write_fields(call, &inputs.transform, &fields)?;
     exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &inputs.transform)?;
     write_bubble_memory(call, at.air, &projected.memory, projected.taken)?;

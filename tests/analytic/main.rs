@@ -7,6 +7,7 @@ mod forces;
 mod grid_scale;
 mod held;
 mod moving_solids;
+mod pistons;
 mod slabs;
 mod sources;
 mod tank_at_rest;

@@ -148,7 +148,8 @@ pub(crate) fn project(
     let mut closed = closed_volumes(&regions, &constrained);
     closed.retain(|volume| volume.air.iter().all(|&r| springs[r].is_none()));
     let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
-    let control = growth::Control { gain: fields.volume_gain, dt: fields.drift, h };
+    let gain = if fields.gas.is_some() { gas::SLOWER * fields.volume_gain } else { fields.volume_gain };
+    let control = growth::Control { gain, dt: fields.drift, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let grow = growth(&regions, &mut identities, &constrained, &there, control);
     let fitted = fit(fields, &regions, &room, &constrained);

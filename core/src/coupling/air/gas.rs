@@ -4,15 +4,6 @@ use super::identity::Identities;
 use super::regions::Regions;
 use crate::coupling::fields::LiquidFields;
 
-/// How air yields to pressure. Without it, air keeps its volume whatever presses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gas {
-    /// Pressure of open air, Pa: pressures count from it.
-    pub pressure: f64,
-    /// Ratio of specific heats γ: 1.4 for air that has no time to lose heat, 1 for air that keeps its temperature.
-    pub heat_ratio: f64,
-}
-
 /// The gas law of one bubble, linear over a drift: it grows by `compliance` (`level` − λ), m³/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spring {

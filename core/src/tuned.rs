@@ -43,7 +43,7 @@ pub(crate) mod scaled {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     static FACTOR: AtomicU64 = AtomicU64::new(0);
 
-    /// A name as a number [Fowler, Noll and Vo, FNV-1a].
+    /// A name as a number (FNV-1a).
     pub(crate) const fn number(name: &str) -> u64 {
         let (mut hash, mut n) = (0xcbf2_9ce4_8422_2325, 0);
         while n < name.len() {

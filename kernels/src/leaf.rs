@@ -42,6 +42,12 @@ pub const fn slot(dx: i32, dy: i32, dz: i32) -> usize {
     ((dx + 1) * 9 + (dy + 1) * 3 + (dz + 1)) as usize
 }
 
+/// Displacement, in leaves, of the neighbour in a slot: the inverse of [`slot`].
+#[inline(always)]
+pub const fn displacement(slot: usize) -> [i32; 3] {
+    [slot as i32 / 9 - 1, slot as i32 / 3 % 3 - 1, slot as i32 % 3 - 1]
+}
+
 /// The six face-neighbour slots, −x +x −y +y −z +z.
 pub const FACE_SLOTS: [usize; 6] =
     [slot(-1, 0, 0), slot(1, 0, 0), slot(0, -1, 0), slot(0, 1, 0), slot(0, 0, -1), slot(0, 0, 1)];
@@ -70,7 +76,8 @@ mod tests {
             for y in -8..16 {
                 for z in -8..16 {
                     let (s, n) = reach(x, y, z);
-                    let d = [s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1];
+                    let d = displacement(s);
+                    assert_eq!(slot(d[0], d[1], d[2]), s);
                     let l = local(n);
                     assert_eq!([d[0] * 8 + l[0], d[1] * 8 + l[1], d[2] * 8 + l[2]], [x, y, z]);
                 }

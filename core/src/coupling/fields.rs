@@ -1,6 +1,5 @@
 //! The fields that a pressure projection reads.
 
-use super::air::gas::Gas;
 use super::bodies::Bodies;
 use super::memory::BubbleMemory;
 use crate::grid::{FaceGrid, Grid, Transform};
@@ -30,6 +29,15 @@ impl AirLimits {
         let walled = domain.sides.map(|side| side == Side::Closed);
         Self { low: index(domain.min), high: index(domain.max), walled }
     }
+}
+
+/// How air yields to pressure. Without it, air keeps its volume whatever presses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gas {
+    /// Pressure of open air, Pa: pressures count from it.
+    pub pressure: f64,
+    /// Ratio of specific heats γ: 1.4 for air that has no time to lose heat, 1 for air that keeps its temperature.
+    pub heat_ratio: f64,
 }
 
 /// How liquid parts from solids.

@@ -14,8 +14,7 @@ pub mod memory;
 mod projection;
 pub mod viscous;
 
-pub use air::gas::Gas;
-pub use fields::{LiquidFields, Parting};
+pub use fields::{Gas, LiquidFields, Parting};
 pub use projection::{Bubble, Error, Projection};
 
 #[cfg(test)]

@@ -41,8 +41,7 @@ const fn shared(d: i32) -> (i32, i32, i32) {
 /// halo of that neighbour covers.
 #[inline(always)]
 pub fn rows_covered_by(s: usize, mut f: impl FnMut(usize, usize, usize)) {
-    let d = [s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1];
-    let [(x0, x1, dx), (y0, y1, dy), (z0, z1, dz)] = d.map(shared);
+    let [(x0, x1, dx), (y0, y1, dy), (z0, z1, dz)] = leaf::displacement(s).map(shared);
     for x in x0..x1 {
         for y in y0..y1 {
             f(leaf::offset(x, y, z0), index(x + dx, y + dy, z0 + dz), (z1 - z0) as usize);

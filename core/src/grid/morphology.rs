@@ -193,7 +193,7 @@ impl VoxelMask {
                 continue;
             }
             for (s, &m) in neighbours.iter().enumerate() {
-                let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                let d = IVec3::from_array(leaf::displacement(s));
                 match near.get_mut(m as usize) {
                     Some(near) => *near = *near || touches(words, d, n as i32),
                     None if touches(words, d, n as i32) => return None,

@@ -34,7 +34,7 @@ impl Topology {
             .par_iter()
             .map(|&o| {
                 std::array::from_fn(|s| {
-                    let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                    let d = IVec3::from_array(leaf::displacement(s));
                     index.get(&(o + d * leaf::DIM as i32)).copied().unwrap_or(leaf::ABSENT)
                 })
             })
@@ -63,7 +63,7 @@ impl Topology {
                 grown.push(*o);
                 for s in 0..leaf::NEIGHBOURS {
                     if n[s] == leaf::ABSENT {
-                        let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                        let d = IVec3::from_array(leaf::displacement(s));
                         grown.push(*o + d * leaf::DIM as i32);
                     }
                 }
@@ -109,7 +109,7 @@ impl Topology {
         match self.leaf_of(origin) {
             Some(l) => self.neighbours[l],
             None => std::array::from_fn(|s| {
-                let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                let d = IVec3::from_array(leaf::displacement(s));
                 self.leaf_of(origin + d * leaf::DIM as i32).map_or(leaf::ABSENT, |l| l as u32)
             }),
         }

@@ -74,11 +74,13 @@ impl Told {
     }
 }
 
-/// Share of a liquid's volume that is worth a word when it is not found, and the least volume, voxels, of which it may be one.
+/// Share of a liquid's volume that is worth a word when it is not found, and the least volume, voxels, of which it may be one:
+/// particles at random give a drop of 64 voxels a volume that is 4 % too large and deviates by 6 % (docs/constants.md).
 const LOST: f64 = 0.1;
 const LEAST: f64 = 64.0;
-/// Share of the volume that is too much to go in one substep, and the least volume, voxels, of which it is: drops are
-/// measured by chance.
+/// Share of the volume that is too much to go in one substep, and the least volume, voxels, of which it is: a drop of 16
+/// voxels deviates by 4 %. A full tank whose liquid is followed loses 0.3 % at most, one whose liquid is not 19 % and more, so
+/// half of it and twice of it refuse the same shots.
 const LOST_AT_ONCE: f64 = 0.03;
 const LEAST_LOST: f64 = 16.0;
 

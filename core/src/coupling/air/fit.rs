@@ -12,8 +12,8 @@ use rayon::prelude::*;
 /// Farthest that the surface is moved, voxels: half the distance between particles at a grid scale of 2. Their places say
 /// no more of where the surface is.
 const FARTHEST: Tuned<f64> = Tuned::new("fit::FARTHEST", 0.25);
-/// Layers of cells around the air in which the surface is moved: the cells that the pressure solve and the volumes
-/// read.
+/// Layers of cells around the air in which the surface is moved: the one beyond the surface that the pressure solve and the
+/// volumes read, the one that they interpolate with, and the one that the surface may move through.
 const LAYERS: Tuned<usize> = Tuned::new("fit::LAYERS", 3);
 /// Smallest |φ| left beside the surface, voxels. No cell changes sign, so the regions keep their cells.
 const LEAST: Tuned<f32> = Tuned::new("fit::LEAST", 1e-4);

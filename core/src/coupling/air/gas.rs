@@ -4,15 +4,6 @@ use super::identity::Identities;
 use super::regions::Regions;
 use crate::coupling::fields::LiquidFields;
 
-/// How air yields to pressure. Without it, air keeps its volume whatever presses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gas {
-    /// Pressure of open air, Pa: pressures count from it.
-    pub pressure: f64,
-    /// Ratio of specific heats γ: 1.4 for air that has no time to lose heat, 1 for air that keeps its temperature.
-    pub heat_ratio: f64,
-}
-
 /// Share of the rate at which volumes are corrected that is left where air is a spring. What measures a bubble errs by a few
 /// hundredths of a voxel, differently at every place of a wall; a control as fast as the spring would drive it with that.
 pub(crate) const SLOWER: f64 = 0.04;

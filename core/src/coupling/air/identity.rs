@@ -9,7 +9,8 @@ use glam::IVec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Largest distance, in voxels along an axis, at which a bubble that no longer overlaps its old cells is looked for.
+/// Largest distance, in voxels along an axis, at which a bubble that no longer overlaps its old cells is looked for: the
+/// two that liquid crosses in a substep at the default `substeps.cfl`, and one by which the bubble changes its shape.
 const REACH: Tuned<i32> = Tuned::new("identity::REACH", 3);
 
 /// Largest volume, voxels, of a piece that takes no air along when it breaks off a bubble: two voxels across, less than

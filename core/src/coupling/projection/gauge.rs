@@ -19,7 +19,7 @@ pub(crate) struct Net {
 
 impl Net {
     /// Net outflow into a closed volume, as a share of all that the degree of freedom moves.
-    fn into_volume(&self, volume: &ClosedVolume) -> f64 {
+    fn share_in(&self, volume: &ClosedVolume) -> f64 {
         let of = |list: &[(usize, f64)], members: &[usize]| -> f64 {
             list.iter().filter(|(n, _)| members.binary_search(n).is_ok()).map(|(_, v)| v).sum()
         };
@@ -41,7 +41,7 @@ pub(crate) struct Gauge {
 impl Gauge {
     /// Of the closed volumes among bodies.
     pub(crate) fn of(closed: &[ClosedVolume], nets: &[Net]) -> Self {
-        let row = |net: &Net| -> Vec<f64> { closed.iter().map(|v| net.into_volume(v)).collect() };
+        let row = |net: &Net| -> Vec<f64> { closed.iter().map(|v| net.share_in(v)).collect() };
         let moving = |row: &Vec<f64>| row.iter().any(|v| v.abs() > LEAST_NET);
         let rows: Vec<Vec<f64>> = nets.iter().map(row).filter(moving).collect();
         if rows.is_empty() {

@@ -22,7 +22,8 @@ use std::sync::Arc;
 const LEAST_AREA: Tuned<f64> = Tuned::new("parting::LEAST_AREA", 0.05);
 /// Smallest distance, voxels a substep, by which liquid must move away from a wall to part from it.
 const LEAST_WAY: Tuned<f64> = Tuned::new("parting::LEAST_WAY", 1e-3);
-/// Distance from the middle of a cell to its wall, voxels, and the smallest that is left of it where a gap has opened.
+/// Distance from the middle of a cell to its wall, voxels, which is half of one where the wall lies in a face, and the
+/// smallest that is left of it where a gap has opened.
 const TO_WALL: Tuned<f64> = Tuned::new("parting::TO_WALL", 0.5);
 const LEAST_TO_SURFACE: Tuned<f64> = Tuned::new("parting::LEAST_TO_SURFACE", 0.1);
 

@@ -7,7 +7,7 @@
 
 use super::extrapolation::Extended;
 use crate::grid::morphology::{VoxelMask, offsets};
-use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use crate::grid::{Coord, FaceGrid, Topology, leaf, rows};
 use crate::solid::SolidFields;
 use meniscus_kernels::conjugate_gradients::Stop;
 use meniscus_kernels::conjugate_gradients::plain::{self, Operator};
@@ -204,52 +204,36 @@ fn air_of_leaf(extended: &Extended, l: usize) -> [u64; 8] {
 
 /// A leaf and those beyond its faces.
 struct Around<'a> {
-    /// The leaf's first slot, and those of the leaves above it along each axis.
+    /// Those beyond the faces, by axis, lower first, and the leaf itself: their first slots and the numbers of their cells.
+    leaves: [(Option<usize>, Option<&'a [u32; leaf::SIZE]>); 7],
     own: usize,
-    above: [Option<usize>; 3],
-    /// The numbers of the leaf's cells, and of those beyond its faces.
-    numbers: Option<&'a [u32; leaf::SIZE]>,
-    beyond: [Option<&'a [u32; leaf::SIZE]>; 6],
     none: u32,
 }
 
 impl<'a> Around<'a> {
     fn of(topology: &Topology, numbering: &'a Numbering, l: usize) -> Self {
-        let beyond = leaf::FACE_SLOTS.map(|slot| topology.neighbours()[l][slot]);
-        let above = [1, 3, 5].map(|side| match beyond[side] {
-            leaf::ABSENT => None,
-            m => Some(m as usize * leaf::SIZE),
-        });
-        Self {
-            own: l * leaf::SIZE,
-            above,
-            numbers: numbering.of_leaf(l as u32),
-            beyond: beyond.map(|m| numbering.of_leaf(m)),
-            none: numbering.first[numbering.leaves.len()] as u32,
-        }
+        let around = &topology.neighbours()[l];
+        let of_leaf = |k: usize| {
+            let m = around[leaf::FACE_SLOTS.get(k).copied().unwrap_or(leaf::SELF_SLOT)];
+            ((m != leaf::ABSENT).then_some(m as usize * leaf::SIZE), numbering.of_leaf(m))
+        };
+        let none = numbering.first[numbering.leaves.len()] as u32;
+        Self { leaves: std::array::from_fn(of_leaf), own: l * leaf::SIZE, none }
     }
 
     /// The faces of the cell at an offset, and the cells behind them.
     fn cell(&self, n: usize) -> (Faces, [u32; 6]) {
-        let local = leaf::local(n);
-        let last = leaf::DIM - 1;
-        let number =
-            |numbers: Option<&[u32; leaf::SIZE]>, n: usize| numbers.map_or(self.none, |numbers| numbers[n]);
         let (mut upper, mut beside) = ([0; 3], [0; 6]);
-        for a in 0..3 {
-            let stride = leaf::STRIDE[a];
-            beside[2 * a] = match local[a] {
-                0 => number(self.beyond[2 * a], n + last * stride),
-                _ => number(self.numbers, n - stride),
+        for (k, beside) in beside.iter_mut().enumerate() {
+            let ((first, numbers), there) = match rows::behind(n, k) {
+                Ok(there) => (self.leaves[6], there),
+                Err(there) => (self.leaves[k], there),
             };
-            (upper[a], beside[2 * a + 1]) = match local[a] {
+            *beside = numbers.map_or(self.none, |numbers| numbers[there]);
+            if k % 2 == 1 {
                 // A missing leaf has no face with a velocity, so it is never above one of these cells.
-                7 => (
-                    self.above[a].map_or(self.own + n, |first| first + n - last * stride),
-                    number(self.beyond[2 * a + 1], n - last * stride),
-                ),
-                _ => (self.own + n + stride, number(self.numbers, n + stride)),
-            };
+                upper[k / 2] = first.map_or(self.own + n, |first| first + there);
+            }
         }
         (Faces { slot: self.own + n, upper }, beside)
     }

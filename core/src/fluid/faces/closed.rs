@@ -221,28 +221,7 @@ struct Around<'a> {
 
 impl<'a> Around<'a> {
     fn of(solid: &'a SolidFields, origin: Coord) -> Self {
-        let (grid, topology) = (&solid.nodes, &solid.nodes.topology);
-        let sampler = Sampler::new(topology);
-        let mut walls = Self { solid, nodes: [grid.background; block::SIZE], sampler };
-        match topology.leaf_of(origin) {
-            Some(l) => {
-                block::load(&mut walls.nodes, &grid.values, &topology.neighbours()[l], grid.background)
-            }
-            None => walls.look_up(origin),
-        }
-        walls
-    }
-
-    /// Nodes of a leaf on which the solids' fields are not stored, though its neighbours may have them.
-    #[cold]
-    fn look_up(&mut self, origin: Coord) {
-        for x in 0..=8 {
-            for y in 0..=8 {
-                for z in 0..=8 {
-                    self.nodes[block::index(x, y, z)] = self.solid.nodes.get(origin + Coord::new(x, y, z));
-                }
-            }
-        }
+        Self { solid, nodes: block::of(&solid.nodes, origin), sampler: Sampler::new(&solid.nodes.topology) }
     }
 
     /// ∇φ, per voxel, in the middle of the lower `axis` faces of a z-row.

@@ -5,13 +5,11 @@ use super::closed::constrain;
 use super::inlet::Inlet;
 use crate::fluid::particles::cells::Cells;
 use crate::grid::morphology::{VoxelMask, words_of};
-use crate::grid::rows::{row_of, select};
+use crate::grid::rows::{Row, Rows, row_of, select};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A leaf's values, a z-row each: `[x * 8 + y]`.
-type Rows = [[f32; leaf::DIM]; leaf::SIZE / leaf::DIM];
 /// Every voxel of a leaf.
 const ALL: [u64; 8] = [u64::MAX; 8];
 
@@ -185,9 +183,6 @@ fn grow(values: &mut [f32], known: &mut VoxelMask) {
 fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
     /// The six faces around one, as (axis, step).
     const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
-    /// Stands for a missing leaf, none of whose faces is known.
-    const NOWHERE: Rows = [[0.0; leaf::DIM]; leaf::SIZE / leaf::DIM];
-    const LAST: usize = leaf::DIM - 1;
     let own = known.words(l);
     if *own == ALL {
         return None;
@@ -198,24 +193,9 @@ fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
     if fresh == [0; 8] {
         return None;
     }
-    let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
-    let neighbours = &known.topology().neighbours()[l];
-    let rows = |slot: usize| -> &Rows {
-        let rows = leaves.get(neighbours[slot] as usize).and_then(|leaf| leaf.as_chunks().0.first_chunk());
-        rows.unwrap_or(&NOWHERE)
-    };
-    let [west, east, south, north, below, above] = leaf::FACE_SLOTS.map(rows);
-    let own = rows(leaf::SELF_SLOT);
-    let mean = |n: usize| -> [f32; leaf::DIM] {
-        let (x, y) = (n / leaf::DIM, n % leaf::DIM);
-        let around = [
-            if x > 0 { own[n - leaf::DIM] } else { west[n + LAST * leaf::DIM] },
-            if x < LAST { own[n + leaf::DIM] } else { east[n - LAST * leaf::DIM] },
-            if y > 0 { own[n - 1] } else { south[n + LAST] },
-            if y < LAST { own[n + 1] } else { north[n - LAST] },
-            std::array::from_fn(|z| if z > 0 { own[n][z - 1] } else { below[n][LAST] }),
-            std::array::from_fn(|z| if z < LAST { own[n][z + 1] } else { above[n][0] }),
-        ];
+    let rows = Rows::around(values, 0.0, &known.topology().neighbours()[l]);
+    let mean = |n: usize| -> Row<f32> {
+        let around: [Row<f32>; 6] = std::array::from_fn(|k| rows.row_behind(n, k));
         let (mut sum, mut count) = ([0.0; leaf::DIM], [0; leaf::DIM]);
         for (words, row) in beside.iter().zip(around) {
             let set = row_of(words, n);

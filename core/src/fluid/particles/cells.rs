@@ -108,7 +108,7 @@ pub fn covering(particles: &Particles, transform: &Transform, reach: i32) -> Top
     let leaves = touched.iter().flat_map(|&(origin, mask)| {
         (0..leaf::NEIGHBOURS)
             .filter(move |s| mask & (1 << s) != 0)
-            .map(move |s| origin + neighbour_offset(s) * leaf::DIM as i32)
+            .map(move |s| origin + IVec3::from_array(leaf::displacement(s)) * leaf::DIM as i32)
     });
     Topology::new(leaves.collect())
 }
@@ -237,10 +237,6 @@ fn starts(slots: &[u32], leaves: usize) -> Vec<u32> {
     start
 }
 
-fn neighbour_offset(s: usize) -> IVec3 {
-    IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1)
-}
-
 /// Per voxel of a leaf, which of the 27 leaves around lie within `reach` voxels (a bit per slot).
 fn neighbour_needs(reach: i32) -> [u32; leaf::SIZE] {
     let reach = reach.clamp(1, leaf::DIM as i32);
@@ -252,7 +248,7 @@ fn neighbour_needs(reach: i32) -> [u32; leaf::SIZE] {
             _ => true,
         };
         (0..leaf::NEIGHBOURS).fold(0, |mask, s| {
-            let d = neighbour_offset(s).to_array();
+            let d = IVec3::from_array(leaf::displacement(s)).to_array();
             let needed = (0..3).all(|a| within(d[a], local[a]));
             mask | (u32::from(needed) << s)
         })

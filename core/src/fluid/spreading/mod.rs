@@ -24,7 +24,8 @@ use std::ops::ControlFlow;
 const TOLERANCE: Tuned<f64> = Tuned::new("spreading::TOLERANCE", 1e-2);
 /// Its largest number of iterations.
 const MOST_ITERATIONS: usize = 50;
-/// Layers of faces by which the displacement is extrapolated around the liquid.
+/// Layers of faces by which the displacement is extrapolated around the liquid: particles of cells beyond the surface, one
+/// voxel; the voxel between which a sample is interpolated; and half a voxel by which faces lie beside cells.
 const LAYERS: Tuned<usize> = Tuned::new("spreading::LAYERS", 3);
 /// Largest displacement of a particle in a substep, voxels.
 const FARTHEST: Tuned<f32> = Tuned::new("spreading::FARTHEST", 1.0);

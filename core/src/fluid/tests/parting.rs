@@ -103,24 +103,25 @@ fn a_jet_that_parts_from_the_walls_of_its_slot_contracts_as_free_streamlines_do(
 }
 
 /// Walls that cut cells part as those do that lie in faces: those beside the jet, and those of the slot.
+///
+/// A lip in the middle of a cell is a bevel of the interpolated level set: φ is −1/2, 1/2, 1/2 and 1/√2 voxel at the corners
+/// around the edge, and its zero crosses the diagonal 0.281 from the first, 0.219 before the edge. So the slot may be wider by
+/// twice that.
 #[test]
 fn a_slot_whose_walls_cut_cells_makes_the_same_jet() {
+    const BEVEL: f64 = 0.219;
     let beside = [0.3, 0.5, 0.7].map(|left| Slot { left, ..Slot::on_faces() });
-    let halved = Slot { at: [0.5; 2], ..Slot::on_faces() };
-    for (slot, bound) in beside.iter().map(|slot| (slot, 0.1)).chain([(&halved, 0.13)]) {
+    let theory = std::f64::consts::PI / (std::f64::consts::PI + 2.0);
+    for slot in &beside {
         let contraction = slot.contraction();
-        println!(
-            "contraction {contraction:.3}, side walls leave {} of cells, lip at {:?}",
-            slot.left, slot.at
-        );
-        let theory = std::f64::consts::PI / (std::f64::consts::PI + 2.0);
-        assert!(
-            (contraction / theory - 1.0).abs() < bound,
-            "{contraction} where {} is left, lip at {:?}",
-            slot.left,
-            slot.at
-        );
+        println!("contraction {contraction:.3}, side walls leave {} of cells", slot.left);
+        assert!((contraction / theory - 1.0).abs() < 0.1, "{contraction} where {} is left", slot.left);
     }
+    let halved = Slot { at: [0.5; 2], ..Slot::on_faces() };
+    let (contraction, on_faces) = (halved.contraction(), Slot::on_faces().contraction());
+    println!("contraction {contraction:.3}, lip at {:?}; {on_faces:.3} on faces", halved.at);
+    let wider = 2.0 * BEVEL / f64::from(halved.voxels);
+    assert!((contraction / on_faces - 1.0).abs() < wider, "{contraction}, {on_faces} with lips on faces");
 }
 
 #[test]

@@ -10,9 +10,15 @@ use crate::levelset;
 use crate::solid::{DomainLimits, Rasteriser, Side, Solids};
 
 /// A tank of 16³ cells whose lower half holds a pool at rest, and every particle of the cells `crowd` twice.
-pub(super) fn tank(crowd: impl Fn(Vec3) -> bool) -> (Particles, DomainLimits) {
-    let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::splat(1.6), Side::Closed);
-    let (mut particles, _) = seeded(DVec3::ZERO, DVec3::new(1.6, 0.8, 1.6), |_| true);
+fn tank(crowd: impl Fn(Vec3) -> bool) -> (Particles, DomainLimits) {
+    tank_in(0.0, crowd)
+}
+
+/// The same with walls that leave slivers of cells, m, on all sides.
+pub(super) fn tank_in(sliver: f64, crowd: impl Fn(Vec3) -> bool) -> (Particles, DomainLimits) {
+    let (low, high) = (DVec3::splat(-sliver), DVec3::splat(1.6 + sliver));
+    let domain = DomainLimits::uniform(low, high, Side::Closed);
+    let (mut particles, _) = seeded(low, high.with_y(0.8), |_| true);
     let twice: Vec<Vec3> = particles.position.iter().copied().filter(|&p| crowd(p)).collect();
     for (n, p) in twice.iter().enumerate() {
         particles.push(particle(*p + 0.01, Vec3::ZERO, 100_000 + n as i64));

@@ -31,7 +31,7 @@ fn vec3(random: &mut Random) -> Vec3 {
 
 fn neighbour_table(origins: &[IVec3]) -> Vec<[u32; leaf::NEIGHBOURS]> {
     let of = |o: &IVec3, s: usize| {
-        let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+        let d = IVec3::from_array(crate::leaf::displacement(s));
         origins.iter().position(|at| *at == *o + 8 * d).map_or(leaf::ABSENT, |l| l as u32)
     };
     origins.iter().map(|o| std::array::from_fn(|s| of(o, s))).collect()

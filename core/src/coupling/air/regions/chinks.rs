@@ -22,7 +22,8 @@ use std::collections::BTreeMap;
 /// Smallest area of air in a face, of a voxel's face, that joins two pockets of air. A slot one voxel wide has this
 /// area wherever it lies on the grid; no slot narrower than half a voxel has it.
 const LEAST_PASSAGE: Tuned<f32> = Tuned::new("chinks::LEAST_PASSAGE", 0.5);
-/// Fewest cells of a pocket of its own. Fewer cells join what is beside them, if that air was in them before.
+/// Fewest cells of a pocket of its own: two voxels across, the least that the grid resolves. Fewer cells join what is beside
+/// them, if that air was in them before.
 const LEAST_POCKET: Tuned<usize> = Tuned::new("chinks::LEAST_POCKET", 8);
 /// Smallest open volume, voxels, of a pocket that has air of its own. A smaller one joins what is beside it.
 const LEAST_ROOM: Tuned<f32> = Tuned::new("chinks::LEAST_ROOM", 0.5);

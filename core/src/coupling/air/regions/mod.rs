@@ -224,7 +224,7 @@ impl Regions {
         let mut tiles = [LABEL_SOLID; leaf::NEIGHBOURS];
         let read = leaf::FACE_SLOTS.into_iter().chain([leaf::SELF_SLOT]);
         for s in read.filter(|&s| around[s] == leaf::ABSENT) {
-            let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+            let d = IVec3::from_array(leaf::displacement(s));
             tiles[s] = self.at_tile(origin + d * leaf::DIM as i32);
         }
         block::around_origin(topology, &self.cells.values, origin, |s| tiles[s])

@@ -33,7 +33,7 @@ impl Regions {
     pub(crate) fn highest_around(&self, origin: Coord, in_leaves: &[f64], of: impl Fn(usize) -> f64) -> f64 {
         let value = |(s, &l): (usize, &u32)| match l {
             leaf::ABSENT => {
-                let d = IVec3::new(s as i32 / 9 - 1, s as i32 / 3 % 3 - 1, s as i32 % 3 - 1);
+                let d = IVec3::from_array(leaf::displacement(s));
                 let label = self.at_tile(origin + d * leaf::DIM as i32);
                 usize::try_from(label).map_or(f64::NEG_INFINITY, &of)
             }

@@ -77,7 +77,7 @@ impl Regions {
         let leaves = slots.map(|slot| around[slot]);
         let tile = |slot: usize| match around[slot] {
             leaf::ABSENT => {
-                let d = IVec3::new(slot as i32 / 9 - 1, slot as i32 / 3 % 3 - 1, slot as i32 % 3 - 1);
+                let d = IVec3::from_array(leaf::displacement(slot));
                 self.at_tile(origin + d * leaf::DIM as i32)
             }
             _ => super::LABEL_SOLID,

@@ -35,6 +35,10 @@ pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
     overrides.extend(args.quality.as_deref().map(Override::quality));
     let graph = Graph::read(&text, &overrides).map_err(wrong)?;
     let plugins = Plugins::load();
+    // Else every node of the plugin would be reported.
+    if let Some(refused) = plugins.refused.iter().find(|r| r.is_for_want_of_memory()) {
+        return Err(refused.to_string());
+    }
     let network = Network::bind(&graph, &plugins.types()).map_err(wrong)?;
     Ok(Loaded { text, graph, network, plugins })
 }
@@ -63,8 +67,10 @@ pub(super) fn processors() -> u32 {
 
 /// Cooks; gives the exit code and the folder written to.
 pub(super) fn run(args: &CookArgs) -> u8 {
-    let signals = Signals::listen();
-    let code = cook_once(args, &signals);
+    let code = match Signals::listen() {
+        Ok(signals) => cook_once(args, &signals),
+        Err(e) => fail(FAILED, &e),
+    };
     if args.openjd && code == FAILED {
         say("openjd_fail: the cook failed, see the messages above\n");
     }

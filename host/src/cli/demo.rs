@@ -18,7 +18,10 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
             &format!("cannot find examples/{GRAPH}; name the examples' folder in MENISCUS_EXAMPLES"),
         );
     };
-    let signals = Signals::listen();
+    let signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(e) => return fail(FAILED, &e),
+    };
     let (glugs, pours) = (args.out.join("trapped_air"), args.out.join("free_surface"));
     tell("1 of 2: the air in the bottle keeps its volume");
     let code = cook_once(&cook_args(args, &graph, &glugs, &[]), &signals);

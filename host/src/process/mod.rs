@@ -11,8 +11,12 @@
 
 pub(crate) mod board;
 mod crash;
+#[cfg(target_os = "linux")]
+mod early;
 mod heap;
 mod held;
+pub(crate) mod limits;
+mod modules;
 #[cfg(target_os = "linux")]
 mod news;
 #[cfg(target_os = "linux")]
@@ -22,7 +26,10 @@ pub(crate) mod shield;
 mod supervise;
 mod voice;
 
+#[cfg(target_os = "linux")]
+pub use early::before_libraries;
 pub(crate) use heap::{end_for_want, trying};
 pub(crate) use held::Held;
+pub(crate) use modules::note_module;
 pub(crate) use supervise::{End, How, watched};
-pub(crate) use voice::Voice;
+pub(crate) use voice::{Voice, hurry};

@@ -1,0 +1,66 @@
+//! What happens before the libraries of this program are set up. One of them begins threads then, and ends the program
+//! with a C++ exception where it cannot; all of them open files.
+
+use super::{board::board, limits};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Exit code of a process that was refused a thread or memory before its work began; the process above it says so.
+pub(super) const REFUSED: i32 = 114;
+
+/// Tells a child where the board is, and the terminal.
+pub(super) const INHERITED: &CStr = c"MENISCUS_BOARD";
+
+/// This process has a board that another one reads.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// From now on whoever looks on is told on the board.
+pub(super) fn is_watched() {
+    WATCHED.store(true, Ordering::SeqCst);
+}
+
+/// To be run from `.preinit_array`, before the constructors of libraries.
+pub extern "C" fn before_libraries() {
+    fill_standard_files();
+    openvdb_sys::on_uncaught(on_refused);
+}
+
+/// Opens what is closed of the standard files: the next file that is opened would get the number, and all that is
+/// printed. What stands in for them cannot be written to, so lost output is noticed.
+fn fill_standard_files() {
+    for file in 0..3 {
+        // SAFETY: questions about numbers, and constant names.
+        unsafe {
+            if libc::fcntl(file, libc::F_GETFD) < 0 && libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) < 0 {
+                libc::open(c"/".as_ptr(), libc::O_RDONLY);
+            }
+        }
+    }
+}
+
+/// The system refused a library a thread or memory, and nobody caught that.
+extern "C" fn on_refused(error: c_int) {
+    let is_thread = error == libc::EAGAIN;
+    if !is_thread && error != libc::ENOMEM {
+        return;
+    }
+    if WATCHED.load(Ordering::SeqCst) {
+        if is_thread {
+            board().crowded();
+        } else {
+            board().starved(1);
+        }
+        // SAFETY: nothing of the process is needed any more: what is on disk is whole.
+        unsafe { libc::_exit(1) }
+    }
+    // SAFETY: a name; the process ends. A process above this one is told by the code alone, since what this one prints
+    // would count as a plugin's.
+    unsafe {
+        if !libc::getenv(INHERITED.as_ptr()).is_null() {
+            libc::_exit(REFUSED);
+        }
+        let line = format!("error: {}\n", limits::no_thread("begin"));
+        libc::write(2, line.as_ptr().cast::<c_void>(), line.len());
+        libc::_exit(1)
+    }
+}

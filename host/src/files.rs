@@ -41,6 +41,11 @@ fn temporary_beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
+/// Whether a folder within another one is a link: what lies there is not within that other one.
+pub fn is_link(folder: &Path) -> bool {
+    std::fs::symlink_metadata(folder).is_ok_and(|it| it.is_symlink())
+}
+
 /// Removes temporary files of killed writers from a folder. Only for a folder that no other process writes to.
 pub fn clear_temporaries(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -65,6 +70,31 @@ pub fn read_file(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     if bytes.len() as u64 > most {
         return Err(Error::other(format!("it has more than {most} bytes, the most that is read")));
     }
+    Ok(bytes)
+}
+
+/// The same for a file whose first bytes say what it is: `look` gets at most `head` of them and the length of the whole
+/// before more is read. A file that does not fit into the free memory is refused.
+pub fn read_headed(
+    path: &Path,
+    most: u64,
+    head: usize,
+    look: impl FnOnce(&[u8], u64) -> Result<(), String>,
+) -> std::io::Result<Vec<u8>> {
+    /// A file of up to so many bytes is read without a look at the memory.
+    const SMALL: u64 = 1 << 28;
+    let mut file = open_file(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    (&mut file).take(head as u64).read_to_end(&mut bytes)?;
+    look(&bytes, length).map_err(Error::other)?;
+    if length > most {
+        return Err(Error::other(format!("it has more than {most} bytes, the most that is read")));
+    }
+    if length > SMALL && crate::memory::free().is_some_and(|free| length as f64 > free) {
+        return Err(Error::other(format!("it has {length} bytes, more than there is free memory")));
+    }
+    file.take(most.saturating_sub(bytes.len() as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -156,6 +186,26 @@ mod tests {
         clear_temporaries(dir.path());
         let left = |n: &&&str| dir.path().join(n).exists();
         assert_eq!(names.iter().filter(left).collect::<Vec<_>>(), names[1..].iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_a_file_is_is_asked_before_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("large");
+        // Four gigabytes that are not on any disk.
+        File::create(&path).unwrap().set_len(1 << 32).unwrap();
+        let is_ours = |head: &[u8], length: u64| match head {
+            b"ours" => Ok(()),
+            _ => Err(format!("{} of {length} bytes are not ours", head.len())),
+        };
+        let said = read_headed(&path, u64::MAX, 4, is_ours).unwrap_err().to_string();
+        assert_eq!(said, "4 of 4294967296 bytes are not ours");
+        let said = read_headed(&path, 9, 4, |_, _| Ok(())).unwrap_err().to_string();
+        assert!(said.contains("more than 9 bytes"), "{said}");
+        std::fs::write(&path, b"ours, and more").unwrap();
+        assert_eq!(read_headed(&path, 99, 4, is_ours).unwrap(), b"ours, and more");
+        std::fs::write(&path, b"o").unwrap();
+        assert!(read_headed(&path, 99, 4, is_ours).is_err());
     }
 
     #[cfg(unix)]

@@ -87,13 +87,19 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         tell(&format!("warning: {warning}"));
     }
     let out = out_folder(args);
+    // A plugin may change the folder that relative paths start from.
+    let whole = |path: &Path| std::path::absolute(path).map_err(|e| format!("{} cannot be found: {e}", path.display()));
+    let (whole_out, folder) = match (whole(&out), whole(&folder_of(&args.graph.graph))) {
+        (Ok(out), Ok(folder)) => (out, folder),
+        (Err(e), _) | (_, Err(e)) => return fail(FAILED, &e),
+    };
     let mut said = args.graph.set.clone();
     said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
     let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
     let progress = Progress::new(args.quiet, args.openjd);
     let options = CookOptions {
-        out: &out,
-        folder: &folder_of(&args.graph.graph),
+        out: &whole_out,
+        folder: &folder,
         frames: args.frames,
         resume: args.resume,
         replace: args.replace,

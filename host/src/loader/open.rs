@@ -2,7 +2,7 @@
 
 use super::brief::{NAME_LETTERS, brief};
 use super::describe::describe;
-use super::discover::{Found, names_the_symbol};
+use super::discover::{Found, library, names_the_symbol};
 use crate::node::NodeType;
 use crate::process::board::enter_for;
 use crate::process::limits;
@@ -133,10 +133,7 @@ fn unopened(e: &libloading::Error) -> String {
 
 /// Refuses a file that is no shared library before the system's loader opens it.
 fn check_file(path: &Path) -> Result<(), String> {
-    let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
-    if cfg!(target_os = "linux") && !bytes.starts_with(b"\x7fELF") {
-        return Err("this is no shared library".into());
-    }
+    let bytes = library(path).map_err(|e| format!("it cannot be read: {e}"))?;
     if !super::elf::is_whole(&bytes) {
         return Err("the file ends too early: it was not copied as a whole".into());
     }

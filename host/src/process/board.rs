@@ -74,6 +74,8 @@ pub(crate) struct Board {
     ended: AtomicI64,
     /// A plugin forked: two processes came back from one call.
     copied: Text<1024>,
+    /// A plugin changed the current folder.
+    strayed: Text<1024>,
     /// Processes that the worker left running and that were ended.
     left: AtomicU32,
     left_names: Text<256>,
@@ -262,6 +264,14 @@ pub(crate) fn enter_for(subject: &str, doing: &str, plugin: &str, limit: Duratio
     Call(())
 }
 
+/// A sentence on the call of this process: who did what, when, from which plugin.
+#[cfg(target_os = "linux")]
+fn own_call(did: &str) -> String {
+    let plugin = OWN.plugin.get();
+    let from = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
+    format!("{} {did} {}{from}", OWN.subject.get(), OWN.doing.get())
+}
+
 impl Board {
     const fn new() -> Self {
         Self {
@@ -275,6 +285,7 @@ impl Board {
             worker: AtomicI32::new(0),
             ended: AtomicI64::new(0),
             copied: Text::new(),
+            strayed: Text::new(),
             left: AtomicU32::new(0),
             left_names: Text::new(),
             proof: AtomicU32::new(0),
@@ -372,9 +383,15 @@ impl Board {
     /// This process came back from a call as a second one.
     #[cfg(target_os = "linux")]
     pub(super) fn copied(&self) {
-        let plugin = OWN.plugin.get();
-        let from = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
-        self.copied.set(&format!("{} doubled the program {}{from}", OWN.subject.get(), OWN.doing.get()));
+        self.copied.set(&own_call("doubled the program"));
+    }
+
+    /// The current folder was another one after a call. The first call that did so is told.
+    #[cfg(target_os = "linux")]
+    pub(super) fn strayed(&self) {
+        if self.strayed.get().is_empty() {
+            self.strayed.set(&own_call("changed the current folder of the program"));
+        }
     }
 
     /// The worker began.
@@ -417,6 +434,8 @@ impl Board {
     pub(super) fn remarks(&self) -> Vec<String> {
         let copied = self.copied.get();
         let copied = (!copied.is_empty()).then(|| format!("{copied}: the second was ended"));
+        let strayed = self.strayed.get();
+        let strayed = (!strayed.is_empty()).then(|| format!("{strayed}: it was changed back"));
         let (left, names) = (self.left.load(Ordering::SeqCst), self.left_names.get());
         let left = match left {
             0 => None,
@@ -424,7 +443,7 @@ impl Board {
             n if n > 4 => Some(format!("a plugin left {n} processes running ({names} …): they were ended")),
             n => Some(format!("a plugin left {n} processes running ({names}): they were ended")),
         };
-        copied.into_iter().chain(left).collect()
+        copied.into_iter().chain(strayed).chain(left).collect()
     }
 
     /// Says who crashed, where no parent does; safe in a signal handler.

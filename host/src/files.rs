@@ -94,6 +94,7 @@ pub fn read_headed(
     if length > SMALL && crate::memory::free().is_some_and(|free| length as f64 > free) {
         return Err(Error::other(format!("it has {length} bytes, more than there is free memory")));
     }
+    bytes.reserve_exact(usize::try_from(length).unwrap_or(0).saturating_sub(bytes.len()));
     file.take(most.saturating_sub(bytes.len() as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -59,7 +59,7 @@ extern "C" fn on_refused(error: c_int) {
         if !libc::getenv(INHERITED.as_ptr()).is_null() {
             libc::_exit(REFUSED);
         }
-        let line = format!("error: {}\n", limits::no_thread("begin"));
+        let line = format!("error: {}\n", limits::no_thread("start the program"));
         libc::write(2, line.as_ptr().cast::<c_void>(), line.len());
         libc::_exit(1)
     }

@@ -45,10 +45,14 @@ fn what(end: &End) -> String {
         ("the program", last)
     };
     if let Some(plugin) = &seen.foreign {
-        return foreign(end, plugin, &match who {
-            "the program" => doing,
-            _ => format!(" while {who} was{}", being(&doing)),
-        });
+        return foreign(
+            end,
+            plugin,
+            &match who {
+                "the program" => doing,
+                _ => format!(" while {who} was{}", being(&doing)),
+            },
+        );
     }
     match &end.how {
         How::Exited(code) if seen.inside => {

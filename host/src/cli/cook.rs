@@ -88,7 +88,9 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     }
     let out = out_folder(args);
     // A plugin may change the folder that relative paths start from.
-    let whole = |path: &Path| std::path::absolute(path).map_err(|e| format!("{} cannot be found: {e}", path.display()));
+    let whole = |path: &Path| {
+        std::path::absolute(path).map_err(|e| format!("{} cannot be found: {e}", path.display()))
+    };
     let (whole_out, folder) = match (whole(&out), whole(&folder_of(&args.graph.graph))) {
         (Ok(out), Ok(folder)) => (out, folder),
         (Err(e), _) | (_, Err(e)) => return fail(FAILED, &e),

@@ -1,9 +1,9 @@
 //! Handles Ctrl-C, SIGTERM and the end of the processor time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use crate::process::{hurry, limits::no_thread_because};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 

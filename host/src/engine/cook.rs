@@ -49,7 +49,8 @@ pub fn cook(
     let asked = Asked { stop: options.stop, cancel: options.cancel, halt };
     let frames = Frames::new(outputs, keeper.clone(), asked);
     let worth = Worth::default();
-    let mut cook = Cook { simulation, frames, worth, keeper, origin, options, onlooker, lock: &lock, first, last };
+    let mut cook =
+        Cook { simulation, frames, worth, keeper, origin, options, onlooker, lock: &lock, first, last };
     let ended = cook.run();
     // A frame that could not be written is the first error, so it is reported.
     cook.wait_for_frame()?;
@@ -198,7 +199,9 @@ impl Cook<'_> {
             if left.len() > NAMED { format!(" and {} more", left.len() - NAMED) } else { String::new() };
         let files = if left.len() == 1 { "a file".into() } else { format!("{} files", left.len()) };
         let what = match (removed.is_empty(), found.elsewhere.is_empty()) {
-            (true, false) => "a link leads there, and --replace removes nothing outside of it: remove them yourself",
+            (true, false) => {
+                "a link leads there, and --replace removes nothing outside of it: remove them yourself"
+            }
             (true, true) => "no cook.json lists them: remove them yourself",
             (false, _) => "--replace removes what its cook.json lists, --resume goes on",
         };

@@ -142,7 +142,8 @@ impl<'a> Frames<'a> {
     pub(super) fn finish(&mut self) -> Result<bool, CookError> {
         let mut outputs = self.outputs.take().ok_or_else(lost)?;
         let Asked { stop, cancel, halt } = &self.asked;
-        let cannot = |e| CookError::Failed(no_thread_because("begin a thread that writes the last files", &e));
+        let cannot =
+            |e| CookError::Failed(no_thread_because("begin a thread that writes the last files", &e));
         let (working, done) = channel::<()>();
         let finished = std::thread::scope(|threads| {
             let work = || {

@@ -88,14 +88,20 @@ impl StatsFile {
 
     /// Keeps the lines up to the moment of the clock, of a shot that begins at this frame; later ones are cooked again.
     /// `tell` gets a message about lines that were changed or are missing.
-    pub(super) fn resume(out: &Path, begin: i32, clock: &Clock, tell: impl Fn(&str)) -> std::io::Result<Self> {
+    pub(super) fn resume(
+        out: &Path,
+        begin: i32,
+        clock: &Clock,
+        tell: impl Fn(&str),
+    ) -> std::io::Result<Self> {
         let path = out.join(STATS);
         let text = read_file(&path, u64::MAX).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         if let Some(sentence) = damage(&text) {
             tell(&format!("{} {sentence}", path.display()));
         }
-        let kept: Vec<&str> = text.lines().filter(|line| moment(line).is_some_and(|m| is_done(m, clock))).collect();
+        let kept: Vec<&str> =
+            text.lines().filter(|line| moment(line).is_some_and(|m| is_done(m, clock))).collect();
         let reached = kept.last().and_then(|line| moment(line));
         if !is_all(reached, begin, clock) {
             tell(&format!("{} lacks lines at its end: statistics of some substeps are gone", path.display()));
@@ -254,7 +260,10 @@ mod tests {
         }
         let told = std::cell::RefCell::new(String::new());
         std::fs::write(&path, whole.replacen("0.125", "0.175", 1)).unwrap();
-        drop(StatsFile::resume(dir.path(), 1, &Clock::at_frame(4), |why| *told.borrow_mut() = why.into()).unwrap());
+        drop(
+            StatsFile::resume(dir.path(), 1, &Clock::at_frame(4), |why| *told.borrow_mut() = why.into())
+                .unwrap(),
+        );
         assert!(told.borrow().ends_with("is not as it was written in line 1"), "{}", told.borrow());
     }
     #[test]

@@ -81,8 +81,7 @@ impl Plugin {
         let _noted = enter_for(&subject, OPENING, "", super::scan::patience());
         // SAFETY: opening a library runs its constructors; the file names the plugin symbol, so someone built
         // it to be opened as a plugin.
-        let library = unsafe { Library::new(&file.path) }
-            .map_err(|e| refuse(unopened(&e)))?;
+        let library = unsafe { Library::new(&file.path) }.map_err(|e| refuse(unopened(&e)))?;
         let library = ManuallyDrop::new(library);
         opened();
         // SAFETY: the symbol is data; only its address is taken here.

@@ -18,7 +18,8 @@ pub(super) fn watch() {
         // SA_ONSTACK lets it run when a thread's stack is used up (Rust gives its threads an alternative stack).
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_crash as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
+            action.sa_sigaction =
+                on_crash as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
             action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_SIGINFO;
             libc::sigemptyset(&raw mut action.sa_mask);
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());

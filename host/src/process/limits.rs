@@ -92,7 +92,10 @@ mod tests {
     #[test]
     fn a_thread_that_could_not_begin_is_a_limit_and_other_errors_stay_what_they_are() {
         let sentence = no_thread("begin a thread");
-        assert!(sentence.starts_with("cannot begin a thread: ") && sentence.contains("--threads"), "{sentence}");
+        assert!(
+            sentence.starts_with("cannot begin a thread: ") && sentence.contains("--threads"),
+            "{sentence}"
+        );
         let again = Error::from(ErrorKind::WouldBlock);
         assert_eq!(no_thread_because("begin a thread", &again), sentence);
         let other = no_thread_because("begin a thread", &Error::other("no"));

@@ -48,9 +48,8 @@ pub(crate) fn note_module(inside: *const std::ffi::c_void, name: &str) {
 /// The plugin that holds an address; safe in a signal handler.
 #[cfg(target_os = "linux")]
 fn holder(address: usize) -> Option<&'static str> {
-    let holds = |m: &&Module| {
-        (m.begin.load(Ordering::SeqCst)..m.end.load(Ordering::SeqCst)).contains(&address)
-    };
+    let holds =
+        |m: &&Module| (m.begin.load(Ordering::SeqCst)..m.end.load(Ordering::SeqCst)).contains(&address);
     let module = MODULES.iter().find(holds)?;
     // SAFETY: set before the addresses were, and never freed.
     unsafe { module.name.load(Ordering::SeqCst).as_ref() }.map(String::as_str)

@@ -186,7 +186,8 @@ mod linux {
         }
 
         fn begin(tell: fn(&str), before: Vec<i32>) -> Result<Option<Self>, How> {
-            let refused = |e: std::io::Error| if limits::is_refusal(&e) { Err(How::Crowded) } else { Ok(None) };
+            let refused =
+                |e: std::io::Error| if limits::is_refusal(&e) { Err(How::Crowded) } else { Ok(None) };
             let Some(sheet) = Sheet::share() else { return Ok(None) };
             let Some(news) = News::listen() else { return Ok(None) };
             let (overheard, mouth) = match Overheard::listen(tell) {

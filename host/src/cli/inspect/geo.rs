@@ -54,7 +54,9 @@ const HEAD: usize = 64;
 /// Whether a file begins as `.geo` files do; the error is half a sentence.
 fn of_geo(head: &[u8]) -> Result<(), String> {
     if head.starts_with(b"PGEOMETRY") {
-        return Err("it is in Houdini's classic form of .geo, which is no longer read; save it as JSON".into());
+        return Err(
+            "it is in Houdini's classic form of .geo, which is no longer read; save it as JSON".into()
+        );
     }
     match head.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'[' | b'{') => Ok(()),

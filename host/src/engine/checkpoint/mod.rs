@@ -69,8 +69,7 @@ impl Checkpoint {
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let bad = |e: String| CheckpointError(format!("checkpoint {}: {e}", path.display()));
         let look = |head: &[u8], length: u64| check_head(head, length.saturating_sub(HEAD as u64));
-        let bytes =
-            crate::files::read_headed(path, LARGEST, HEAD, look).map_err(|e| bad(e.to_string()))?;
+        let bytes = crate::files::read_headed(path, LARGEST, HEAD, look).map_err(|e| bad(e.to_string()))?;
         Self::from_bytes(&bytes).map_err(bad)
     }
 

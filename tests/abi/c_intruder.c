@@ -65,7 +65,8 @@ static void sleep_apart(void) {
 static void *crash(void *none) {
     (void)none;
     usleep(100000);
-    *(volatile int *)8 = 1;
+    int *volatile nowhere = (int *)8;
+    *nowhere = 1;
     return NULL;
 }
 

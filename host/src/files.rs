@@ -103,7 +103,7 @@ pub fn read_headed(
 pub fn open_file(path: &Path) -> std::io::Result<File> {
     // Checked before opening, because opening a pipe waits for a writer.
     refuse_others(&std::fs::metadata(path)?)?;
-    let file = File::open(path)?;
+    let file = File::open(path).map_err(open_files)?;
     refuse_others(&file.metadata()?)?;
     Ok(file)
 }
@@ -129,6 +129,15 @@ fn refuse_others(meta: &std::fs::Metadata) -> std::io::Result<()> {
     Err(Error::new(ErrorKind::InvalidInput, format!("this is no file but {what}")))
 }
 
+/// The error with what to do about it, if no file can be opened at all because too many are open.
+fn open_files(e: Error) -> Error {
+    #[cfg(unix)]
+    if matches!(e.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+        return Error::new(e.kind(), "no more files can be open at a time; raise the limit (ulimit -n)");
+    }
+    e
+}
+
 /// The error with what to do about it.
 pub fn explained(e: Error, path: &Path) -> Error {
     let folder = path.parent().unwrap_or(path).display();
@@ -146,7 +155,7 @@ pub fn explained(e: Error, path: &Path) -> Error {
                 "{folder} takes no file of this size; raise the limit (ulimit -f) or choose another folder with --out"
             ),
         ),
-        _ => e,
+        _ => open_files(e),
     }
 }
 

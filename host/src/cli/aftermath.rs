@@ -23,7 +23,7 @@ pub(super) fn explain(end: &End, command: &Command) -> u8 {
     match &end.how {
         // The sentence says what to do about it.
         How::Crowded => fail(code, &what(end)),
-        _ => fail(code, &format!("{}; {}", what(end), next(end, command))),
+        _ => fail(code, &format!("{}; {}", what(end).replace(char::is_control, " "), next(end, command))),
     };
     if matches!(command, Command::Cook(a) if a.openjd) && code == FAILED {
         say("openjd_fail: the cook failed, see the messages above\n");

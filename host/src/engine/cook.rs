@@ -53,7 +53,9 @@ pub fn cook(
         Cook { simulation, frames, worth, keeper, origin, options, onlooker, lock: &lock, first, last };
     let ended = cook.run();
     // A frame that could not be written is the first error, so it is reported.
-    cook.wait_for_frame()?;
+    let ended = cook.wait_for_frame().and(ended);
+    // Where the folder has gone that is why.
+    let ended = ended.map_err(|e| lock.check().err().unwrap_or(e));
     drop(lock);
     ended
 }

@@ -114,7 +114,8 @@ impl StatsFile {
 
     fn open(out: &Path, last: String) -> std::io::Result<Self> {
         let path = out.join(STATS);
-        let file = OpenOptions::new().append(true).open(&path).map_err(|e| named(STATS, &e))?;
+        let file =
+            OpenOptions::new().append(true).open(&path).map_err(|e| named(STATS, &explained(e, &path)))?;
         Ok(Self { path, _held: Held::of(&file), file, last })
     }
 

@@ -21,7 +21,7 @@ pub fn search_folders() -> Vec<(PathBuf, bool)> {
     if let Some(path) = std::env::var_os("MENISCUS_PLUGIN_PATH") {
         places.extend(std::env::split_paths(&path).filter(|p| !p.as_os_str().is_empty()).map(|p| (p, true)));
     }
-    if let Some(folder) = std::env::current_exe().ok().and_then(|p| p.parent().map(Path::to_path_buf)) {
+    if let Some(folder) = crate::process::own_file().ok().and_then(|p| p.parent().map(Path::to_path_buf)) {
         places.push((folder, false));
     }
     if let Some(home) = std::env::var_os("HOME").filter(|h| !h.is_empty()) {

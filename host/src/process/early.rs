@@ -22,6 +22,7 @@ pub(super) fn is_watched() {
 /// To be run from `.preinit_array`, before the constructors of libraries.
 pub extern "C" fn before_libraries() {
     fill_standard_files();
+    have_a_stack();
     openvdb_sys::on_uncaught(on_refused);
 }
 
@@ -34,6 +35,28 @@ fn fill_standard_files() {
             if libc::fcntl(file, libc::F_GETFD) < 0 && libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) < 0 {
                 libc::open(c"/".as_ptr(), libc::O_RDONLY);
             }
+        }
+    }
+}
+
+/// Raises a limit of the stack (`ulimit -s`) that is too low to work with; ends the program where that cannot be done.
+fn have_a_stack() {
+    /// Bytes that the program needs, and those that it asks for.
+    const LEAST: libc::rlim_t = 512 << 10;
+    const WANTED: libc::rlim_t = 8 << 20;
+    // SAFETY: `limit` is filled in before it is read; only the limit of this process is changed; constant text.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) != 0 || limit.rlim_cur >= LEAST {
+            return;
+        }
+        limit.rlim_cur = limit.rlim_max.min(WANTED);
+        libc::setrlimit(libc::RLIMIT_STACK, &raw const limit);
+        if limit.rlim_cur < LEAST {
+            let line =
+                b"error: cannot start the program: `ulimit -s` allows less than 512 kB of stack; raise it\n";
+            libc::write(2, line.as_ptr().cast::<c_void>(), line.len());
+            libc::_exit(1);
         }
     }
 }

@@ -32,4 +32,23 @@ pub(crate) use heap::{end_for_want, trying};
 pub(crate) use held::Held;
 pub(crate) use modules::note_module;
 pub(crate) use supervise::{End, How, watched};
+
+/// The file of this program.
+pub(crate) fn own_file() -> std::io::Result<std::path::PathBuf> {
+    let found = std::env::current_exe();
+    #[cfg(target_os = "linux")]
+    if found.is_err() {
+        // Where there is no /proc, the system still tells how the program was begun.
+        // SAFETY: the address of a string that lasts as long as the process, or nought.
+        let name = unsafe { (libc::getauxval(libc::AT_EXECFN) as *const libc::c_char).as_ref() };
+        if let Some(name) = name {
+            use std::os::unix::ffi::OsStrExt;
+            // SAFETY: as above.
+            let name = unsafe { std::ffi::CStr::from_ptr(name) };
+            return std::path::absolute(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        }
+    }
+    found
+}
+
 pub(crate) use voice::{Voice, hurry};

@@ -175,3 +175,22 @@ fn a_cook_whose_folder_is_moved_away_stops_with_a_sentence() {
     std::fs::rename(shot.out(), shot.path("moved")).expect("it is there");
     says(&one_sentence(&first.wait_with_output().expect("it ends")), &["moved or removed", "--out"]);
 }
+
+#[test]
+fn a_folder_whose_name_has_several_lines_is_one_sentence() {
+    let shot = Shot::new(&brick((1, 6)));
+    let cook = |extra: &[&str]| {
+        let mut command = meniscus_tests::meniscus(&["cook"]);
+        command.arg(shot.path("shot.meniscus.json")).arg("--out").arg(shot.path("two\nlines"));
+        command.args(extra).output().expect("meniscus starts")
+    };
+    let output = cook(&[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.lines().last().is_some_and(|l| l.starts_with("done in")),
+        "{said}"
+    );
+    shot.graph(brick((1, 4)).to_string().as_bytes());
+    says(&one_sentence(&cook(&[])), &["two lines", "2 files", "--replace"]);
+    assert!(cook(&["--replace"]).status.success());
+}

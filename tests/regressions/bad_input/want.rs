@@ -87,3 +87,32 @@ fn a_node_that_takes_all_processor_time_is_not_told_as_one_of_much_memory() {
     says(&sentence, &["node `bad`", "1 s of processor time", "`ulimit -t`", "raise the limit", "--resume"]);
     assert!(!sentence.contains("memory"), "{sentence}");
 }
+
+/// Descriptors and stack: less than a program is usually given.
+#[test]
+fn few_files_and_a_small_stack_are_one_sentence_or_enough() {
+    let shot = Shot::new(&tank());
+    for files in [6, 8, 10, 12, 64] {
+        did_all_or_named(&limited(&shot, &format!("-n {files}"), "--threads 1 --replace"), "ulimit -n");
+    }
+    for stack in [64, 256, 512, 1024] {
+        did_all_or_named(&limited(&shot, &format!("-s {stack}"), "--threads 1 --replace"), "ulimit -s");
+    }
+    // A limit that the program may raise is raised.
+    assert!(limited(&shot, "-S -s 64", "--threads 1 --replace").status.success());
+}
+
+/// Four gigabytes that are not on any disk, and that this process could not hold.
+#[test]
+fn what_a_file_is_is_asked_before_all_of_it_is_read() {
+    let shot = Shot::new(&json!({}));
+    for name in ["a.geo", "a.mns", "a.vdb", "stats.jsonl"] {
+        let path = shot.file(name, b"");
+        std::fs::File::create(&path).and_then(|f| f.set_len(1 << 32)).expect("a sparse file");
+        let line = format!("ulimit -v 1000000; exec {} inspect {}", binary().display(), path.display());
+        let output = Command::new("sh").arg("-c").arg(line).output().expect("a shell starts");
+        let sentence = one_sentence(&output);
+        says(&sentence, &[name]);
+        assert!(!sentence.contains("memory"), "{sentence}");
+    }
+}

@@ -30,7 +30,7 @@ int guarded(mv_error* error, F&& body) noexcept
     } catch (const std::exception& e) {
         // TBB says no more than the name of a function.
         const bool thread = std::strstr(e.what(), "pthread_create") != nullptr;
-        return fail(error, thread ? "cannot begin a thread: raise the limit of threads (ulimit -u) or of address space "
+        return fail(error, thread ? "cannot begin a thread: raise the limit of threads (ulimit -u) or of memory "
                                     "(ulimit -v), or end other programs"
                                   : e.what());
     } catch (...) {

@@ -1,7 +1,7 @@
 //! Reads a file in a process of its own, so that a damaged file that crashes the library ends only that process.
 
 use super::Report;
-use crate::process::limits::no_thread_because;
+use crate::process::{limits::no_thread_because, own_file};
 use serde_json::{Value as Json, json};
 use std::io::Read;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(super) fn look(path: &Path) -> Result<Report, String> {
     let shown = path.display();
     let cannot = |e| no_thread_because(&format!("begin a process that reads {shown}"), &e);
     let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
-    let own = std::env::current_exe().map_err(cannot)?;
+    let own = own_file().map_err(cannot)?;
     let mut child = Command::new(own)
         .arg("inspect")
         .arg("--")

@@ -83,11 +83,14 @@ fn what(end: &End) -> String {
             }
         }
         How::Starved(bytes) => {
-            let (bytes, peak) = (units::bytes(*bytes as f64), units::bytes(end.peak));
+            // C++ does not say how many.
+            let bytes =
+                if *bytes > 1 { format!("{} more", units::bytes(*bytes as f64)) } else { "more".into() };
+            let peak = units::bytes(end.peak);
             let (when, after) = if seen.inside { (doing, String::new()) } else { (String::new(), doing) };
             let limit = limits::address_space().map_or(String::new(), |limit| format!(" ({limit})"));
             format!(
-                "{who} needed {bytes} more memory{when} and could not have it, the program held {peak}{limit}{after}"
+                "{who} needed {bytes} memory{when} and could not have it, the program held {peak}{limit}{after}"
             )
         }
         How::Crowded => limits::no_thread("begin a thread or process"),
@@ -105,7 +108,8 @@ fn what(end: &End) -> String {
 /// The same where a thread that is none of this program's ended it; `during` is what the program did meanwhile.
 fn foreign(end: &End, plugin: &str, during: &str) -> String {
     let who = match plugin {
-        "" => "a thread that a plugin began".to_owned(),
+        // Of a library, or of a plugin's library.
+        "" => "another thread than the one that cooks".to_owned(),
         plugin => format!("a thread that {plugin} began"),
     };
     match &end.how {
@@ -164,6 +168,7 @@ fn next(end: &End, command: &Command) -> String {
     let mend = match &end.how {
         How::BrokenOff(_) => "",
         How::OutOfTime(_) => "raise the limit, then ",
+        _ if end.seen.foreign.as_deref() == Some("") => "",
         _ if end.seen.foreign.is_some() => "mend that plugin or do without it, then ",
         _ if limited => "raise that limit or `particle_separation`, then ",
         _ if short => "free memory or raise `particle_separation`, then ",

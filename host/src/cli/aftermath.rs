@@ -44,7 +44,9 @@ fn what(end: &End) -> String {
     } else {
         ("the program", last)
     };
-    if let Some(plugin) = &seen.foreign {
+    // A node may wait for threads of its own plugin: those are its own.
+    let waits = |plugin: &String| seen.inside && *plugin == seen.plugin;
+    if let Some(plugin) = seen.foreign.as_ref().filter(|plugin| !waits(plugin)) {
         return foreign(
             end,
             plugin,
@@ -73,7 +75,8 @@ fn what(end: &End) -> String {
         How::Robbed => format!("a plugin closed files of the program{doing}"),
         How::Hung(seconds) => format!("{who} did not come to an end{doing}; it had {seconds} s"),
         How::Signal(signal) => {
-            let name = signal_name(*signal);
+            let other = if seen.foreign.is_some() { ", on another thread" } else { "" };
+            let name = format!("{}{other}", signal_name(*signal));
             if seen.inside {
                 let plugin =
                     if seen.plugin.is_empty() { String::new() } else { format!("; {}", seen.plugin) };
@@ -169,7 +172,9 @@ fn next(end: &End, command: &Command) -> String {
         How::BrokenOff(_) => "",
         How::OutOfTime(_) => "raise the limit, then ",
         _ if end.seen.foreign.as_deref() == Some("") => "",
-        _ if end.seen.foreign.is_some() => "mend that plugin or do without it, then ",
+        _ if end.seen.foreign.as_ref().is_some_and(|p| *p != end.seen.plugin) => {
+            "mend that plugin or do without it, then "
+        }
         _ if limited => "raise that limit or `particle_separation`, then ",
         _ if short => "free memory or raise `particle_separation`, then ",
         _ => "mend or bypass the node, then ",
@@ -256,6 +261,12 @@ mod tests {
             what(&beside),
             "a thread that plugin `ghost`, /g.so began crashed (segmentation fault) while node `bad` was in predict of \
              `water`, frame 3 (plugin `faults`, /p.so)"
+        );
+        beside.seen.foreign = Some(beside.seen.plugin.clone());
+        assert_eq!(
+            what(&beside),
+            "node `bad` crashed in predict of `water`, frame 3 (segmentation fault, on another thread; plugin `faults`, \
+             /p.so)"
         );
         let early = End { how: How::BrokenOff(Duration::from_secs(7)), seen: Seen::default(), peak: 0.0 };
         assert_eq!(what(&early), "broken off 7.0 s after it was told to stop");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-const SHIM: [&str; 4] = ["write.cc", "read.cc", "trace.cc", "render.cc"];
+const SHIM: [&str; 5] = ["write.cc", "read.cc", "trace.cc", "render.cc", "terminate.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/shim");

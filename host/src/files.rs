@@ -41,6 +41,11 @@ fn temporary_beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
+/// Whether a folder within another one is a link: what lies there is not within that other one.
+pub fn is_link(folder: &Path) -> bool {
+    std::fs::symlink_metadata(folder).is_ok_and(|it| it.is_symlink())
+}
+
 /// Removes temporary files of killed writers from a folder. Only for a folder that no other process writes to.
 pub fn clear_temporaries(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -68,11 +73,37 @@ pub fn read_file(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The same for a file whose first bytes say what it is: `look` gets at most `head` of them and the length of the whole
+/// before more is read. A file that does not fit into the free memory is refused.
+pub fn read_headed(
+    path: &Path,
+    most: u64,
+    head: usize,
+    look: impl FnOnce(&[u8], u64) -> Result<(), String>,
+) -> std::io::Result<Vec<u8>> {
+    /// A file of up to so many bytes is read without a look at the memory.
+    const SMALL: u64 = 1 << 28;
+    let mut file = open_file(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    (&mut file).take(head as u64).read_to_end(&mut bytes)?;
+    look(&bytes, length).map_err(Error::other)?;
+    if length > most {
+        return Err(Error::other(format!("it has more than {most} bytes, the most that is read")));
+    }
+    if length > SMALL && crate::memory::free().is_some_and(|free| length as f64 > free) {
+        return Err(Error::other(format!("it has {length} bytes, more than there is free memory")));
+    }
+    bytes.reserve_exact(usize::try_from(length).unwrap_or(0).saturating_sub(bytes.len()));
+    file.take(most.saturating_sub(bytes.len() as u64).saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Opens a file to read it; refuses anything but regular files.
 pub fn open_file(path: &Path) -> std::io::Result<File> {
     // Checked before opening, because opening a pipe waits for a writer.
     refuse_others(&std::fs::metadata(path)?)?;
-    let file = File::open(path)?;
+    let file = File::open(path).map_err(open_files)?;
     refuse_others(&file.metadata()?)?;
     Ok(file)
 }
@@ -98,6 +129,15 @@ fn refuse_others(meta: &std::fs::Metadata) -> std::io::Result<()> {
     Err(Error::new(ErrorKind::InvalidInput, format!("this is no file but {what}")))
 }
 
+/// The error with what to do about it, if no file can be opened at all because too many are open.
+fn open_files(e: Error) -> Error {
+    #[cfg(unix)]
+    if matches!(e.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+        return Error::new(e.kind(), "no more files can be open at a time; raise the limit (ulimit -n)");
+    }
+    e
+}
+
 /// The error with what to do about it.
 pub fn explained(e: Error, path: &Path) -> Error {
     let folder = path.parent().unwrap_or(path).display();
@@ -115,7 +155,7 @@ pub fn explained(e: Error, path: &Path) -> Error {
                 "{folder} takes no file of this size; raise the limit (ulimit -f) or choose another folder with --out"
             ),
         ),
-        _ => e,
+        _ => open_files(e),
     }
 }
 
@@ -156,6 +196,26 @@ mod tests {
         clear_temporaries(dir.path());
         let left = |n: &&&str| dir.path().join(n).exists();
         assert_eq!(names.iter().filter(left).collect::<Vec<_>>(), names[1..].iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_a_file_is_is_asked_before_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("large");
+        // Four gigabytes that are not on any disk.
+        File::create(&path).unwrap().set_len(1 << 32).unwrap();
+        let is_ours = |head: &[u8], length: u64| match head {
+            b"ours" => Ok(()),
+            _ => Err(format!("{} of {length} bytes are not ours", head.len())),
+        };
+        let said = read_headed(&path, u64::MAX, 4, is_ours).unwrap_err().to_string();
+        assert_eq!(said, "4 of 4294967296 bytes are not ours");
+        let said = read_headed(&path, 9, 4, |_, _| Ok(())).unwrap_err().to_string();
+        assert!(said.contains("more than 9 bytes"), "{said}");
+        std::fs::write(&path, b"ours, and more").unwrap();
+        assert_eq!(read_headed(&path, 99, 4, is_ours).unwrap(), b"ours, and more");
+        std::fs::write(&path, b"o").unwrap();
+        assert!(read_headed(&path, 99, 4, is_ours).is_err());
     }
 
     #[cfg(unix)]

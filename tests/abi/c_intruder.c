@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fenv.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static const mns_port_t ports[] = {
 };
 
 enum { PRINTS, PRINTS_AND_CRASHES, PRINTS_A_MILLION, LOGS_A_MILLION, KILLS_PARENT, STOPS_PARENT, LEAVES_PROCESSES,
-       DOUBLES, CLOSES_FILES, CLOSES_THE_LOCK, REPLACES_FILES, ROUNDS_UP, NODES };
+       DOUBLES, CLOSES_FILES, CLOSES_THE_LOCK, REPLACES_FILES, ROUNDS_UP, LEAVES_A_CRASH, LEAVES_AN_EXIT,
+       LEAVES_AN_ABORT, CHANGES_FOLDER, SPINS, NODES };
 
 #define FORCE(id_)                                                                                           \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = "Reaches for what is not its own.", \
@@ -43,6 +45,11 @@ static const mns_node_t nodes[NODES] = {
     [CLOSES_THE_LOCK] = FORCE("test.closes_the_lock"),
     [REPLACES_FILES] = FORCE("test.replaces_files"),
     [ROUNDS_UP] = FORCE("test.rounds_up"),
+    [LEAVES_A_CRASH] = FORCE("test.leaves_a_crash"),
+    [LEAVES_AN_EXIT] = FORCE("test.leaves_an_exit"),
+    [LEAVES_AN_ABORT] = FORCE("test.leaves_an_abort"),
+    [CHANGES_FOLDER] = FORCE("test.changes_folder"),
+    [SPINS] = FORCE("test.spins"),
 };
 
 /* Another process is given something to end by: it is found by its name. */
@@ -52,6 +59,32 @@ static void sleep_apart(void) {
     if (fork()) _exit(0);
     execlp("sleep", "sleep", "1234", (char *)NULL);
     _exit(1);
+}
+
+/* What a thread that was left behind does when its node has long returned. */
+static void *crash(void *none) {
+    (void)none;
+    usleep(100000);
+    int *volatile nowhere = (int *)8;
+    *nowhere = 1;
+    return NULL;
+}
+
+static void *end(void *none) {
+    (void)none;
+    usleep(100000);
+    exit(0);
+}
+
+static void *give_up(void *none) {
+    (void)none;
+    usleep(100000);
+    abort();
+}
+
+static mns_status_t leave(void *(*what)(void *)) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, what, NULL) ? MNS_BAD_ARGUMENT : MNS_OK;
 }
 
 static void close_the_lock(void) {
@@ -107,6 +140,14 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
         return MNS_OK;
     case CLOSES_THE_LOCK: close_the_lock(); return MNS_OK;
     case ROUNDS_UP: fesetround(FE_UPWARD); return MNS_OK;
+    case LEAVES_A_CRASH: return leave(crash);
+    case LEAVES_AN_EXIT: return leave(end);
+    case LEAVES_AN_ABORT: return leave(give_up);
+    case CHANGES_FOLDER:
+        umask(0777);
+        return chdir("/") ? MNS_BAD_ARGUMENT : MNS_OK;
+    case SPINS:
+        for (volatile int i = 0;; i = 0) (void)i;
     case REPLACES_FILES: {
         /* Files on a disk alone: others of the same numbers take what is written next. */
         const int other = open("/dev/null", O_RDWR);

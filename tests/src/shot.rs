@@ -75,6 +75,11 @@ impl Shot {
         sentence
     }
 
+    /// A cook that must fail with one sentence after it has written something: the sentence.
+    pub fn refused_midway(&self) -> String {
+        one_sentence(&self.command(&[]).output().expect("meniscus starts"))
+    }
+
     /// The objects of `stats.jsonl`, one per substep.
     pub fn stats(&self) -> Vec<Value> {
         crate::stats(&self.out())

@@ -115,6 +115,7 @@ pub struct MvFile {
 }
 
 unsafe extern "C" {
+    pub fn mv_on_uncaught(tell: extern "C" fn(c_int));
     pub fn mv_write(
         grids: *const MvGrid,
         count: usize,

@@ -19,6 +19,13 @@ pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, o
 pub use render::{Camera, Material, Picture, Surface, render};
 pub use write::to_bytes;
 
+/// `tell` gets the system's error when a C++ exception about it ends the program: no memory, no thread. It may end the
+/// program itself. May be called before the constructors of libraries run.
+pub fn on_uncaught(tell: extern "C" fn(std::ffi::c_int)) {
+    // SAFETY: keeps a pointer to a function.
+    unsafe { ffi::mv_on_uncaught(tell) }
+}
+
 /// OpenVDB's version, such as `10.0.1`.
 pub fn version() -> String {
     // SAFETY: a static zero-terminated string.

@@ -57,6 +57,15 @@ pub fn outline(path: &Path) -> Result<Outline, Error> {
     }
     let mut file = std::fs::File::open(path).map_err(io)?;
     let size = file.metadata().map_err(io)?.len();
+    // All of a file is read to hash it, so what it is is asked before.
+    let mut magic = [0; MAGIC.len()];
+    if size >= magic.len() as u64 {
+        file.read_exact(&mut magic).map_err(io)?;
+        if magic != MAGIC {
+            return Err(damaged("not a VDB file"));
+        }
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+    }
     let content = content::of(&mut file).map_err(io)?;
     if content == Content::Damaged {
         return Err(damaged("it is damaged: its contents are not those that were written"));

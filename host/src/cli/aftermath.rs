@@ -6,7 +6,7 @@ use super::screen::Screen;
 use super::{FAILED, INTERRUPTED, fail, say, units};
 use crate::engine::latest_checkpoint;
 use crate::loader::{OPENING, leave_alone};
-use crate::process::{End, How, Voice};
+use crate::process::{End, How, Voice, limits};
 use std::io::Write;
 
 /// Prints the message, and returns the exit code.
@@ -19,8 +19,12 @@ pub(super) fn explain(end: &End, command: &Command) -> u8 {
         // The progress line is still there; where it cannot be cleared nothing can be said either.
         let _ = Voice::Err.write_all(b"\r\x1b[K");
     }
-    let code = if end.how == How::Unanswered { INTERRUPTED } else { FAILED };
-    fail(code, &format!("{}; {}", what(end), next(end, command)));
+    let code = if matches!(end.how, How::BrokenOff(_)) { INTERRUPTED } else { FAILED };
+    match &end.how {
+        // The sentence says what to do about it.
+        How::Crowded => fail(code, &what(end)),
+        _ => fail(code, &format!("{}; {}", what(end).replace(char::is_control, " "), next(end, command))),
+    };
     if matches!(command, Command::Cook(a) if a.openjd) && code == FAILED {
         say("openjd_fail: the cook failed, see the messages above\n");
     }
@@ -40,6 +44,18 @@ fn what(end: &End) -> String {
     } else {
         ("the program", last)
     };
+    // A node may wait for threads of its own plugin: those are its own.
+    let waits = |plugin: &String| seen.inside && *plugin == seen.plugin;
+    if let Some(plugin) = seen.foreign.as_ref().filter(|plugin| !waits(plugin)) {
+        return foreign(
+            end,
+            plugin,
+            &match who {
+                "the program" => doing,
+                _ => format!(" while {who} was{}", being(&doing)),
+            },
+        );
+    }
     match &end.how {
         How::Exited(code) if seen.inside => {
             format!("{who} ended the program {}, with exit code {code}{from}", seen.doing)
@@ -59,7 +75,8 @@ fn what(end: &End) -> String {
         How::Robbed => format!("a plugin closed files of the program{doing}"),
         How::Hung(seconds) => format!("{who} did not come to an end{doing}; it had {seconds} s"),
         How::Signal(signal) => {
-            let name = signal_name(*signal);
+            let other = if seen.foreign.is_some() { ", on another thread" } else { "" };
+            let name = format!("{}{other}", signal_name(*signal));
             if seen.inside {
                 let plugin =
                     if seen.plugin.is_empty() { String::new() } else { format!("; {}", seen.plugin) };
@@ -69,13 +86,39 @@ fn what(end: &End) -> String {
             }
         }
         How::Starved(bytes) => {
-            let (bytes, peak) = (units::bytes(*bytes as f64), units::bytes(end.peak));
+            // C++ does not say how many.
+            let bytes =
+                if *bytes > 1 { format!("{} more", units::bytes(*bytes as f64)) } else { "more".into() };
+            let peak = units::bytes(end.peak);
             let (when, after) = if seen.inside { (doing, String::new()) } else { (String::new(), doing) };
+            let limit = limits::address_space().map_or(String::new(), |limit| format!(" ({limit})"));
             format!(
-                "{who} needed {bytes} more memory{when} and could not have it, the program held {peak}{after}"
+                "{who} needed {bytes} memory{when} and could not have it, the program held {peak}{limit}{after}"
             )
         }
-        How::Unanswered => format!("broken off: {who} did not answer{doing}"),
+        How::Crowded => limits::no_thread("begin a thread or process"),
+        How::OutOfTime(seconds) => format!(
+            "the system ended the program{}: it had {seconds} s of processor time, which is its limit (`ulimit -t`)",
+            if seen.inside { format!(" while {who} was{}", being(&doing)) } else { doing }
+        ),
+        How::BrokenOff(after) => {
+            let doing = if seen.inside { format!(", while {who} was{}", being(&doing)) } else { doing };
+            format!("broken off {:.1} s after it was told to stop{doing}", after.as_secs_f64())
+        }
+    }
+}
+
+/// The same where a thread that is none of this program's ended it; `during` is what the program did meanwhile.
+fn foreign(end: &End, plugin: &str, during: &str) -> String {
+    let who = match plugin {
+        // Of a library, or of a plugin's library.
+        "" => "another thread than the one that cooks".to_owned(),
+        plugin => format!("a thread that {plugin} began"),
+    };
+    match &end.how {
+        How::Signal(signal) => format!("{who} crashed ({}){during}", signal_name(*signal)),
+        How::Exited(code) => format!("{who} ended the program with exit code {code}{during}"),
+        _ => format!("{who} ended the program{during}"),
     }
 }
 
@@ -103,7 +146,6 @@ fn signal_name(signal: i32) -> String {
         libc::SIGFPE => "arithmetic error".into(),
         libc::SIGILL => "illegal instruction".into(),
         libc::SIGABRT => "abort".into(),
-        libc::SIGXCPU => "limit of processor time".into(),
         other => format!("signal {other}"),
     }
 }
@@ -113,13 +155,27 @@ fn next(end: &End, command: &Command) -> String {
     if is_left_alone(end) {
         return "commands go on without it for an hour from now; take it away, or have it mended".into();
     }
+    let limited = matches!(end.how, How::Starved(_)) && limits::address_space().is_some();
     let short = matches!(end.how, How::Starved(_) | How::Signal(libc::SIGKILL));
     let Command::Cook(args) = command else {
-        return if short { "free some memory" } else { "take the plugin away, or have it mended" }.into();
+        return match &end.how {
+            How::OutOfTime(_) => "raise that limit",
+            How::BrokenOff(_) => "begin it again",
+            _ if limited => "raise that limit",
+            _ if short => "free some memory",
+            _ => "take the plugin away, or have it mended",
+        }
+        .into();
     };
     let saved = latest_checkpoint(&out_folder(args).join("checkpoints")).is_some();
     let mend = match &end.how {
-        How::Unanswered => "",
+        How::BrokenOff(_) => "",
+        How::OutOfTime(_) => "raise the limit, then ",
+        _ if end.seen.foreign.as_deref() == Some("") => "",
+        _ if end.seen.foreign.as_ref().is_some_and(|p| *p != end.seen.plugin) => {
+            "mend that plugin or do without it, then "
+        }
+        _ if limited => "raise that limit or `particle_separation`, then ",
         _ if short => "free memory or raise `particle_separation`, then ",
         _ => "mend or bypass the node, then ",
     };
@@ -134,6 +190,7 @@ fn next(end: &End, command: &Command) -> String {
 mod tests {
     use super::*;
     use crate::process::board::Seen;
+    use std::time::Duration;
 
     fn end(how: How, inside: bool) -> End {
         let seen = Seen {
@@ -181,8 +238,14 @@ mod tests {
                 "node `bad` did not come to an end in predict of `water`, frame 3 (plugin `faults`, /p.so); it had 30 s",
             ),
             (
-                How::Unanswered,
-                "broken off: node `bad` did not answer in predict of `water`, frame 3 (plugin `faults`, /p.so)",
+                How::BrokenOff(Duration::from_millis(340)),
+                "broken off 0.3 s after it was told to stop, while node `bad` was in predict of `water`, frame 3 (plugin \
+                 `faults`, /p.so)",
+            ),
+            (
+                How::OutOfTime(60),
+                "the system ended the program while node `bad` was in predict of `water`, frame 3 (plugin `faults`, \
+                 /p.so): it had 60 s of processor time, which is its limit (`ulimit -t`)",
             ),
         ] {
             assert_eq!(what(&end(how, true)), expected);
@@ -192,6 +255,21 @@ mod tests {
             "the program ended with exit code 3 before its work was done, after node `bad` in predict of `water`, \
              frame 3 (plugin `faults`, /p.so)"
         );
+        let mut beside = end(How::Signal(libc::SIGSEGV), true);
+        beside.seen.foreign = Some("plugin `ghost`, /g.so".into());
+        assert_eq!(
+            what(&beside),
+            "a thread that plugin `ghost`, /g.so began crashed (segmentation fault) while node `bad` was in predict of \
+             `water`, frame 3 (plugin `faults`, /p.so)"
+        );
+        beside.seen.foreign = Some(beside.seen.plugin.clone());
+        assert_eq!(
+            what(&beside),
+            "node `bad` crashed in predict of `water`, frame 3 (segmentation fault, on another thread; plugin `faults`, \
+             /p.so)"
+        );
+        let early = End { how: How::BrokenOff(Duration::from_secs(7)), seen: Seen::default(), peak: 0.0 };
+        assert_eq!(what(&early), "broken off 7.0 s after it was told to stop");
         assert_eq!(being(" while it was opened"), " being opened");
         let nothing = End { how: How::Signal(libc::SIGSEGV), seen: Seen::default(), peak: 0.0 };
         assert_eq!(what(&nothing), "the program crashed (segmentation fault)");

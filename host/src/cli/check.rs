@@ -1,7 +1,7 @@
 //! `meniscus check`: finds errors in a graph and estimates the cost of a cook.
 
 use super::args::CheckArgs;
-use super::cook::{Loaded, folder_of, load};
+use super::cook::{Loaded, folder_of, load, shown};
 use super::{BAD_USAGE, fail, say, units};
 use crate::engine::{Device, Estimate, Manner, Plan, SourceEstimate, check_plan, estimate, rehearse};
 use crate::geometry::Evaluator;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
             say(&format!("{text}{qualities}"))
         }
         Err(p) => {
-            let shown = args.graph.graph.display();
+            let shown = shown(&args.graph.graph);
             fail(BAD_USAGE, &p.0.iter().map(|p| format!("{shown}: {p}")).collect::<Vec<_>>().join("\n"))
         }
     }

@@ -8,8 +8,11 @@ use crate::engine::{CookError, CookOptions, Ended, Manner, Record, cook};
 use crate::files::read_file;
 use crate::graph::{Graph, Network, Override, Problems};
 use crate::loader::Plugins;
+use crate::text::one_line;
 use std::path::{Path, PathBuf};
 
+/// Longest sentence about a cook, letters: names of folders may be long.
+const LONGEST: usize = 20_000;
 /// Largest graph file that is read, bytes.
 const LARGEST_GRAPH: u64 = 1 << 30;
 
@@ -23,7 +26,7 @@ pub(super) struct Loaded {
 
 /// Reads a graph file with its overrides and checks it against the node types; the error names the file.
 pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
-    let shown = args.graph.display();
+    let shown = shown(&args.graph);
     let text =
         read_file(&args.graph, LARGEST_GRAPH).map_err(|e| format!("cannot read the graph {shown}: {e}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{shown}: a graph is UTF-8 text, this is not"))?;
@@ -35,8 +38,17 @@ pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
     overrides.extend(args.quality.as_deref().map(Override::quality));
     let graph = Graph::read(&text, &overrides).map_err(wrong)?;
     let plugins = Plugins::load();
+    // Else every node of the plugin would be reported.
+    if let Some(refused) = plugins.refused.iter().find(|r| r.is_for_want_of_memory()) {
+        return Err(refused.to_string());
+    }
     let network = Network::bind(&graph, &plugins.types()).map_err(wrong)?;
     Ok(Loaded { text, graph, network, plugins })
+}
+
+/// A path on one line.
+pub(super) fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy(), LONGEST)
 }
 
 /// Folder that file parameters are relative to.
@@ -63,8 +75,10 @@ pub(super) fn processors() -> u32 {
 
 /// Cooks; gives the exit code and the folder written to.
 pub(super) fn run(args: &CookArgs) -> u8 {
-    let signals = Signals::listen();
-    let code = cook_once(args, &signals);
+    let code = match Signals::listen() {
+        Ok(signals) => cook_once(args, &signals),
+        Err(e) => fail(FAILED, &e),
+    };
     if args.openjd && code == FAILED {
         say("openjd_fail: the cook failed, see the messages above\n");
     }
@@ -81,13 +95,20 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         tell(&format!("warning: {warning}"));
     }
     let out = out_folder(args);
+    // A plugin may change the folder that relative paths start from.
+    let whole =
+        |path: &Path| std::path::absolute(path).map_err(|e| format!("{} cannot be found: {e}", shown(path)));
+    let (whole_out, folder) = match (whole(&out), whole(&folder_of(&args.graph.graph))) {
+        (Ok(out), Ok(folder)) => (out, folder),
+        (Err(e), _) | (_, Err(e)) => return fail(FAILED, &e),
+    };
     let mut said = args.graph.set.clone();
     said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
     let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
     let progress = Progress::new(args.quiet, args.openjd);
     let options = CookOptions {
-        out: &out,
-        folder: &folder_of(&args.graph.graph),
+        out: &whole_out,
+        folder: &folder,
         frames: args.frames,
         resume: args.resume,
         replace: args.replace,
@@ -110,19 +131,19 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         Ok(Ended::Done) => {
             if !args.quiet {
                 let took = units::duration(started.elapsed().as_secs_f64());
-                tell(&format!("done in {took}: {}", out.display()));
+                tell(&format!("done in {took}: {}", shown(&out)));
             }
             DONE
         }
         Ok(Ended::Interrupted(checkpoint)) => {
-            tell(&format!("stopped; saved {}\ngo on with: {}", checkpoint.display(), resume_command()));
+            tell(&format!("stopped; saved {}\ngo on with: {}", shown(&checkpoint), resume_command()));
             INTERRUPTED
         }
         Err(CookError::Graph(p)) => {
-            let shown = args.graph.graph.display();
+            let shown = shown(&args.graph.graph);
             fail(BAD_USAGE, &p.0.iter().map(|p| format!("{shown}: {p}")).collect::<Vec<_>>().join("\n"))
         }
-        Err(CookError::Failed(e)) => fail(FAILED, &e),
+        Err(CookError::Failed(e)) => fail(FAILED, &one_line(&e, LONGEST)),
     }
 }
 
@@ -137,7 +158,15 @@ pub(super) fn resume_command() -> String {
 
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
+    if word.contains(char::is_control) {
+        // As shells with `$'…'` read it: on one line, and steering no terminal.
+        let escaped = |c: char| match c {
+            '\'' | '\\' => format!("\\{c}"),
+            c if c.is_control() => c.to_string().bytes().map(|b| format!("\\x{b:02x}")).collect(),
+            c => c.to_string(),
+        };
+        format!("$'{}'", word.chars().map(escaped).collect::<String>())
+    } else if !word.is_empty() && word.chars().all(plain) {
         word.into()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
@@ -155,5 +184,6 @@ mod tests {
         assert_eq!(folder_of(Path::new("shot.json")), Path::new("."));
         assert_eq!(quoted("b.size=[1, 2]"), "'b.size=[1, 2]'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("a\nb'c\u{9b}"), r"$'a\x0ab\'c\xc2\x9b'");
     }
 }

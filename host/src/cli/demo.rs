@@ -18,7 +18,10 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
             &format!("cannot find examples/{GRAPH}; name the examples' folder in MENISCUS_EXAMPLES"),
         );
     };
-    let signals = Signals::listen();
+    let signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(e) => return fail(FAILED, &e),
+    };
     let (glugs, pours) = (args.out.join("trapped_air"), args.out.join("free_surface"));
     tell("1 of 2: the air in the bottle keeps its volume");
     let code = cook_once(&cook_args(args, &graph, &glugs, &[]), &signals);
@@ -77,7 +80,7 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArg
 /// folder, or where this was built.
 fn find_graph() -> Option<PathBuf> {
     let named = std::env::var_os("MENISCUS_EXAMPLES").map(PathBuf::from);
-    let starts = [std::env::current_exe().ok(), std::env::current_dir().ok().map(|d| d.join("."))];
+    let starts = [crate::process::own_file().ok(), std::env::current_dir().ok().map(|d| d.join("."))];
     let above = starts.iter().flatten().flat_map(|s| s.ancestors().map(|a| a.join("examples")));
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("examples");
     named.into_iter().chain(above).chain([built]).map(|d| d.join(GRAPH)).find(|p| p.is_file())

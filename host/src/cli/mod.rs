@@ -13,6 +13,9 @@ mod screen;
 mod signals;
 mod units;
 
+#[cfg(target_os = "linux")]
+pub use crate::process::before_libraries;
+
 use crate::process::Voice;
 use clap::Parser;
 use std::io::Write;
@@ -39,7 +42,9 @@ pub fn run() -> ExitCode {
                 let _ = e.print();
                 return ExitCode::from(BAD_USAGE);
             }
-            return ExitCode::from(printed(e.print()));
+            let text = e.render();
+            let text = if Voice::Out.is_terminal() { text.ansi().to_string() } else { text.to_string() };
+            return ExitCode::from(printed(Voice::Out.write_all(text.as_bytes())));
         }
     };
     signals::survive_file_limits();

@@ -1,5 +1,7 @@
-//! Handles Ctrl-C and SIGTERM.
+//! Handles Ctrl-C, SIGTERM and the end of the processor time.
 
+#[cfg(unix)]
+use crate::process::{hurry, limits::no_thread_because};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
@@ -30,38 +32,99 @@ pub(super) fn survive_file_limits() {
 
 impl Signals {
     /// Listens from now on: the first signal stops after the substep, the second breaks it off, the third ends the
-    /// process. Where a parent process looks on it ends this one at the second.
-    pub(super) fn listen() -> Self {
+    /// process. Where a parent process looks on it ends this one at the second. The error is one sentence.
+    pub(super) fn listen() -> Result<Self, String> {
         let signals = Self::default();
         #[cfg(unix)]
         {
-            use signal_hook::consts::{SIGINT, SIGTERM};
+            use signal_hook::consts::{SIGINT, SIGTERM, SIGXCPU};
             let flags = signals.clone();
+            let seconds = leave_time_to_save();
             // Without signals a cook still ends; it only cannot be stopped gently.
-            if let Ok(mut incoming) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) {
-                std::thread::spawn(move || {
-                    let (mut heard, mut last) = (0, None);
-                    for _ in incoming.forever() {
-                        // A key held down is many: the last that counted is what they are close to.
-                        if last.is_some_and(|t: Instant| t.elapsed() < ONE) {
-                            continue;
-                        }
-                        last = Some(Instant::now());
-                        heard += 1;
-                        match heard - 1 {
-                            0 => {
-                                flags.stop.store(true, Ordering::SeqCst);
-                                super::tell(
-                                    "\nstopping after this substep and saving; once more to break it off unsaved",
-                                );
-                            }
-                            1 => flags.cancel.store(true, Ordering::SeqCst),
-                            _ => std::process::exit(i32::from(super::INTERRUPTED)),
-                        }
-                    }
-                });
+            if let Ok(mut incoming) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGXCPU]) {
+                let listen = move || {
+                    let mut counted = Counted::default();
+                    incoming.forever().for_each(|signal| match signal {
+                        SIGXCPU => flags.run_out(seconds),
+                        _ => flags.hear(counted.one_more()),
+                    });
+                };
+                let begun = std::thread::Builder::new().name("signals".into()).spawn(listen);
+                begun.map_err(|e| no_thread_because("begin a thread that hears signals", &e))?;
             }
         }
-        signals
+        Ok(signals)
     }
+
+    /// Does what the signal of this number asks for.
+    #[cfg(unix)]
+    fn hear(&self, number: Option<u32>) {
+        match number {
+            None => {}
+            Some(1) => {
+                hurry();
+                self.stop.store(true, Ordering::SeqCst);
+                super::tell("\nstopping after this substep and saving; once more to break it off unsaved");
+            }
+            Some(2) => self.cancel.store(true, Ordering::SeqCst),
+            Some(_) => std::process::exit(i32::from(super::INTERRUPTED)),
+        }
+    }
+
+    /// The processor time that the system allows is nearly over.
+    #[cfg(unix)]
+    fn run_out(&self, seconds: u64) {
+        // The system sends this once a second.
+        if !self.stop.swap(true, Ordering::SeqCst) {
+            super::tell(&format!(
+                "\nof the {seconds} s of processor time that `ulimit -t` allows nearly all is used: stopping after this \
+                 substep and saving; raise the limit to go on"
+            ));
+        }
+    }
+}
+
+/// Signals that count, of all that came.
+#[cfg(unix)]
+#[derive(Default)]
+struct Counted {
+    heard: u32,
+    last: Option<Instant>,
+}
+
+#[cfg(unix)]
+impl Counted {
+    /// The number of a signal; none for one that belongs to the one before.
+    fn one_more(&mut self) -> Option<u32> {
+        // A key held down is many: the last that counted is what they are close to.
+        if self.last.is_some_and(|t| t.elapsed() < ONE) {
+            return None;
+        }
+        self.last = Some(Instant::now());
+        self.heard += 1;
+        Some(self.heard)
+    }
+}
+
+/// Where the system limits the processor time (`ulimit -t`), has it say so early enough to save what is done; the limit,
+/// seconds.
+#[cfg(unix)]
+fn leave_time_to_save() -> u64 {
+    /// Share of the limit that is kept for that, and most of it, seconds.
+    const SHARE: u64 = 10;
+    const MOST: u64 = 60;
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is filled in, or stays as it is; a limit of this process alone is lowered.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_CPU, &raw mut limit);
+        if limit.rlim_max == libc::RLIM_INFINITY {
+            return limit.rlim_cur;
+        }
+        let early = limit.rlim_max.saturating_sub((limit.rlim_max / SHARE).clamp(1, MOST));
+        if early > 0 && early < limit.rlim_cur {
+            let new = libc::rlimit { rlim_cur: early, ..limit };
+            libc::setrlimit(libc::RLIMIT_CPU, &raw const new);
+        }
+    }
+    limit.rlim_max
 }

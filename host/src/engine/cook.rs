@@ -49,10 +49,13 @@ pub fn cook(
     let asked = Asked { stop: options.stop, cancel: options.cancel, halt };
     let frames = Frames::new(outputs, keeper.clone(), asked);
     let worth = Worth::default();
-    let mut cook = Cook { simulation, frames, worth, keeper, origin, options, onlooker, first, last };
+    let mut cook =
+        Cook { simulation, frames, worth, keeper, origin, options, onlooker, lock: &lock, first, last };
     let ended = cook.run();
     // A frame that could not be written is the first error, so it is reported.
-    cook.wait_for_frame()?;
+    let ended = cook.wait_for_frame().and(ended);
+    // Where the folder has gone that is why.
+    let ended = ended.map_err(|e| lock.check().err().unwrap_or(e));
     drop(lock);
     ended
 }
@@ -97,6 +100,7 @@ struct Cook<'a> {
     origin: Origin,
     options: &'a CookOptions<'a>,
     onlooker: &'a dyn Onlooker,
+    lock: &'a Lock,
     first: i32,
     last: i32,
 }
@@ -113,11 +117,14 @@ impl Cook<'_> {
             return self.interrupted();
         }
         crate::files::clear_temporaries(self.options.out);
-        crate::files::clear_temporaries(&self.options.out.join(CHECKPOINTS));
+        if !crate::files::is_link(&self.options.out.join(CHECKPOINTS)) {
+            crate::files::clear_temporaries(&self.options.out.join(CHECKPOINTS));
+        }
         self.frames.outputs()?.make_folders()?;
         let clock = self.simulation.state().clock;
         let mut stats = if resumed {
-            StatsFile::resume(self.options.out, clock.frame, clock.substep, |why| {
+            let begin = self.simulation.network.settings.frames.0;
+            StatsFile::resume(self.options.out, begin, &clock, |why| {
                 self.onlooker.log("--resume", super::Level::Warning, why);
             })?
         } else {
@@ -185,7 +192,7 @@ impl Cook<'_> {
     fn leftovers(&self, before: &[Listed], now: &[Listed]) -> Result<Vec<PathBuf>, CookError> {
         let found = listed::leftovers(self.options.out, before, now);
         let removed: &[PathBuf] = if self.options.replace { &[] } else { &found.listed };
-        let left: Vec<&PathBuf> = removed.iter().chain(&found.unlisted).collect();
+        let left: Vec<&PathBuf> = removed.iter().chain(&found.unlisted).chain(&found.elsewhere).collect();
         if left.is_empty() {
             return Ok(found.listed);
         }
@@ -193,10 +200,12 @@ impl Cook<'_> {
         let more =
             if left.len() > NAMED { format!(" and {} more", left.len() - NAMED) } else { String::new() };
         let files = if left.len() == 1 { "a file".into() } else { format!("{} files", left.len()) };
-        let what = if removed.is_empty() {
-            "no cook.json lists them: remove them yourself"
-        } else {
-            "--replace removes what its cook.json lists, --resume goes on"
+        let what = match (removed.is_empty(), found.elsewhere.is_empty()) {
+            (true, false) => {
+                "a link leads there, and --replace removes nothing outside of it: remove them yourself"
+            }
+            (true, true) => "no cook.json lists them: remove them yourself",
+            (false, _) => "--replace removes what its cook.json lists, --resume goes on",
         };
         Err(CookError::Failed(format!(
             "the output folder holds {files} of an earlier cook that this one will not write ({}{more}); {what}, \
@@ -237,6 +246,7 @@ impl Cook<'_> {
     /// Passes a frame to the writing thread, once the frame before is on disk.
     fn frame_done(&mut self) -> Result<(), CookError> {
         self.wait_for_frame()?;
+        self.lock.check()?;
         if self.frames.is_broken() {
             return Ok(());
         }
@@ -288,6 +298,7 @@ impl Cook<'_> {
         }
         // A checkpoint relies on the files of the frames before it.
         self.wait_for_frame()?;
+        self.lock.check()?;
         if self.frames.is_broken() {
             let latest = checkpoint::latest(&self.options.out.join(CHECKPOINTS));
             return latest.map(Ended::Interrupted).ok_or_else(nothing);

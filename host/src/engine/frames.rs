@@ -4,6 +4,7 @@ use super::checkpoint::{Checkpoint, Keeper};
 use super::cook_options::CookError;
 use super::outputs::{Outputs, View};
 use crate::process::board::{waits_for_frame, writes_frame};
+use crate::process::limits::no_thread_because;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,7 +103,7 @@ impl<'a> Frames<'a> {
         };
         // A machine without a free thread cannot solve either.
         let thread = std::thread::Builder::new().name("frame".into()).stack_size(STACK).spawn(job);
-        let cannot = |e| CookError::Failed(format!("cannot begin a thread that writes the frame: {e}"));
+        let cannot = |e| CookError::Failed(no_thread_because("begin a thread that writes the frame", &e));
         self.pending = Some(Pending { frame, thread: thread.map_err(cannot)?, done });
         if first { self.wait(Duration::ZERO) } else { Ok(None) }
     }
@@ -141,12 +142,15 @@ impl<'a> Frames<'a> {
     pub(super) fn finish(&mut self) -> Result<bool, CookError> {
         let mut outputs = self.outputs.take().ok_or_else(lost)?;
         let Asked { stop, cancel, halt } = &self.asked;
+        let cannot =
+            |e| CookError::Failed(no_thread_because("begin a thread that writes the last files", &e));
         let (working, done) = channel::<()>();
         let finished = std::thread::scope(|threads| {
-            let finishing = threads.spawn(|| {
+            let work = || {
                 let _working = working;
                 outputs.finish()
-            });
+            };
+            let finishing = std::thread::Builder::new().spawn_scoped(threads, work).map_err(cannot)?;
             while done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 halt.fetch_or(
                     stop.load(Ordering::Relaxed) || cancel.load(Ordering::Relaxed),

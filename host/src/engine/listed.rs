@@ -106,6 +106,8 @@ pub(super) struct Leftovers {
     pub(super) listed: Vec<PathBuf>,
     /// Frames among this cook's own that no `cook.json` lists.
     pub(super) unlisted: Vec<PathBuf>,
+    /// Those of the first that lie elsewhere, because a link in the cook's folder leads there.
+    pub(super) elsewhere: Vec<PathBuf>,
 }
 
 /// Looks through the folders that either list names.
@@ -115,6 +117,7 @@ pub(super) fn leftovers(out: &Path, before: &[Listed], now: &[Listed]) -> Leftov
     folders.dedup();
     let mut found = Leftovers::default();
     for folder in folders {
+        let is_link = crate::files::is_link(&out.join(folder));
         let Ok(entries) = std::fs::read_dir(out.join(folder)) else { continue };
         let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
         paths.sort();
@@ -125,7 +128,8 @@ pub(super) fn leftovers(out: &Path, before: &[Listed], now: &[Listed]) -> Leftov
                 continue;
             }
             if any(before, false) {
-                found.listed.push(path);
+                let list = if is_link { &mut found.elsewhere } else { &mut found.listed };
+                list.push(path);
             } else if any(now, true) {
                 found.unlisted.push(path);
             }
@@ -161,6 +165,19 @@ mod tests {
         assert_eq!(found.listed, [left[0].clone(), left[2].clone(), left[1].clone()]);
         assert_eq!(found.unlisted, [strange]);
         assert!(leftovers(dir.path(), &[], &united(before.to_vec(), &now)).listed.is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_link_leads_to_is_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let (out, other) = (dir.path().join("out"), dir.path().join("other"));
+        [&out, &other].into_iter().for_each(|d| std::fs::create_dir(d).unwrap());
+        std::fs::write(other.join("cache.0003.vdb"), b"mine").unwrap();
+        std::os::unix::fs::symlink(&other, out.join("cache")).unwrap();
+        let found = leftovers(&out, &[Listed::new("cache/cache.$F4.vdb", (1, 4))], &[]);
+        assert_eq!(found.elsewhere, [out.join("cache/cache.0003.vdb")]);
+        assert!(found.listed.is_empty() && found.unlisted.is_empty());
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub(super) struct Lock {
     file: Option<File>,
     /// Plugins may not close it.
     held: Option<Held>,
+    /// The folder itself, locked as well: that lock holds when someone takes the file away. `None` on a file system where
+    /// folders have no locks.
+    folder: Option<(File, Held)>,
     /// The folder, if it was made for the lock.
     made: Option<PathBuf>,
 }
@@ -61,21 +64,49 @@ impl Lock {
                 }
                 Err(TryLockError::WouldBlock) => return Err(taken(folder, &path)),
                 // On a file system without locks there is no protection.
-                Err(TryLockError::Error(_)) => return Ok(Self { path, file: None, held: None, made }),
+                Err(TryLockError::Error(_)) => {
+                    return Ok(Self { path, file: None, held: None, folder: None, made });
+                }
                 Ok(()) => {}
             }
             // The last holder removes the file at its end; a lock on a removed file protects nothing.
             if is_at(&file, &path) {
+                let folder = match lock_folder(folder) {
+                    Ok(lock) => lock,
+                    Err(()) if asked.elapsed() < ENDING => {
+                        std::thread::sleep(BETWEEN_LOOKS);
+                        continue;
+                    }
+                    Err(()) => return Err(taken(folder, &path)),
+                };
                 // The name is only for messages; the lock holds without it.
                 let _ = file.set_len(0).and_then(|()| file.write_all(own().to_string().as_bytes()));
                 let held = Some(Held::of(&file));
-                return Ok(Self { path, file: Some(file), held, made });
+                return Ok(Self { path, file: Some(file), held, folder, made });
             }
         }
     }
 }
 
 impl Lock {
+    /// Checks that the lock still holds others off: the file may have been taken away, or the folder.
+    pub(super) fn check(&self) -> Result<(), CookError> {
+        let folder = self.path.parent().unwrap_or(&self.path);
+        let holds = match (&self.folder, &self.file) {
+            (Some((locked, _)), _) => is_at(locked, folder),
+            (None, Some(file)) => is_at(file, &self.path),
+            (None, None) => true,
+        };
+        let lost = || {
+            CookError::Failed(format!(
+                "{} was moved or removed while this cook wrote into its folder, where another may write now: put it back \
+                 and go on with --resume, or cook into another folder with --out",
+                if self.folder.is_some() { folder } else { &self.path }.display()
+            ))
+        };
+        if holds { Ok(()) } else { Err(lost()) }
+    }
+
     /// The message for a folder whose file system has no locks.
     pub(super) fn warning(&self) -> Option<String> {
         let shown = self.path.parent().unwrap_or(&self.path).display();
@@ -92,13 +123,35 @@ impl Drop for Lock {
             return;
         }
         self.held = None;
-        // Still locked, so no other process can hold it. If it cannot be removed, it is locked again next time.
-        let _ = std::fs::remove_file(&self.path);
+        // Of the one that was locked here no other process can hold it. If it cannot be removed, it is locked again next
+        // time.
+        if self.file.as_ref().is_some_and(|file| is_at(file, &self.path)) {
+            let _ = std::fs::remove_file(&self.path);
+        }
         if let Some(folder) = &self.made {
             // Only if nothing was written.
             let _ = std::fs::remove_dir(folder);
         }
     }
+}
+
+/// Locks a folder itself; none where that cannot be done, an error where another process has done it.
+#[cfg(unix)]
+fn lock_folder(folder: &Path) -> Result<Option<(File, Held)>, ()> {
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => {
+            let held = Held::of(&file);
+            Ok(Some((file, held)))
+        }
+        Err(TryLockError::WouldBlock) => Err(()),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock_folder(_folder: &Path) -> Result<Option<(File, Held)>, ()> {
+    Ok(None)
 }
 
 /// True when the open file is the one that stands at the path.
@@ -188,6 +241,30 @@ mod tests {
         drop(Lock::take(&folder).unwrap());
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         assert!(folder.exists(), "it was there before");
+    }
+
+    #[test]
+    fn a_lock_that_is_taken_away_holds_and_a_folder_that_is_moved_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, moved) = (dir.path().join("out"), dir.path().join("moved"));
+        let mut lock = Lock::take(&folder).unwrap();
+        std::fs::remove_file(folder.join(NAME)).unwrap();
+        lock.check().unwrap();
+        let refused = Lock::take(&folder).unwrap_err().to_string();
+        assert!(refused.contains("is being cooked into already"), "{refused}");
+        std::fs::rename(&folder, &moved).unwrap();
+        assert!(lock.check().unwrap_err().to_string().contains("out was moved or removed"));
+        // Another cook's lock at the old place stays when this one ends.
+        std::fs::create_dir(&folder).unwrap();
+        let other = Lock::take(&folder).unwrap();
+        assert!(lock.check().is_err());
+        // Without locks on folders the file tells.
+        lock.folder = None;
+        let told = lock.check().unwrap_err().to_string();
+        assert!(told.contains("cook.lock was moved or removed"), "{told}");
+        drop(lock);
+        assert!(folder.join(NAME).exists());
+        other.check().unwrap();
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod tank;
 mod upstream;
 
 pub use call::{Device, Level, Solve, Watcher};
+pub(crate) use checkpoint::frame_of as frame_of_checkpoint;
 pub use checkpoint::{Checkpoint, CheckpointError, latest as latest_checkpoint};
 pub use cook::cook;
 pub use cook_options::{CookError, CookOptions, Ended, Onlooker};

@@ -6,6 +6,7 @@ use super::listed::Listed;
 use super::plan::offer;
 use super::simulation::Simulation;
 use crate::data::Scene;
+use crate::files::is_link;
 use crate::graph::Problem;
 use crate::node::{NodeKind, Params};
 use crate::output::{self, Offer, Output, Shot};
@@ -84,7 +85,9 @@ impl Outputs {
                 let shown = node.folder.display();
                 Problem::node(&node.name, format!("cannot make the folder {shown}: {e}"))
             })?;
-            crate::files::clear_temporaries(&node.folder);
+            if !is_link(&node.folder) {
+                crate::files::clear_temporaries(&node.folder);
+            }
         }
         Ok(())
     }
@@ -133,6 +136,10 @@ impl Outputs {
 impl Node {
     /// Removes files of this frame that an earlier cook wrote and this one did not.
     fn replace_frame(&self, number: i32, written: &[PathBuf]) -> Result<(), CookError> {
+        // What a link leads to is not this cook's.
+        if is_link(&self.folder) {
+            return Ok(());
+        }
         let of_frame = self.files.iter().filter(|f| f.contains(output::FRAME));
         for path in of_frame.map(|f| self.folder.join(output::file_name(f, number))) {
             if !written.contains(&path) && path.is_file() {

@@ -21,7 +21,7 @@ pub fn search_folders() -> Vec<(PathBuf, bool)> {
     if let Some(path) = std::env::var_os("MENISCUS_PLUGIN_PATH") {
         places.extend(std::env::split_paths(&path).filter(|p| !p.as_os_str().is_empty()).map(|p| (p, true)));
     }
-    if let Some(folder) = std::env::current_exe().ok().and_then(|p| p.parent().map(Path::to_path_buf)) {
+    if let Some(folder) = crate::process::own_file().ok().and_then(|p| p.parent().map(Path::to_path_buf)) {
         places.push((folder, false));
     }
     if let Some(home) = std::env::var_os("HOME").filter(|h| !h.is_empty()) {
@@ -44,7 +44,7 @@ pub(super) fn find(places: &[(PathBuf, bool)]) -> Vec<Found> {
             }
         }
         // Beside the binary there are many libraries; only those that contain the symbol's name are opened.
-        found.retain(|f| f.meant || std::fs::read(&f.path).is_ok_and(|bytes| names_the_symbol(&bytes)));
+        found.retain(|f| f.meant || library(&f.path).is_ok_and(|bytes| names_the_symbol(&bytes)));
     }
     found
 }
@@ -53,6 +53,17 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_library = |p: &PathBuf| p.extension().is_some_and(|e| e == EXTENSION) && p.is_file();
     entries.filter_map(|e| e.ok().map(|e| e.path())).filter(is_library).collect()
+}
+
+/// The bytes of a shared library; a file that is none is not read.
+pub(super) fn library(path: &Path) -> std::io::Result<Vec<u8>> {
+    /// Largest library that is read, bytes.
+    const LARGEST: u64 = 2 << 30;
+    crate::files::read_headed(path, LARGEST, 4, |head, _| match head {
+        b"\x7fELF" => Ok(()),
+        _ if cfg!(target_os = "linux") => Err("it is no shared library".into()),
+        _ => Ok(()),
+    })
 }
 
 /// True when the file's bytes hold the name of the plugin symbol: no code of it runs to find out.
@@ -73,7 +84,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             path
         };
-        let b = file(&format!("b.{EXTENSION}"), b"..mns_plugin\0..");
+        let b = file(&format!("b.{EXTENSION}"), b"\x7fELF..mns_plugin\0..");
         let a = file(&format!("a.{EXTENSION}"), b"nothing");
         file("readme.txt", b"mns_plugin\0");
         let here = dir.path().to_path_buf();

@@ -2,9 +2,11 @@
 
 use super::brief::{NAME_LETTERS, brief};
 use super::describe::describe;
-use super::discover::{Found, names_the_symbol};
+use super::discover::{Found, library, names_the_symbol};
 use crate::node::NodeType;
 use crate::process::board::enter_for;
+use crate::process::limits;
+use crate::text::{SENTENCE, one_line};
 use libloading::Library;
 use meniscus_abi as abi;
 use std::mem::{ManuallyDrop, offset_of};
@@ -21,6 +23,16 @@ pub struct Refusal {
     pub path: PathBuf,
     /// One sentence.
     pub reason: String,
+}
+
+/// Begins the reason of a file for which there is no memory.
+const NO_ROOM: &str = "there is no room for it";
+
+impl Refusal {
+    /// The file may be sound; this process may not have the memory for it.
+    pub(crate) fn is_for_want_of_memory(&self) -> bool {
+        self.reason.starts_with(NO_ROOM)
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -69,8 +81,7 @@ impl Plugin {
         let _noted = enter_for(&subject, OPENING, "", super::scan::patience());
         // SAFETY: opening a library runs its constructors; the file names the plugin symbol, so someone built
         // it to be opened as a plugin.
-        let library = unsafe { Library::new(&file.path) }
-            .map_err(|e| refuse(format!("it cannot be opened as a shared library: {e}")))?;
+        let library = unsafe { Library::new(&file.path) }.map_err(|e| refuse(unopened(&e)))?;
         let library = ManuallyDrop::new(library);
         opened();
         // SAFETY: the symbol is data; only its address is taken here.
@@ -92,6 +103,7 @@ impl Plugin {
         } else {
             name
         };
+        crate::process::note_module(address.cast(), &format!("plugin `{name}`, {}", file.path.display()));
         let abi = (table.abi_major, table.abi_minor);
         let types = types.into_iter().map(|t| Arc::new(NodeType { plugin: name.clone(), ..t })).collect();
         Ok(Self {
@@ -108,12 +120,19 @@ impl Plugin {
     }
 }
 
+/// Why the system's loader did not take a file.
+fn unopened(e: &libloading::Error) -> String {
+    let said = std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string);
+    let is_for_want = ["failed to map segment", "annot allocate memory"].iter().any(|w| said.contains(w));
+    match limits::address_space().filter(|_| is_for_want) {
+        Some(limit) => format!("{NO_ROOM}, {limit}: raise that limit"),
+        None => format!("it cannot be opened as a shared library: {}", one_line(&said, SENTENCE)),
+    }
+}
+
 /// Refuses a file that is no shared library before the system's loader opens it.
 fn check_file(path: &Path) -> Result<(), String> {
-    let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
-    if cfg!(target_os = "linux") && !bytes.starts_with(b"\x7fELF") {
-        return Err("this is no shared library".into());
-    }
+    let bytes = library(path).map_err(|e| format!("it cannot be read: {e}"))?;
     if !super::elf::is_whole(&bytes) {
         return Err("the file ends too early: it was not copied as a whole".into());
     }

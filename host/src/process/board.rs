@@ -74,6 +74,8 @@ pub(crate) struct Board {
     ended: AtomicI64,
     /// A plugin forked: two processes came back from one call.
     copied: Text<1024>,
+    /// A plugin changed the current folder.
+    strayed: Text<1024>,
     /// Processes that the worker left running and that were ended.
     left: AtomicU32,
     left_names: Text<256>,
@@ -81,8 +83,14 @@ pub(crate) struct Board {
     crash: AtomicI32,
     /// Bytes of memory whose lack ended the process.
     lacking: AtomicU64,
+    /// A thread or process could not begin.
+    crowded: AtomicBool,
     /// The frame that the failing thread was writing.
     writing: AtomicI64,
+    /// The failing thread is none of this program's.
+    foreign: AtomicBool,
+    /// The plugin whose code that thread ran.
+    culprit: Text<1024>,
 }
 
 /// What a [`Board`] says.
@@ -100,6 +108,10 @@ pub(crate) struct Seen {
     pub(crate) crash: Option<i32>,
     /// Bytes of memory whose lack ended it.
     pub(crate) lacking: Option<u64>,
+    /// It ended because a thread or process could not begin.
+    pub(crate) crowded: bool,
+    /// A thread that a plugin began ended it, with that plugin where it is known; the call is another thread's.
+    pub(crate) foreign: Option<String>,
     /// It ended because a plugin had closed its files.
     pub(crate) robbed: bool,
 }
@@ -203,6 +215,21 @@ pub(super) fn unshare() {
     SHARED.store(std::ptr::null_mut(), Ordering::Release);
 }
 
+thread_local! {
+    /// This thread is one of the program's own: the one that makes the calls, or one that writes a frame.
+    static OWN_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on this thread counts as one of the program's own.
+pub(super) fn is_own_thread() {
+    OWN_THREAD.set(true);
+}
+
+/// Whether this thread is one of the program's own; safe in a signal handler.
+pub(super) fn on_own_thread() -> bool {
+    OWN_THREAD.get() || WRITES.get() != 0
+}
+
 /// Notes a call while it lasts.
 #[must_use]
 pub(crate) struct Call(());
@@ -221,6 +248,7 @@ pub(crate) fn enter(subject: &str, doing: &str, plugin: &str) -> Call {
 
 /// Records a call with a time limit; 0 is none. A parent that watches ends it.
 pub(crate) fn enter_for(subject: &str, doing: &str, plugin: &str, limit: Duration) -> Call {
+    is_own_thread();
     let board = board();
     board.inside.store(false, Ordering::SeqCst);
     board.calls.fetch_add(1, Ordering::SeqCst);
@@ -236,6 +264,14 @@ pub(crate) fn enter_for(subject: &str, doing: &str, plugin: &str, limit: Duratio
     Call(())
 }
 
+/// A sentence on the call of this process: who did what, when, from which plugin.
+#[cfg(target_os = "linux")]
+fn own_call(did: &str) -> String {
+    let plugin = OWN.plugin.get();
+    let from = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
+    format!("{} {did} {}{from}", OWN.subject.get(), OWN.doing.get())
+}
+
 impl Board {
     const fn new() -> Self {
         Self {
@@ -249,13 +285,30 @@ impl Board {
             worker: AtomicI32::new(0),
             ended: AtomicI64::new(0),
             copied: Text::new(),
+            strayed: Text::new(),
             left: AtomicU32::new(0),
             left_names: Text::new(),
             proof: AtomicU32::new(0),
             crash: AtomicI32::new(0),
             lacking: AtomicU64::new(0),
+            crowded: AtomicBool::new(false),
             writing: AtomicI64::new(0),
+            foreign: AtomicBool::new(false),
+            culprit: Text::new(),
         }
+    }
+
+    /// A thread of a plugin's own ends the process; safe in a signal handler.
+    pub(super) fn is_foreign(&self, plugin: &str) {
+        self.culprit.set(plugin);
+        self.foreign.store(true, Ordering::SeqCst);
+    }
+
+    /// A thread or process that was needed could not begin.
+    #[cfg(target_os = "linux")]
+    pub(super) fn crowded(&self) {
+        self.writing.store(WRITES.get(), Ordering::SeqCst);
+        self.crowded.store(true, Ordering::SeqCst);
     }
 
     /// Records that the work is done, with this exit code.
@@ -289,10 +342,12 @@ impl Board {
     pub(crate) fn read(&self) -> Seen {
         let (crash, lacking) = (self.crash.load(Ordering::SeqCst), self.lacking.load(Ordering::SeqCst));
         let (crash, lacking) = ((crash != 0).then_some(crash), (lacking != 0).then_some(lacking));
+        let crowded = self.crowded.load(Ordering::SeqCst);
         let writing = self.writing.load(Ordering::SeqCst);
         if writing != 0 {
             let doing = format!("at frame {}", writing - 1 + i64::from(i32::MIN));
-            return Seen { subject: WRITER.into(), doing, inside: true, crash, lacking, ..Seen::default() };
+            let subject = WRITER.into();
+            return Seen { subject, doing, inside: true, crash, lacking, crowded, ..Seen::default() };
         }
         Seen {
             subject: self.subject.get(),
@@ -301,6 +356,8 @@ impl Board {
             inside: self.is_inside(),
             crash,
             lacking,
+            crowded,
+            foreign: self.foreign.load(Ordering::SeqCst).then(|| self.culprit.get()),
             robbed: self.robbed.load(Ordering::SeqCst),
         }
     }
@@ -326,9 +383,15 @@ impl Board {
     /// This process came back from a call as a second one.
     #[cfg(target_os = "linux")]
     pub(super) fn copied(&self) {
-        let plugin = OWN.plugin.get();
-        let from = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
-        self.copied.set(&format!("{} doubled the program {}{from}", OWN.subject.get(), OWN.doing.get()));
+        self.copied.set(&own_call("doubled the program"));
+    }
+
+    /// The current folder was another one after a call. The first call that did so is told.
+    #[cfg(target_os = "linux")]
+    pub(super) fn strayed(&self) {
+        if self.strayed.get().is_empty() {
+            self.strayed.set(&own_call("changed the current folder of the program"));
+        }
     }
 
     /// The worker began.
@@ -371,6 +434,8 @@ impl Board {
     pub(super) fn remarks(&self) -> Vec<String> {
         let copied = self.copied.get();
         let copied = (!copied.is_empty()).then(|| format!("{copied}: the second was ended"));
+        let strayed = self.strayed.get();
+        let strayed = (!strayed.is_empty()).then(|| format!("{strayed}: it was changed back"));
         let (left, names) = (self.left.load(Ordering::SeqCst), self.left_names.get());
         let left = match left {
             0 => None,
@@ -378,7 +443,7 @@ impl Board {
             n if n > 4 => Some(format!("a plugin left {n} processes running ({names} …): they were ended")),
             n => Some(format!("a plugin left {n} processes running ({names}): they were ended")),
         };
-        copied.into_iter().chain(left).collect()
+        copied.into_iter().chain(strayed).chain(left).collect()
     }
 
     /// Says who crashed, where no parent does; safe in a signal handler.

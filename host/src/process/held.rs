@@ -91,6 +91,46 @@ pub(super) fn hold_own(voices: [i32; 2]) {
     (0..3).for_each(|number| std::mem::forget(Held::new(number)));
     voices.into_iter().for_each(|number| std::mem::forget(Held::like(number, identity(number))));
     WORKER.store(std::process::id().cast_signed(), Ordering::SeqCst);
+    place::remember();
+}
+
+/// Where the program was begun: its folder, which relative paths start from, and the mask of its new files. Both are of
+/// the process, so a plugin that changes them changes them for all.
+#[cfg(target_os = "linux")]
+mod place {
+    use super::{Identity, identity};
+    use std::sync::OnceLock;
+
+    struct Place {
+        folder: i32,
+        known: Option<Identity>,
+        mask: libc::mode_t,
+    }
+
+    static PLACE: OnceLock<Place> = OnceLock::new();
+
+    /// Remembers it; to be called before any plugin is opened.
+    pub(super) fn remember() {
+        // SAFETY: a constant name, and plain numbers; the mask can only be asked for by setting it.
+        let place = unsafe {
+            let folder = libc::open(c".".as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC);
+            let mask = libc::umask(0o077);
+            libc::umask(mask);
+            Place { folder, known: identity(libc::AT_FDCWD), mask }
+        };
+        // It is done once.
+        let _ = PLACE.set(place);
+    }
+
+    /// Goes back there; true if a plugin had gone elsewhere.
+    pub(super) fn go_back() -> bool {
+        let Some(place) = PLACE.get() else { return false };
+        // SAFETY: plain numbers.
+        unsafe { libc::umask(place.mask) };
+        let is_there = place.folder < 0 || place.known.is_none() || identity(libc::AT_FDCWD) == place.known;
+        // SAFETY: as above. Where the folder cannot be had any more, all paths of this program are whole ones.
+        !is_there && unsafe { libc::fchdir(place.folder) } == 0
+    }
 }
 
 /// Sets this thread's arithmetic back to what every program starts with: rounding to nearest, denormal numbers kept.
@@ -123,6 +163,10 @@ pub(super) fn look() {
             #[cfg(target_os = "linux")]
             board().copied();
             leave();
+        }
+        #[cfg(target_os = "linux")]
+        if place::go_back() {
+            board().strayed();
         }
         let is_gone = |&(number, known): &File| {
             !is_open(number) || known.is_some_and(|known| identity(number) != Some(known))

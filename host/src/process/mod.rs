@@ -11,8 +11,12 @@
 
 pub(crate) mod board;
 mod crash;
+#[cfg(target_os = "linux")]
+mod early;
 mod heap;
 mod held;
+pub(crate) mod limits;
+mod modules;
 #[cfg(target_os = "linux")]
 mod news;
 #[cfg(target_os = "linux")]
@@ -22,7 +26,29 @@ pub(crate) mod shield;
 mod supervise;
 mod voice;
 
+#[cfg(target_os = "linux")]
+pub use early::before_libraries;
 pub(crate) use heap::{end_for_want, trying};
 pub(crate) use held::Held;
+pub(crate) use modules::note_module;
 pub(crate) use supervise::{End, How, watched};
-pub(crate) use voice::Voice;
+
+/// The file of this program.
+pub(crate) fn own_file() -> std::io::Result<std::path::PathBuf> {
+    let found = std::env::current_exe();
+    #[cfg(target_os = "linux")]
+    if found.is_err() {
+        // Where there is no /proc, the system still tells how the program was begun.
+        // SAFETY: the address of a string that lasts as long as the process, or nought.
+        let name = unsafe { (libc::getauxval(libc::AT_EXECFN) as *const libc::c_char).as_ref() };
+        if let Some(name) = name {
+            use std::os::unix::ffi::OsStrExt;
+            // SAFETY: as above.
+            let name = unsafe { std::ffi::CStr::from_ptr(name) };
+            return std::path::absolute(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        }
+    }
+    found
+}
+
+pub(crate) use voice::{Voice, hurry};

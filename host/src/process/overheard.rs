@@ -25,17 +25,17 @@ pub(super) struct Overheard {
 
 impl Overheard {
     /// Starts listening; returns the end of the pipe that plugins print to.
-    pub(super) fn listen(tell: fn(&str)) -> Option<(Self, PipeWriter)> {
-        let (ear, mouth) = pipe().ok()?;
-        let (ends, over) = pipe().ok()?;
+    pub(super) fn listen(tell: fn(&str)) -> std::io::Result<(Self, PipeWriter)> {
+        let (ear, mouth) = pipe()?;
+        let (ends, over) = pipe()?;
         let (say_done, done) = channel();
         let work = move || {
             listen(ear, &ends, tell);
             // The receiver may be gone.
             let _ = say_done.send(());
         };
-        std::thread::Builder::new().name("overheard".into()).spawn(work).ok()?;
-        Some((Self { over, done }, mouth))
+        std::thread::Builder::new().name("overheard".into()).spawn(work)?;
+        Ok((Self { over, done }, mouth))
     }
 
     /// Passes on what is left in the pipe, within a time limit, because a terminal may be stopped.

@@ -1,6 +1,7 @@
 //! Runs a command in a child process; the parent waits for the record that it finished.
 
 use super::board::Seen;
+use std::time::Duration;
 
 /// How a child ended without that record.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +12,12 @@ pub(crate) enum How {
     Signal(i32),
     /// It ended because so many bytes of memory were missing.
     Starved(u64),
-    /// It was told twice to stop.
-    Unanswered,
+    /// It was told to stop, and again so long after.
+    BrokenOff(Duration),
+    /// A thread or process that it needed could not begin, or there was no memory to begin with.
+    Crowded,
+    /// It had so many seconds of processor time, its limit.
+    OutOfTime(u64),
     /// A call lasted longer than so many seconds, which is its limit.
     Hung(u64),
     /// A plugin closed its files.
@@ -39,12 +44,15 @@ pub(crate) fn watched(tell: fn(&str), explain: impl FnOnce(&End) -> u8, work: im
     #[cfg(target_os = "linux")]
     {
         if linux::is_child() {
+            super::early::is_watched();
             linux::settle();
             super::crash::watch();
             linux::end(work());
         }
-        if let Some(child) = linux::Child::start(tell) {
-            return child.wait().unwrap_or_else(|end| explain(&end));
+        match linux::Child::start(tell) {
+            Ok(Some(child)) => return child.wait().unwrap_or_else(|end| explain(&end)),
+            Ok(None) => {}
+            Err(how) => return explain(&End { how, seen: Seen::default(), peak: 0.0 }),
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -58,7 +66,7 @@ mod linux {
     use super::super::board::{Sheet, board, unshare, use_inherited};
     use super::super::news::{News, Told};
     use super::super::overheard::Overheard;
-    use super::super::{held, shield, voice};
+    use super::super::{early, held, limits, shield, voice};
     use super::{End, How};
     use std::io::Write;
     use std::mem::MaybeUninit;
@@ -67,7 +75,10 @@ mod linux {
     use std::time::{Duration, Instant};
 
     /// Tells the child where the board is, and the terminal.
-    const INHERITED: &str = "MENISCUS_BOARD";
+    const INHERITED: &str = match super::super::early::INHERITED.to_str() {
+        Ok(name) => name,
+        Err(_) => "",
+    };
     /// Signals within this time count as one: they are sent to the process and to its group.
     const ONE: Duration = Duration::from_millis(100);
     /// Time that a terminal has to take the last lines, in general and when someone waits for the end.
@@ -161,17 +172,31 @@ mod linux {
     }
 
     impl Child {
-        /// Starts this program once more.
-        pub(super) fn start(tell: fn(&str)) -> Option<Self> {
+        /// Starts this program once more; none where that cannot be had on this system. A limit that is in the way would
+        /// be in the way of the work as well: the error.
+        pub(super) fn start(tell: fn(&str)) -> Result<Option<Self>, How> {
             let before = had_already();
             // SAFETY: plain numbers. Who is left without a parent comes to this process.
             unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-            let sheet = Sheet::share()?;
-            let news = News::listen()?;
-            let (overheard, mouth) = Overheard::listen(tell)?;
+            let begun = Self::begin(tell, before);
+            if !matches!(begun, Ok(Some(_))) {
+                unshare();
+            }
+            begun
+        }
+
+        fn begin(tell: fn(&str), before: Vec<i32>) -> Result<Option<Self>, How> {
+            let refused =
+                |e: std::io::Error| if limits::is_refusal(&e) { Err(How::Crowded) } else { Ok(None) };
+            let Some(sheet) = Sheet::share() else { return Ok(None) };
+            let Some(news) = News::listen() else { return Ok(None) };
+            let (overheard, mouth) = match Overheard::listen(tell) {
+                Ok(both) => both,
+                Err(e) => return refused(e),
+            };
             // SAFETY: plain numbers; the copies are closed below.
             let voices = [1, 2].map(|file| unsafe { libc::fcntl(file, libc::F_DUPFD_CLOEXEC, 3) });
-            let child = mouth.try_clone().ok().and_then(|mouths| {
+            let child = mouth.try_clone().and_then(|mouths| {
                 let mut words = std::env::args_os();
                 let mut command = Command::new("/proc/self/exe");
                 if let Some(name) = words.next() {
@@ -193,20 +218,19 @@ mod linux {
                 };
                 // SAFETY: the closure only makes system calls.
                 unsafe { command.pre_exec(follow) };
-                command.spawn().ok()
+                command.spawn()
             });
             close(&voices);
-            let Some(child) = child else {
-                unshare();
-                return None;
-            };
-            Some(Self { id: child.id().cast_signed(), news, overheard, tell, before })
+            match child {
+                Ok(child) => Ok(Some(Self { id: child.id().cast_signed(), news, overheard, tell, before })),
+                Err(e) => refused(e),
+            }
         }
 
         /// Waits for the end, and passes on signals that the child did not receive itself.
         pub(super) fn wait(self) -> Result<u8, Box<End>> {
             let result = self.look_on();
-            let hurried = matches!(&result, Err(end) if end.how == How::Unanswered);
+            let hurried = matches!(&result, Err(end) if matches!(end.how, How::BrokenOff(_)));
             self.overheard.finish(if hurried { LAST_LINES_IN_HASTE } else { LAST_LINES });
             board().remarks().iter().for_each(|remark| (self.tell)(&format!("warning: {remark}")));
             result
@@ -224,10 +248,12 @@ mod linux {
                 if let Some(Told { signal, by_kernel }) = news
                     && told.is_none_or(|t| now - t > ONE)
                 {
+                    // From here on the end waits for no terminal.
+                    voice::hurry();
                     // At the second signal it ends at once, wherever the simulation is.
-                    if told.replace(now).is_some() {
+                    if let Some(first) = told.replace(now) {
                         end_soon();
-                        return Err(Box::new(self.broken_off(How::Unanswered)));
+                        return Err(Box::new(self.broken_off(How::BrokenOff(now - first))));
                     }
                     // A terminal sends its Ctrl-C to the whole group.
                     if !by_kernel {
@@ -277,10 +303,17 @@ mod linux {
             let said = board().read();
             let how = match (said.lacking, said.crash, seen) {
                 _ if said.robbed => How::Robbed,
+                _ if said.crowded => How::Crowded,
                 (Some(bytes), ..) => How::Starved(bytes),
                 (_, Some(signal), _) => How::Signal(signal),
                 (.., None) if libc::WIFSIGNALED(status) && board().worker().is_some() => How::Orphaned,
                 (.., seen) => ended(seen.unwrap_or(status)),
+            };
+            let how = match how {
+                // Refused before the work began.
+                How::Exited(early::REFUSED) if board().calls() == 0 => How::Crowded,
+                How::Signal(libc::SIGKILL | libc::SIGXCPU) => out_of_time().map_or(how, How::OutOfTime),
+                how => how,
             };
             Err(Box::new(End { how, seen: said, peak: peak() }))
         }
@@ -342,14 +375,26 @@ mod linux {
         if any { shield::children() } else { Vec::new() }
     }
 
-    /// Most memory that an ended child held, bytes.
-    fn peak() -> f64 {
+    /// What ended children took.
+    fn usage() -> libc::rusage {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: `usage` is filled in, or stays zero.
-        let usage = unsafe {
+        unsafe {
             libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
             usage.assume_init()
-        };
-        usage.ru_maxrss as f64 * 1024.0
+        }
+    }
+
+    /// Most memory that an ended child held, bytes.
+    fn peak() -> f64 {
+        usage().ru_maxrss as f64 * 1024.0
+    }
+
+    /// The limit of processor time, seconds, if the child had all of it.
+    fn out_of_time() -> Option<u64> {
+        let usage = usage();
+        // What a process took is counted less finely than its limit.
+        let had = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + 1;
+        limits::processor_seconds().filter(|most| u64::try_from(had).is_ok_and(|had| had >= *most))
     }
 }

@@ -18,7 +18,7 @@ impl Pool {
             .num_threads(threads)
             .thread_name(|n| format!("meniscus-{n}"))
             .build()
-            .map_err(|e| Failure::new(Status::UNSUPPORTED, format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|e| Failure::new(Status::UNSUPPORTED, format!("cannot start {threads} threads ({e}): raise the limit of threads (ulimit -u) or of memory (ulimit -v), or use fewer --threads")))?;
         self.0 = Some(pool);
         Ok(())
     }

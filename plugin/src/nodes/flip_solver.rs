@@ -126,7 +126,7 @@ impl FlipSolver {
                 "all of the liquid lies in solids, or outside of the box of limit_center and limit_size";
             return Err(Failure::input(STATE.particles, sentence));
         }
-        followers.follow(&selection);
+        self.exchange.install(|| followers.follow(&selection));
         let now = vec![Field::faces(port!(PORTS, vel), &held.liquid.velocity)];
         self.exchange.write_liquid(call, STATE, &held, density, now)?;
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
@@ -174,7 +174,7 @@ impl FlipSolver {
             Ok((moved, shared_density(&liquid.particles)))
         });
         let (moved, density) = predicted?;
-        followers.follow(&moved);
+        self.exchange.install(|| followers.follow(&moved));
         let fastest =
             kicks.as_deref().map_or(0.0, |kicks| f64::from(self.exchange.install(|| greatest(kicks))));
         let given = held.liquid.inlet.as_ref().map_or(0.0, |inlet| self.exchange.install(|| inlet.speed()));
@@ -258,7 +258,7 @@ impl FlipSolver {
         if unmoved {
             self.exchange.write_velocities(call, STATE.particles, &held.liquid.particles, &now)?;
         } else {
-            held.followers.follow(&selection);
+            self.exchange.install(|| held.followers.follow(&selection));
             held.followers.put(Beside::Now, now);
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }

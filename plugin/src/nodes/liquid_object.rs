@@ -158,7 +158,7 @@ impl Instance for LiquidObject {
         let nothing = Solids { colliders: &[], domain: &DomainLimits::unbounded() };
         let memory = &mut SolidMemory::default();
         let order = self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, memory));
-        followers.follow(&order);
+        self.exchange.install(|| followers.follow(&order));
         followers.put(Beside::Now, liquid.particles.velocity.clone());
         let held = Held { liquid, followers, particle_separation: separation };
         let density = self.exchange.install(|| shared_density(&held.liquid.particles));

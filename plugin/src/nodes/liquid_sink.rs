@@ -68,9 +68,9 @@ impl Instance for LiquidSink {
         if liquid.particles.len() == before && filled.is_identity(before) {
             return Ok(Outcome::Done);
         }
-        shares.follow(&drained);
+        self.exchange.install(|| shares.follow(&drained));
         liquid.volume.keep(shares.total(liquid.particles.len()), all);
-        held.followers.follow(&filled.then(&drained));
+        self.exchange.install(|| held.followers.follow(&filled.then(&drained)));
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         let density = self.exchange.install(|| shared_density(&held.liquid.particles));
         write_table(call, STATE.liquid, &held, density)?;

@@ -126,7 +126,8 @@ impl Instance for LiquidSource {
         if others.is_some() && !stroke.fills {
             let new = (*born_from).max(*entered_from);
             let before = particles.len();
-            held.followers.follow(&sources::give_way(particles, new, inside, stroke.way));
+            let moved = sources::give_way(particles, new, inside, stroke.way);
+            self.exchange.install(|| held.followers.follow(&moved));
             volume.rest -= (before - particles.len()) as f64 * seeding.particle_volume();
         }
         let before = particles.len();
@@ -157,7 +158,7 @@ impl Instance for LiquidSource {
         }
         let entered = liquid.particles.len() - before;
         liquid.volume.rest += entered as f64 * seeding.particle_volume();
-        held.followers.follow(&selection);
+        self.exchange.install(|| held.followers.follow(&selection));
         held.followers.give(Beside::Now, &held.liquid.particles.velocity[before..]);
         if let Some(carried) = self.exchange.carried(call, REGION)? {
             let Held { liquid, followers, .. } = &mut held;

@@ -117,3 +117,80 @@ fn what_is_no_file_is_refused() {
     shot.graph(graph.to_string().as_bytes());
     says(&shot.refused(&[]), &["node `brick`", "no file but a pipe"]);
 }
+
+/// What lies behind a link is not in the output folder: nothing removes it.
+#[test]
+fn what_a_link_leads_to_is_not_removed() {
+    let shot = Shot::new(&brick((1, 6)));
+    shot.cook(&[]);
+    let elsewhere = shot.path("elsewhere");
+    std::fs::rename(shot.out().join("shape"), &elsewhere).expect("it is there");
+    std::os::unix::fs::symlink(&elsewhere, shot.out().join("shape")).expect("a link");
+    let temporary = shot.file("elsewhere/.shape.0001.geo.17-0.tmp", b"of another cook");
+    shot.graph(brick((1, 4)).to_string().as_bytes());
+    let sentence = one_sentence(&shot.command(&["--replace"]).output().expect("meniscus starts"));
+    says(&sentence, &["shape.0005.geo", "2 files", "a link leads there", "remove them yourself"]);
+    assert!((1..=6).all(|n| elsewhere.join(format!("shape.{n:04}.geo")).exists()));
+    (5..7).for_each(|n| {
+        std::fs::remove_file(elsewhere.join(format!("shape.{n:04}.geo"))).expect("it is there")
+    });
+    shot.command(&["--replace"]).output().expect("meniscus starts");
+    assert!(temporary.exists(), "a cook wrote through the link, and removed what another is writing");
+    // Nor are checkpoints.
+    let (kept, link) = (shot.path("kept"), shot.out().join("checkpoints"));
+    std::fs::rename(&link, &kept).expect("it is there");
+    std::os::unix::fs::symlink(&kept, &link).expect("a link");
+    let before = std::fs::read_dir(&kept).expect("a folder").count();
+    let sentence = one_sentence(&shot.command(&["--replace"]).output().expect("meniscus starts"));
+    says(&sentence, &["checkpoints is a link", "remove them yourself"]);
+    assert_eq!((before > 0, std::fs::read_dir(&kept).expect("a folder").count()), (true, before));
+}
+
+/// A cook that has begun to write, for as long as nobody ends it.
+fn endless() -> (Shot, std::process::Child) {
+    let mut long = tank();
+    long["frames"] = json!([1, 100_000]);
+    let shot = Shot::new(&long);
+    let cook = shot.command(&[]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    while !shot.path("out/cache/cache.0002.vdb").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (shot, cook)
+}
+
+#[test]
+fn a_lock_that_someone_takes_away_still_keeps_others_out() {
+    let (shot, mut first) = endless();
+    std::fs::remove_file(shot.out().join("cook.lock")).expect("it is there");
+    let sentence = one_sentence(&shot.command(&["--replace"]).output().expect("meniscus starts"));
+    says(&sentence, &["being cooked into already"]);
+    assert!(first.try_wait().expect("it can be asked").is_none(), "the first cook ended");
+    first.kill().expect("it is there");
+    first.wait().expect("it ends");
+}
+
+#[test]
+fn a_cook_whose_folder_is_moved_away_stops_with_a_sentence() {
+    let (shot, first) = endless();
+    std::fs::rename(shot.out(), shot.path("moved")).expect("it is there");
+    says(&one_sentence(&first.wait_with_output().expect("it ends")), &["moved or removed", "--out"]);
+}
+
+#[test]
+fn a_folder_whose_name_has_several_lines_is_one_sentence() {
+    let shot = Shot::new(&brick((1, 6)));
+    let cook = |extra: &[&str]| {
+        let mut command = meniscus_tests::meniscus(&["cook"]);
+        command.arg(shot.path("shot.meniscus.json")).arg("--out").arg(shot.path("two\nlines"));
+        command.args(extra).output().expect("meniscus starts")
+    };
+    let output = cook(&[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.lines().last().is_some_and(|l| l.starts_with("done in")),
+        "{said}"
+    );
+    shot.graph(brick((1, 4)).to_string().as_bytes());
+    says(&one_sentence(&cook(&[])), &["two lines", "2 files", "--replace"]);
+    assert!(cook(&["--replace"]).status.success());
+}

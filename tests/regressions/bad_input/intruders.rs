@@ -8,8 +8,9 @@ use meniscus_tests::{c, meniscus};
 use serde_json::{Value, json};
 use std::io::{PipeReader, PipeWriter, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 const INTRUDER: &str = "tests/abi/c_intruder.c";
@@ -179,6 +180,50 @@ fn who_closes_the_files_of_the_program_is_named() {
     }
 }
 
+/// Its node has returned long before, and it is another's call that runs when the thread ends the program.
+#[test]
+fn a_thread_that_a_plugin_left_is_told_and_no_node_that_runs_meanwhile() {
+    let endings = [
+        ("test.leaves_a_crash", "crashed (segmentation fault)"),
+        ("test.leaves_an_abort", "crashed (abort)"),
+        ("test.leaves_an_exit", "ended the program with exit code 0"),
+    ];
+    for (kind, words) in endings {
+        let shot = shot(kind);
+        let mut graph = tank_with(json!({ "name": "bad", "type": kind }));
+        graph["frames"] = json!([1, 100_000]);
+        shot.graph(graph.to_string().as_bytes());
+        let sentence = shot.refused_midway();
+        says(&sentence, &["a thread that plugin `intruder`, ", "libc_intruder.so began ", words, "--resume"]);
+        assert!(sentence.starts_with("a thread"), "{sentence}");
+    }
+}
+
+/// The folder that a program runs in is all threads', and so is the mask of new files.
+#[test]
+fn a_plugin_that_changes_the_folder_moves_no_file() {
+    let shot = shot("test.changes_folder");
+    let mut command = meniscus(&["cook", "--quiet", "shot.meniscus.json", "--out", "out"]);
+    command.env("MENISCUS_PLUGIN_PATH", shot.plugins()).env("HOME", shot.path("home"));
+    let output = command.current_dir(shot.path("")).output().expect("meniscus starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    says(
+        &said,
+        &[
+            "warning: node `bad` changed the current folder of the program in predict of `water`, frame 2",
+            "plugin `intruder`",
+            "it was changed back",
+        ],
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for file in ["cache/cache.0003.vdb", "points/points.0003.geo", "checkpoints/checkpoint.0003.mns"] {
+        let mode =
+            std::fs::metadata(shot.out().join(file)).expect("it lies in its folder").permissions().mode();
+        assert_ne!(mode & 0o400, 0, "{file} cannot be read: {mode:o}");
+    }
+}
+
 /// Arithmetic is a thread's, and our nodes compute in the thread of the call.
 #[test]
 fn how_a_plugin_rounds_changes_nothing_of_others() {
@@ -241,6 +286,36 @@ fn a_plugin_that_kills_when_it_is_looked_at_kills_no_command() {
         assert!(output.status.success(), "{constructor}: {output:?}");
         says(&is_tame(&output), &["flip_solver", "libkills.so: it is killed, or kills the process above it"]);
     }
+}
+
+/// One signal is enough, whatever the reader of its words does.
+#[test]
+fn a_cook_that_is_to_stop_waits_for_no_reader() {
+    let mut graph = tank_with(json!({ "name": "bad", "type": "test.prints" }));
+    graph["frames"] = json!([1, 100_000]);
+    let shot = shot("test.prints");
+    shot.graph(graph.to_string().as_bytes());
+    let (_reader, writer) = standing_still();
+    let mut cook = shot.command(&[]).stderr(writer).spawn().expect("meniscus starts");
+    while !shot.out().join("checkpoints/checkpoint.0001.mns").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    send(cook.id() as i32, libc::SIGTERM);
+    assert!(ends(&mut cook), "it waits for its reader");
+    assert_eq!(cook.wait().expect("it ended").code(), Some(130));
+    assert!(!shot.out().join("cook.lock").exists(), "it was broken off");
+}
+
+/// Waits until a process has ended; one that has not after a minute will not. It is ended then.
+fn ends(cook: &mut Child) -> bool {
+    let ended = (0..6000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        cook.try_wait().expect("it can be asked").is_some()
+    });
+    if !ended {
+        cook.kill().expect("it can be killed");
+    }
+    ended
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod plugins;
 mod processes;
 mod scans;
 mod terminal;
+mod want;
 
 use serde_json::{Value, json};
 

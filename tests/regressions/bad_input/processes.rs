@@ -62,7 +62,7 @@ fn a_node_that_never_answers_is_named_when_the_cook_is_broken_off() {
         &text,
         &[
             "once more to break it off unsaved",
-            "node `bad` did not answer in predict of `water`, frame 2",
+            " s after it was told to stop, while node `bad` was in predict of `water`, frame 2",
             "--resume",
         ],
     );

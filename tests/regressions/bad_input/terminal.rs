@@ -134,3 +134,29 @@ fn a_command_whose_words_are_lost_fails() {
         says(&said, &["error: cannot write to standard output"]);
     }
 }
+
+/// What cannot be printed is lost, and a command whose output is lost has failed. Nor does a file that is opened later
+/// get what is meant for a closed one.
+#[test]
+fn closed_standard_files_are_noticed_and_nobody_elses() {
+    let shot = Shot::new(&tank());
+    let run = |line: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.arg("-c").arg(line).arg(meniscus_tests::binary()).arg(shot.path("shot.meniscus.json"));
+        shell.arg(shot.out()).env_remove("MENISCUS_PLUGIN_PATH").env("HOME", shot.path("home"));
+        shell.output().expect("a shell starts")
+    };
+    for line in [r#"exec "$0" check "$1" >&-"#, r#"exec "$0" nodes >&-"#, r#"exec "$0" --version >&-"#] {
+        let output = run(line);
+        says(&one_sentence(&output), &["cannot write to standard output"]);
+    }
+    assert!(run(r#"exec "$0" check "$1" <&- 2>&-"#).status.success());
+    for closed in ["<&-", "<&- >&- 2>&-"] {
+        let output = run(&format!(r#"exec "$0" cook "$1" --out "$2" --replace {closed}"#));
+        assert!(output.status.success(), "{closed}");
+    }
+    for (name, bytes) in shot.written() {
+        let said = ["done in", "frame 2"].iter().any(|w| String::from_utf8_lossy(&bytes).contains(w));
+        assert!(!said, "{} got what was printed", name.display());
+    }
+}

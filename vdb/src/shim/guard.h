@@ -7,6 +7,7 @@
 #include <openvdb/Exceptions.h>
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -25,9 +26,13 @@ int guarded(mv_error* error, F&& body) noexcept
         body();
         return 0;
     } catch (const std::bad_alloc&) {
-        return fail(error, "out of memory");
+        return fail(error, "out of memory: free some, or raise its limit (ulimit -v)");
     } catch (const std::exception& e) {
-        return fail(error, e.what());
+        // TBB says no more than the name of a function.
+        const bool thread = std::strstr(e.what(), "pthread_create") != nullptr;
+        return fail(error, thread ? "cannot begin a thread: raise the limit of threads (ulimit -u) or of memory "
+                                    "(ulimit -v), or end other programs"
+                                  : e.what());
     } catch (...) {
         return fail(error, "OpenVDB threw an unknown exception");
     }

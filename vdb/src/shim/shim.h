@@ -143,6 +143,11 @@ typedef struct mv_picture {
 int mv_render(const mv_surface* surfaces, size_t count, const mv_camera* camera, const mv_picture* picture,
               uint8_t* rgb, mv_error* error);
 
+/* Told the system's error (errno) when a C++ exception about it ends the program: no memory, no thread. It need not come
+ * back. May be set before the libraries are set up. */
+typedef void (*mv_uncaught)(int error);
+void mv_on_uncaught(mv_uncaught tell);
+
 /* OpenVDB's own version, "10.0.1". */
 const char* mv_version(void);
 

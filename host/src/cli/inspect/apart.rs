@@ -1,6 +1,7 @@
 //! Reads a file in a process of its own, so that a damaged file that crashes the library ends only that process.
 
 use super::Report;
+use crate::process::{limits::no_thread_because, own_file};
 use serde_json::{Value as Json, json};
 use std::io::Read;
 use std::path::Path;
@@ -41,9 +42,9 @@ pub(super) fn answer(report: Result<Report, String>) -> String {
 /// The report on a file that may do anything to its reader; the error is one sentence.
 pub(super) fn look(path: &Path) -> Result<Report, String> {
     let shown = path.display();
-    let cannot = |e: std::io::Error| format!("cannot begin a process that reads {shown}: {e}");
+    let cannot = |e| no_thread_because(&format!("begin a process that reads {shown}"), &e);
     let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
-    let own = std::env::current_exe().map_err(cannot)?;
+    let own = own_file().map_err(cannot)?;
     let mut child = Command::new(own)
         .arg("inspect")
         .arg("--")
@@ -54,7 +55,16 @@ pub(super) fn look(path: &Path) -> Result<Report, String> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(cannot)?;
-    let said = child.stdout.take().map(|out| std::thread::spawn(move || all_of(out)));
+    let listen = |out| std::thread::Builder::new().spawn(move || all_of(out)).map_err(cannot);
+    let said = match child.stdout.take().map(listen).transpose() {
+        Ok(said) => said,
+        Err(e) => {
+            // It may have ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(e);
+        }
+    };
     let status = wait(&mut child, Duration::from_secs(SECONDS + bytes / BYTES_A_SECOND)).map_err(cannot)?;
     let damaged = |why: &str| Err(format!("{shown} is not a complete VDB file: {why}"));
     let Some(status) = status else { return damaged("reading it does not come to an end") };

@@ -12,12 +12,8 @@ const FAR: f64 = 1e4;
 
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     let shown = path.display();
-    let bytes = crate::files::read_file(path, LARGEST).map_err(|e| format!("cannot read {shown}: {e}"))?;
-    if bytes.starts_with(b"PGEOMETRY") {
-        return Err(format!(
-            "{shown} is in Houdini's classic form of .geo, which is no longer read; save it as JSON"
-        ));
-    }
+    let bytes = crate::files::read_headed(path, LARGEST, HEAD, |head, _| of_geo(head));
+    let bytes = bytes.map_err(|e| format!("cannot read {shown}: {e}"))?;
     let holds = seal::holds(&bytes);
     if holds == Some(false) {
         return Err(format!("{shown} is damaged: it is not what its content hash says"));
@@ -50,6 +46,22 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     }
     conventions(&file, &mut report);
     Ok(report)
+}
+
+/// Bytes that tell what a file is.
+const HEAD: usize = 64;
+
+/// Whether a file begins as `.geo` files do; the error is half a sentence.
+fn of_geo(head: &[u8]) -> Result<(), String> {
+    if head.starts_with(b"PGEOMETRY") {
+        return Err(
+            "it is in Houdini's classic form of .geo, which is no longer read; save it as JSON".into()
+        );
+    }
+    match head.iter().find(|b| !b.is_ascii_whitespace()) {
+        Some(b'[' | b'{') => Ok(()),
+        _ => Err("it is not a complete .geo file: it does not begin as JSON does".into()),
+    }
 }
 
 fn plain(json: &Json) -> String {

@@ -2,6 +2,7 @@
 
 use super::super::units;
 use super::{LARGEST, Report, name_of, number};
+use crate::engine::{frame_of_checkpoint, latest_checkpoint};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,7 +50,11 @@ impl Span {
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     let shown = path.display();
     let cannot = |e: &dyn std::fmt::Display| format!("cannot read {shown}: {e}");
-    let bytes = crate::files::read_file(path, LARGEST).map_err(|e| cannot(&e))?;
+    let look = |head: &[u8], _| match head {
+        [] | [b'{', ..] => Ok(()),
+        _ => Err("this is no list of JSON objects".into()),
+    };
+    let bytes = crate::files::read_headed(path, LARGEST, 1, look).map_err(|e| cannot(&e))?;
     let text = String::from_utf8(bytes).map_err(|e| cannot(&e))?;
     if let Some(damage) = crate::engine::damage_of_stats(&text) {
         return Err(format!("{shown} {damage}"));
@@ -63,10 +68,26 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
         };
         sums.add(&json);
     }
-    Ok(sums.report(&name_of(path)))
+    let mut report = sums.report(&name_of(path));
+    if let Some(warning) = sums.behind(path) {
+        report.warn(warning);
+    }
+    Ok(report)
 }
 
 impl Sums {
+    /// A warning where the checkpoints beside the file are of later frames than its last line.
+    fn behind(&self, path: &Path) -> Option<String> {
+        let folder = path.with_file_name("checkpoints");
+        let frame = i64::from(frame_of_checkpoint(&latest_checkpoint(&folder)?)?);
+        // The first frame has no substeps, and a shot may consist of it.
+        let (_, last) = self.frames.filter(|f| f.1 < frame)?;
+        Some(format!(
+            "{} ends at frame {last}, and there is a checkpoint of frame {frame}: lines at its end are missing",
+            name_of(path)
+        ))
+    }
+
     fn add(&mut self, line: &Map<String, Json>) {
         let number = |key: &str| line.get(key).and_then(Json::as_f64);
         self.substeps += 1;

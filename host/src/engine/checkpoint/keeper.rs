@@ -1,6 +1,7 @@
 //! Keeps the newest checkpoints of a folder and removes the others.
 
 use super::{Checkpoint, CheckpointError, all};
+use crate::files::is_link;
 use std::path::PathBuf;
 
 /// Checkpoints kept; older ones are removed once a newer one is on disk.
@@ -26,7 +27,9 @@ impl Keeper {
     /// Writes a checkpoint; then removes those that are no longer needed.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<PathBuf, CheckpointError> {
         let path = checkpoint.write(&self.folder)?;
-        for old in all(&self.folder).into_iter().filter(|p| *p != path).skip(KEPT - 1) {
+        // What a link leads to is not this cook's.
+        let found = if is_link(&self.folder) { Vec::new() } else { all(&self.folder) };
+        for old in found.into_iter().filter(|p| *p != path).skip(KEPT - 1) {
             // A checkpoint too many does no harm.
             let _ = std::fs::remove_file(old);
         }
@@ -35,7 +38,14 @@ impl Keeper {
 
     /// Removes the checkpoints of an earlier cook when a cook begins from the start.
     pub fn clear(&self) -> Result<(), CheckpointError> {
-        for old in all(&self.folder) {
+        let found = all(&self.folder);
+        if is_link(&self.folder) && !found.is_empty() {
+            return Err(CheckpointError(format!(
+                "{} is a link to a folder with checkpoints of another cook: remove them yourself, or the link",
+                self.folder.display()
+            )));
+        }
+        for old in found {
             std::fs::remove_file(&old)
                 .map_err(|e| CheckpointError(format!("cannot remove {}: {e}", old.display())))?;
         }

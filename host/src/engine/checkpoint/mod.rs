@@ -68,24 +68,15 @@ impl Checkpoint {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let bad = |e: String| CheckpointError(format!("checkpoint {}: {e}", path.display()));
-        let bytes = crate::files::read_file(path, LARGEST).map_err(|e| bad(e.to_string()))?;
+        let look = |head: &[u8], length: u64| check_head(head, length.saturating_sub(HEAD as u64));
+        let bytes = crate::files::read_headed(path, LARGEST, HEAD, look).map_err(|e| bad(e.to_string()))?;
         Self::from_bytes(&bytes).map_err(bad)
     }
 
     /// Reads the bytes of a file; the error is one sentence.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let Some((head, payload)) = bytes.split_at_checked(HEAD).filter(|(h, _)| h.starts_with(MAGIC)) else {
-            return Err("this is no Meniscus checkpoint, or it is cut short".into());
-        };
-        let number =
-            |r: std::ops::Range<usize>| head[r].iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
-        let (version, length) = (number(8..12), number(12..20));
-        if version != u64::from(VERSION) {
-            return Err(format!("it is of version {version}, this host reads version {VERSION}"));
-        }
-        if length != payload.len() as u64 {
-            return Err(format!("it is cut short: {} of {length} bytes are there", payload.len()));
-        }
+        let (head, payload) = bytes.split_at(HEAD.min(bytes.len()));
+        check_head(head, payload.len() as u64)?;
         if blake3::hash(payload).as_bytes() != &head[20..HEAD] {
             return Err("its contents do not fit its hash: it is damaged".into());
         }
@@ -114,6 +105,22 @@ impl Checkpoint {
     }
 }
 
+/// Checks the bytes before a payload of so many bytes; the error is one sentence.
+fn check_head(head: &[u8], payload: u64) -> Result<(), String> {
+    if head.len() < HEAD || !head.starts_with(MAGIC) {
+        return Err("this is no Meniscus checkpoint, or it is cut short".into());
+    }
+    let number = |r: std::ops::Range<usize>| head[r].iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
+    let (version, length) = (number(8..12), number(12..20));
+    if version != u64::from(VERSION) {
+        return Err(format!("it is of version {version}, this host reads version {VERSION}"));
+    }
+    if length != payload {
+        return Err(format!("it is cut short: {payload} of {length} bytes are there"));
+    }
+    Ok(())
+}
+
 /// Name of the checkpoint at a frame and, within it, after so many substeps.
 fn file_name(frame: i32, substep: u32) -> String {
     let sign = if frame < 0 { "-" } else { "" };
@@ -134,6 +141,11 @@ fn moment(path: &Path) -> Option<(i32, u32)> {
         Some((frame, substep)) => Some((sign * frame.parse::<i32>().ok()?, substep.parse().ok()?)),
         None => Some((sign * digits.parse::<i32>().ok()?, u32::MAX)),
     }
+}
+
+/// The frame that a checkpoint's name tells.
+pub(crate) fn frame_of(path: &Path) -> Option<i32> {
+    moment(path).map(|(frame, _)| frame)
 }
 
 /// The checkpoints of a folder, latest first.

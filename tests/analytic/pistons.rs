@@ -20,7 +20,9 @@ fn cook(example: &str, set: &[&str], folder: &Path) -> Vec<Value> {
     let (graph, out_arg) = (graph.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
     let mut command = meniscus(&["cook", &graph, "--out", &out_arg, "--set", "preview.sheet=0"]);
     command.args(["--set", "preview.resolution=[16,16]"]);
-    set.iter().for_each(|set| drop(command.args(["--set", set])));
+    for set in set {
+        command.args(["--set", set]);
+    }
     let output =
         command.env("MENISCUS_PLUGIN_PATH", plugin.parent().expect("a folder")).output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -65,7 +67,8 @@ fn a_piston_slows_a_u_tube_by_its_mass() {
 #[test]
 fn a_piston_over_a_sealed_cell_stays_where_it_is() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let stats = cook("spring", &["air.compressible=false", "substeps.min=1", "frames=[1, 49]"], folder.path());
+    let stats =
+        cook("spring", &["air.compressible=false", "substeps.min=1", "frames=[1, 49]"], folder.path());
     let (half, last) = (&stats[stats.len() / 2], &stats[stats.len() - 1]);
     let crept = (of(last, "/bodies/0/position/1") - of(half, "/bodies/0/position/1")).abs();
     let speed = crept / (of(last, "/time") - of(half, "/time")) / 0.01;

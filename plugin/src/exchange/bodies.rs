@@ -90,6 +90,9 @@ fn body(call: &Call, port: u32, item: u32) -> Result<Option<Body>, Failure> {
     Ok(Some(Body { velocity, mass, pieces: (0..pieces).map(piece).collect() }))
 }
 
+/// Which solid owns each cut face, by number, and the names of the solids.
+type Owners = (FaceGrid<u32>, Vec<String>);
+
 impl Exchange {
     /// Writes which solid each cut face belongs to, and the names of the solids; takes both away where no solid is a body.
     pub fn write_owners(
@@ -114,12 +117,7 @@ impl Exchange {
     }
 
     /// Which solid each cut face belongs to, and the names of the solids; `None` where no solid is a body.
-    pub fn owners(
-        &mut self,
-        call: &Call,
-        ports: OwnerPorts,
-        item: u32,
-    ) -> Result<Option<(FaceGrid<u32>, Vec<String>)>, Failure> {
+    pub fn owners(&mut self, call: &Call, ports: OwnerPorts, item: u32) -> Result<Option<Owners>, Failure> {
         let Some(view) = call.grid(ports.owner, item) else { return Ok(None) };
         let broken = || Failure::input(ports.owners, "the table `owners` lacks the names of the solids");
         if view.sampling() != Sampling::FACE || view.components() != 3 {

@@ -261,13 +261,13 @@ fn place_solids_and_surface(
     let h = liquid.h();
     place_solids(liquid, &cells.topology, solids, memory);
     let Liquid { particles, air, transform, solid, .. } = liquid;
-    let open = solid.volume.seen_on(&cells.topology);
     let of_air = params.air_particles.then(|| cells::sort(air, transform, &cells.topology).0);
     let walls = (params.tension > 0.0).then_some(solids);
-    let phi = surface(particles, cells, of_air.as_ref(), transform, Some(&open), walls, &params.surface(h));
+    let phi = surface(particles, cells, of_air.as_ref(), transform, Some(solid), walls, &params.surface(h));
     liquid.surface = levelset::redistance(&phi, h, params.surface_band());
     if let Some(own) = &of_air {
         let on_cells = liquid.surface.on(&cells.topology);
+        let open = solid.volume.seen_on(&cells.topology);
         sample_air(
             (air, own),
             (particles, cells),
@@ -277,7 +277,6 @@ fn place_solids_and_surface(
             params.per_voxel(h),
         );
     }
-    drop(open);
     // The surface's band may reach leaves beyond the cells'. Without their solids those leaves would have no walls.
     if liquid.surface.topology != cells.topology {
         let topology = liquid.surface.topology.clone();

@@ -22,9 +22,19 @@ const AROUND: [(usize, f32); 26] = {
 /// Marks a voxel without a value.
 const NONE: f32 = f32::NAN;
 
+/// Cells that take values only from some of those around them: per leaf the offset of each, ascending, and which of the
+/// 27 around it, itself among them, count: bit 9x + 3y + z for the one at (x, y, z) − 1.
+pub type Limited = [Vec<(usize, u32)>];
+
 /// Gives the cells beyond `known`, layer by layer, the mean of those of the 26 cells around them that have a value,
 /// weighted by 1/distance². `known` is a mask on the field's leaves, whose values there are finite.
-pub fn carry_on(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize) {
+pub fn carry_on(field: &mut Grid<f32>, known: VoxelMask, layers: usize) {
+    carry_on_among(field, known, layers, &[]);
+}
+
+/// [`carry_on`] where the `limited` cells take their value only from some cells. Those of them that get none in this
+/// way take the mean of all around in the end. No entries at all: nowhere limited.
+pub fn carry_on_among(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize, limited: &Limited) {
     const ALL: [u64; 8] = [u64::MAX; 8];
     let topology = field.topology.clone();
     if (0..topology.len()).all(|l| *known.words(l) == ALL) {
@@ -36,28 +46,65 @@ pub fn carry_on(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize) {
         &ALL => values.copy_from_slice(field),
         words => offsets(words).for_each(|n| values[n] = field[n]),
     });
-    for _ in 0..layers {
+    let limits = |l: usize| limited.get(l).map_or(&[][..], |limits| &limits[..]);
+    let last = usize::from(limited.iter().any(|limits| !limits.is_empty()));
+    for round in 0..layers + last {
+        let is_last = round == layers;
         let layer = VoxelMask::from_words(topology.clone(), |l| match known.words(l) {
             &ALL => [0; 8],
             own => {
                 let around = known.grown_in(l, false);
-                std::array::from_fn(|x| around[x] & !own[x])
+                let asked = if is_last { words_of_offsets(limits(l)) } else { ALL };
+                std::array::from_fn(|x| around[x] & !own[x] & asked[x])
             }
         });
         let leaves: Vec<usize> = (0..topology.len()).filter(|&l| *layer.words(l) != [0; 8]).collect();
         let means = |block: &mut Vec<f32>, &l: &usize| {
             halo::gather(&topology, &values, l, HALO, NONE, block);
-            means(block, layer.words(l))
+            let mut means = means(block, layer.words(l));
+            if !is_last {
+                limits(l).iter().for_each(|&(n, among)| means[n] = mean_among(block, n, among));
+            }
+            means
         };
         let means: Vec<[f32; leaf::SIZE]> =
             leaves.par_iter().with_min_len(4).map_init(Vec::new, means).collect();
         for (&l, means) in leaves.iter().zip(&means) {
+            let mut found = *layer.words(l);
             for n in offsets(layer.words(l)) {
+                if means[n].is_nan() {
+                    found[n / 64] &= !(1 << (n % 64));
+                    continue;
+                }
                 (values[l * leaf::SIZE + n], field.values[l * leaf::SIZE + n]) = (means[n], means[n]);
             }
-            known.words_mut(l).iter_mut().zip(layer.words(l)).for_each(|(known, new)| *known |= new);
+            known.words_mut(l).iter_mut().zip(found).for_each(|(known, new)| *known |= new);
         }
     }
+}
+
+/// The set of some cells of a leaf.
+fn words_of_offsets(cells: &[(usize, u32)]) -> [u64; 8] {
+    let mut words = [0; 8];
+    cells.iter().for_each(|&(n, _)| words[n / 64] |= 1 << (n % 64));
+    words
+}
+
+/// The mean of those values around a leaf's voxel `n` that are `among` the 27 around it, weighted by 1/distance²;
+/// [`NONE`] if there are none.
+fn mean_among(block: &[f32], n: usize, among: u32) -> f32 {
+    let [x, y, z] = leaf::local(n);
+    let first = halo::index(HALO, [x - 1, y - 1, z - 1]);
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for (k, (step, w)) in AROUND.into_iter().enumerate() {
+        let bit = if k < 13 { k } else { k + 1 };
+        let value = block[first + step];
+        if among >> bit & 1 == 1 && !value.is_nan() {
+            sum += w * value;
+            weight += w;
+        }
+    }
+    sum / weight
 }
 
 /// The means of the 26 values around the voxels of a leaf in a block, weighted by 1/distance²; values that are [`NONE`]

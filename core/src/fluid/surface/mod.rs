@@ -5,11 +5,12 @@
 //! inverse turns the fraction into a distance. The surface of a flat pool, at any tilt, then lies exactly where the
 //! particles end. Liquid and air are treated alike: nothing is inflated, and a thin film of air does not close sooner
 //! than a thin film of water. Inside solids the level set is continued from beside them, so that liquid wets walls
-//! without a gap [Batty et al. 2007, §4].
+//! without a gap [Batty et al. 2007, §4]: in a cell that a wall cuts, from the side of the wall on which its space is.
 
 pub(crate) mod fraction;
 mod mirror;
 mod restoration;
+mod sides;
 pub mod tension;
 pub mod volume;
 
@@ -17,10 +18,10 @@ use super::particles::Particles;
 use super::particles::cells::Cells;
 use crate::grid::block;
 use crate::grid::halo::is_constant;
-use crate::grid::layers::carry_on;
+use crate::grid::layers::carry_on_among;
 use crate::grid::morphology::VoxelMask;
 use crate::grid::{Grid, Transform, leaf};
-use crate::solid::Solids;
+use crate::solid::{SolidFields, Solids};
 use fraction::Fraction;
 use mirror::mirror;
 use rayon::prelude::*;
@@ -74,25 +75,25 @@ fn middle(f: f32) -> f32 {
 
 /// The liquid's level set, m, on the leaves of `cells`; negative inside.
 ///
-/// `open` is the fraction of each cell's volume that no solid fills, on the same leaves. `air` are the cells of the
-/// air's particles, if the air is sampled. `walls` are the solids in which the level set is mirrored, if it has surface
-/// tension.
+/// `solid` are the solids on the lattice, if there are any. `air` are the cells of the air's particles, if the air is
+/// sampled. `walls` are the solids in which the level set is mirrored, if it has surface tension.
 pub fn surface(
     particles: &Particles,
     cells: &Cells,
     air: Option<&Cells>,
     transform: &Transform,
-    open: Option<&Grid<f32>>,
+    solid: Option<&SolidFields>,
     walls: Option<&Solids>,
     params: &SurfaceParams,
 ) -> Grid<f32> {
-    let fraction = fraction::of_liquid(particles, cells, air, transform, open, params.per_voxel);
+    let open = solid.map(|solid| solid.volume.seen_on(&cells.topology));
+    let fraction = fraction::of_liquid(particles, cells, air, transform, open.as_deref(), params.per_voxel);
     let mut distance = Grid::new(cells.topology.clone(), SUPPORT);
     let leaves = distance.values.par_chunks_mut(leaf::SIZE).zip(fraction.value.par_chunks(leaf::SIZE));
     leaves.with_min_len(8).for_each(|(distance, fraction)| {
         distance.iter_mut().zip(fraction).for_each(|(d, &f)| *d = distance_of(f));
     });
-    continue_into_solids(&mut distance, &fraction, transform, walls, params.into_solids);
+    continue_into_solids(&mut distance, &fraction, transform, (solid, walls), params.into_solids);
     fair(&mut distance);
     restore(&mut distance, &fraction, SUPPORT);
     let h = transform.voxel_size() as f32;
@@ -138,19 +139,20 @@ fn diffused(field: &Grid<f32>, amount: f32) -> Grid<f32> {
 }
 
 /// Gives cells far inside solids their mirror image in `walls` or, layer by layer, the mean of the known cells around
-/// them.
+/// them; a cell with some space of its own that of the cells that are joined to it.
 fn continue_into_solids(
     distance: &mut Grid<f32>,
     fraction: &Fraction,
     transform: &Transform,
-    walls: Option<&Solids>,
+    (solid, walls): (Option<&SolidFields>, Option<&Solids>),
     layers: usize,
 ) {
     let mut known = VoxelMask::of_values(distance.topology.clone(), &fraction.known, |known| known);
     if let Some(solids) = walls {
         mirror(distance, &mut known, transform, solids, layers as f64 * transform.voxel_size());
     }
-    carry_on(distance, known, layers);
+    let limited = solid.map(|solid| sides::of(&solid.open, &known));
+    carry_on_among(distance, known, layers, limited.as_deref().unwrap_or(&[]));
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod extrapolation;
 mod flip;
 mod interrupt;
 mod parting;
+mod rest;
 mod sensitivity;
 mod sources;
 mod spreading;

@@ -33,15 +33,8 @@ pub(super) fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, 
     let measured = |particles: &mut Particles| {
         let cells = sorted(particles);
         let fields = Rasteriser::default().rasterise(&[], domain, &cells.topology, &transform()).clone();
-        let phi = surface(
-            particles,
-            &cells,
-            None,
-            &transform(),
-            Some(&fields.volume),
-            None,
-            &SurfaceParams::default(),
-        );
+        let phi =
+            surface(particles, &cells, None, &transform(), Some(&fields), None, &SurfaceParams::default());
         let phi: Grid<f32> = levelset::redistance(&phi, H as f32, 3.0);
         (
             levelset::volume(

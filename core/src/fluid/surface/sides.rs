@@ -1,0 +1,97 @@
+//! Which cells beside a wall lie on the same side of it.
+
+use crate::grid::block::{self, Block};
+use crate::grid::morphology::{VoxelMask, offsets};
+use crate::grid::{FaceGrid, leaf};
+use rayon::prelude::*;
+
+/// The cells of a block of 27 that are at or beyond their second layer along each axis: those whose lower face lies in
+/// the block.
+const UPPER: [u32; 3] = {
+    let (mut upper, mut n) = ([0; 3], 0);
+    while n < 27 {
+        let at = [n / 9, n / 3 % 3, n % 3];
+        let mut axis = 0;
+        while axis < 3 {
+            if at[axis] > 0 {
+                upper[axis] |= 1 << n;
+            }
+            axis += 1;
+        }
+        n += 1;
+    }
+    upper
+};
+/// Step along each axis in a block of 27.
+const STEP: [u32; 3] = [9, 3, 1];
+/// The cell in its middle.
+const MIDDLE: u32 = 1 << 13;
+
+/// For the cells that are not `known` and have an open face, which of the 27 cells around each are joined to it by open
+/// faces between them. The space of such a cell lies on one side of a thin wall, and cells on the other side say
+/// nothing about it.
+pub(super) fn of(open: &FaceGrid<f32>, known: &VoxelMask) -> Vec<Vec<(usize, u32)>> {
+    const ALL: [u64; 8] = [u64::MAX; 8];
+    let topology = known.topology();
+    let of_leaf = |l: usize| {
+        if *known.words(l) == ALL {
+            return Vec::new();
+        }
+        let faces = block::faces(open, &open.topology.surroundings(topology.origins()[l]));
+        let asked: [u64; 8] = known.words(l).map(|word| !word);
+        offsets(&asked).map(|n| (n, joined(&faces, n))).filter(|(_, among)| *among != MIDDLE).collect()
+    };
+    (0..topology.len()).into_par_iter().with_min_len(4).map(of_leaf).collect()
+}
+
+/// Those of the 27 cells around a leaf's cell `n` that open faces join to it.
+fn joined(faces: &[Block<f32>; 3], n: usize) -> u32 {
+    let [x, y, z] = leaf::local(n);
+    let first = block::index(x - 1, y - 1, z - 1);
+    let open: [u32; 3] = std::array::from_fn(|axis| {
+        let is_open = |d: usize| {
+            let [sx, sy, sz] = block::STRIDE;
+            faces[axis][first + d / 9 * sx + d / 3 % 3 * sy + d % 3 * sz] > 0.0
+        };
+        let bit = |d: usize| u32::from(UPPER[axis] >> d & 1 == 1 && is_open(d)) << d;
+        (0..27).map(bit).fold(0, |a, b| a | b)
+    });
+    let mut reached = MIDDLE;
+    loop {
+        let mut grown = reached;
+        for axis in 0..3 {
+            grown |= (grown << STEP[axis]) & open[axis];
+            grown |= (grown & open[axis]) >> STEP[axis];
+        }
+        if grown == reached {
+            return reached;
+        }
+        reached = grown;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Coord, Topology};
+    use std::sync::Arc;
+
+    #[test]
+    fn walls_part_sides_and_gaps_join_them() {
+        let topology = Arc::new(Topology::covering([Coord::ZERO]));
+        // A wall in the plane x = 3, with and without a gap at y = 4.
+        for gap in [false, true] {
+            let open = FaceGrid::from_fn(topology.clone(), 1.0, |axis, c| match axis == 0 && c.x == 3 {
+                true => f32::from(gap && c.y == 4),
+                false => 0.3,
+            });
+            let known = VoxelMask::from_fn(topology.clone(), |s| topology.coord(s) != Coord::splat(3));
+            let found = of(&open, &known);
+            let all = (1 << 27) - 1;
+            assert_eq!(found, [vec![(leaf::offset(3, 3, 3), if gap { all } else { all << 9 & all })]]);
+        }
+        let shut = FaceGrid::from_fn(topology.clone(), 1.0, |_, _| 0.0);
+        let none = VoxelMask::from_fn(topology.clone(), |s| topology.coord(s) != Coord::splat(3));
+        assert_eq!(of(&shut, &none), [vec![]]);
+    }
+}

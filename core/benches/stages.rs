@@ -135,9 +135,8 @@ fn exchange(group: &mut Group, splash: &Splash, cells: &Cells) {
     });
     per_particle(group, splash, POSITION);
     group.bench_function("level set", |b| {
-        let open = liquid.solid.volume.on(&cells.topology);
         let how = SurfaceParams::default();
-        b.iter(|| surface(&liquid.particles, cells, None, &liquid.transform, Some(&open), None, &how))
+        b.iter(|| surface(&liquid.particles, cells, None, &liquid.transform, Some(&liquid.solid), None, &how))
     });
     let phi =
         surface(&liquid.particles, cells, None, &liquid.transform, None, None, &SurfaceParams::default());

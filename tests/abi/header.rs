@@ -7,7 +7,7 @@ fn header_is_c99_and_cxx17() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, mut compiler) in [("alone.c", c::c99()), ("alone.cpp", c::cxx17())] {
         let source = folder.path().join(name);
-        let text = "#include \"meniscus.h\"\n#include \"meniscus.h\"\n\
+        let text = "#include \"meniscus_find.h\"\n#include \"meniscus.h\"\n#include \"meniscus_find.h\"\n\
                     extern const uint64_t layout;\nconst uint64_t layout = MNS_LAYOUT_HASH;\n";
         std::fs::write(&source, text).expect("the probe is written");
         c::compile(compiler.arg("-c").arg(&source).arg("-o").arg(folder.path().join("alone.o")));

@@ -9,8 +9,10 @@ mod layout;
 mod symbols;
 
 /// Plugins in plain C: the example's and the tests'.
-const C_PLUGINS: [&str; 5] = [
+const C_PLUGINS: [&str; 7] = [
     "examples/c_plugin/drag.c",
+    "examples/c_coupling/piston.c",
+    "host/tests/c_plugins/shares.c",
     "tests/abi/c_coupling.c",
     "tests/abi/c_descriptors.c",
     "tests/abi/c_faults.c",

@@ -5,7 +5,7 @@ use super::discover::{Found, library};
 use super::open::{Plugin, Refusal};
 use super::scan_cache::{Cache, Verdict};
 #[cfg(target_os = "linux")]
-use crate::process::{board::enter, shield};
+use crate::process::{board::enter, shield, stretched};
 use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
@@ -82,9 +82,11 @@ fn hung(seconds: f64) -> String {
     )
 }
 
+/// How long a plugin may take to be opened, s: as the user says, or longer where the machine is busy.
 fn seconds() -> f64 {
     let said = std::env::var("MENISCUS_SCAN_SECONDS").ok().and_then(|s| s.trim().parse().ok());
-    said.filter(|s: &f64| *s > 0.0 && *s < 1e6).unwrap_or(SECONDS)
+    let given = said.filter(|s: &f64| *s > 0.0 && *s < 1e6);
+    given.unwrap_or_else(|| stretched(Duration::from_secs_f64(SECONDS)).as_secs_f64().round())
 }
 
 enum Scanned {

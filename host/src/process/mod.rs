@@ -21,6 +21,7 @@ mod modules;
 mod news;
 #[cfg(target_os = "linux")]
 mod overheard;
+mod patience;
 #[cfg(target_os = "linux")]
 pub(crate) mod shield;
 mod supervise;
@@ -31,6 +32,8 @@ pub use early::before_libraries;
 pub(crate) use heap::{end_for_want, trying};
 pub(crate) use held::Held;
 pub(crate) use modules::note_module;
+#[cfg(unix)]
+pub(crate) use patience::stretched;
 pub(crate) use supervise::{End, How, watched};
 
 /// The file of this program.

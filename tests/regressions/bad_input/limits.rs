@@ -93,7 +93,7 @@ fn check_is_as_strict_as_the_first_moment_of_a_cook() {
             }),
             vec!["node `look`", "objects", "there are water"],
         ),
-        (two, vec!["node `air`", "at most one object", "`water`, `oil`"]),
+        (two, vec!["node `air`", "at most one object", "`oil`, `water`"]),
     ];
     let meshes = [
         ("open.obj", tetrahedron("f 1 3 2\nf 1 2 4\nf 2 3 4\n"), "not watertight"),

@@ -1,7 +1,7 @@
 //! Reads a file in a process of its own, so that a damaged file that crashes the library ends only that process.
 
 use super::Report;
-use crate::process::{limits::no_thread_because, own_file};
+use crate::process::{limits::no_thread_because, own_file, stretched};
 use serde_json::{Value as Json, json};
 use std::io::Read;
 use std::path::Path;
@@ -65,7 +65,8 @@ pub(super) fn look(path: &Path) -> Result<Report, String> {
             return Err(e);
         }
     };
-    let status = wait(&mut child, Duration::from_secs(SECONDS + bytes / BYTES_A_SECOND)).map_err(cannot)?;
+    let status =
+        wait(&mut child, stretched(Duration::from_secs(SECONDS + bytes / BYTES_A_SECOND))).map_err(cannot)?;
     let damaged = |why: &str| Err(format!("{shown} is not a complete VDB file: {why}"));
     let Some(status) = status else { return damaged("reading it does not come to an end") };
     let said = said.and_then(|s| s.join().ok()).unwrap_or_default();

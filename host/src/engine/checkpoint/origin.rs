@@ -222,8 +222,11 @@ fn made(node: &Bound, network: &Network) -> Made {
 
 /// True for a node that owns part of the state. A force changes what others own, and owns nothing of it.
 fn keeps_state(node: &Bound, network: &Network) -> bool {
-    let is_kept =
-        |p: &PortSpec| p.lifetime == Lifetime::State && Stage::ALL.iter().any(|s| p.access(*s).writes);
+    // A force that moves whatever can be moved keeps nothing.
+    let is_kept = |p: &PortSpec| {
+        let writes = Stage::ALL.iter().any(|s| p.access(*s).writes);
+        p.lifetime == Lifetime::State && writes && !p.is_every_movable()
+    };
     let ports = |n: &'_ Bound| n.node_type.contract.iter().flat_map(|c| c.ports.clone()).collect::<Vec<_>>();
     let elsewhere = |p: &PortSpec| {
         let others = network.nodes.iter().filter(|n| n.node_type.id != node.node_type.id);

@@ -1,7 +1,7 @@
 //! Bodies that share a projection with a liquid: what they bring to it, and what they get back.
 
-use crate::grid::FaceGrid;
-use glam::DVec3;
+use crate::grid::{Coord, FaceGrid};
+use glam::{DVec3, IVec3};
 
 /// A rigid velocity field: of a piece of a body, per unit of one degree of freedom.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,6 +49,22 @@ pub struct Bodies<'a> {
     pub owner: &'a FaceGrid<u32>,
     /// Body and piece of each solid, by its number; `None` where no solve moves it.
     pub pieces: &'a [Option<(usize, usize)>],
+}
+
+impl Bodies<'_> {
+    /// The body and piece that a lower face belongs to.
+    pub fn of_face(&self, axis: usize, cell: Coord) -> Option<(usize, usize)> {
+        let number = self.owner.get(axis, cell) as usize;
+        self.pieces.get(number.wrapping_sub(1)).copied().flatten()
+    }
+
+    /// Whether a face of a cell belongs to a body.
+    pub fn touch(&self, cell: Coord) -> bool {
+        let of_axis = |axis: usize| {
+            [cell, cell + IVec3::AXES[axis]].into_iter().any(|c| self.of_face(axis, c).is_some())
+        };
+        (0..3).any(of_axis)
+    }
 }
 
 /// What a projection gives back to a body.

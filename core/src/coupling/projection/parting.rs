@@ -95,6 +95,11 @@ impl Parted {
                     let near = walls.regions.highest_around(origin, &in_leaves, pressure);
                     Leaf::of(walls, parting, origin, near.max(parting.cavitation))
                 });
+                // Liquid does not part from bodies: their velocity is not known yet.
+                let cell = origin + IVec3::from_array(leaf::local(n));
+                if walls.fields.bodies.is_some_and(|bodies| bodies.touch(cell)) {
+                    continue;
+                }
                 let Some((area, free, weight)) = at.patch(n) else { continue };
                 let leaves = |level: f64| free + weight * (level - x.cells[slot]);
                 let least = LEAST_WAY.get() * walls.fields.voxel_size() * area / walls.dt;
@@ -103,7 +108,7 @@ impl Parted {
                     continue;
                 }
                 let liquid = component_of(around.label(n));
-                let reached = at.reached(origin + IVec3::from_array(leaf::local(n)), had_parted);
+                let reached = at.reached(cell, had_parted);
                 let into = match reached {
                     Some(r) if had_parted || leaves(pressure(r)) > least => Into::Air(r),
                     None if !in_closed[liquid] && leaves(parting.cavitation) > least => Into::Void,

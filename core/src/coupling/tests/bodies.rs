@@ -185,3 +185,18 @@ fn a_piston_bounces_on_compressible_air_at_its_springs_period_and_loses_nothing(
         assert!((end / first - 1.0).abs() < 0.02, "{first} m/s in the first period, {end} in the last");
     }
 }
+
+#[test]
+fn liquid_does_not_part_from_a_body() {
+    let mut duct = Duct::new(2, false, 3.0, GRAVITY, |x| (8.4 - x).max(x - 22.7));
+    duct.scene.vel = FaceGrid::new(duct.scene.vel.topology.clone(), 0.0);
+    let (_, _, clinging) = duct.bubbles();
+    let bodies = [duct.body.clone()];
+    let mut fields = duct.scene.fields();
+    fields.bodies = Some(Bodies { bodies: &bodies, owner: &duct.owner, pieces: &[Some((0, 0))] });
+    fields.parting = Some(crate::coupling::Parting { cavitation: -1.0, previous: None, driven: None });
+    let mut vel = duct.scene.vel.clone();
+    let projected =
+        constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+    assert_eq!(projected.bodies[0], clinging);
+}

@@ -43,7 +43,7 @@ enum { COLLISION, MOTION, DYNAMICS, BODY, STATE, MOVED };
     PORT(MNS_TABLE, "motion", MNS_OF_OBJECT, .help = "Its velocity, now and in the next substep.", COMMON(i, p, 0, 0)), \
     PORT(MNS_TABLE, "dynamics", MNS_OF_OBJECT, .help = "Its share of a pressure solve.", COMMON(i, 0, c, 0)), \
     PORT(MNS_GEOMETRY, "body", MNS_OF_OBJECT, .flags = MNS_MOVABLE | MNS_RESULT, .help = "A point in its middle.", \
-         .report = "bodies position=P v=v", COMMON(i, p, 0, a)), \
+         .report = "bodies name=@object position=P v=v", COMMON(i, p, 0, a)), \
     PORT(MNS_TABLE, "piston", MNS_OF_OBJECT, .help = "place, velocity, coming (m, m/s): its state.", COMMON(i, p, c, a))
 static const mns_port_t piston_ports[] = {PISTON_PORTS(MNS_WRITE, 0, 0, 0)};
 static const mns_port_t solver_ports[] = {

@@ -48,16 +48,18 @@ fn an_inner_coupling_contributes_and_the_outermost_solves_once() {
         "cloth: predict of wool",
         "cloth: predict of silk",
         "in: predict: silk wool",
+        "out: predict: iron zinc | silk wool",
         "metal: contribute: iron zinc |",
         "cloth: contribute: silk wool |",
         "in: contribute: silk wool",
         "out: contribute: iron zinc | silk wool",
         "out: solve: iron zinc | silk wool",
+        "out: correct: iron zinc | silk wool",
         "metal: correct of zinc",
         "metal: correct of iron",
+        "in: correct: silk wool",
         "cloth: correct of wool",
         "cloth: correct of silk",
-        "in: correct: silk wool",
     ];
     assert_eq!(said(&bench, &nodes), expected);
     // What is wired first does not matter to whoever takes all.
@@ -163,6 +165,12 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
                { "name": "in", "type": "test.inner", "inputs": ["cloth"] },
                { "name": "out", "type": "test.outer", "inputs": ["in", "cloth"] }"#,
             "takes part in both `in` and `out`; wire one into the other",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
+               { "name": "more", "type": "test.soft_solver", "inputs": ["silk"] },
+               { "name": "out", "type": "test.few", "inputs": ["cloth", "more"] }"#,
+            "node `out`: has no place for `more` of medium `soft`; it couples any other, `soft` (1 at most)",
         ),
         (
             r#"{ "name": "cloth", "type": "test.mixed", "inputs": ["wool"] }"#,

@@ -64,7 +64,7 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
  * of the system at ports of its objects; the outermost coupling reads all shares in `solve`, solves once, and writes
  * back what each asked for. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };
-#define MNS_STAGES 8u /* room in mns_port_t.access */
+#define MNS_STAGES 16u /* room in mns_port_t.access */
 
 /* A mask bit of a node kind or of a stage. */
 #define MNS_BIT(n) (1u << (n))
@@ -110,7 +110,8 @@ enum { MNS_STATE = 0, MNS_SUBSTEP = 1 };
 /* Access of a stage to a port. WRITE makes it anew and reads nothing of what was there. */
 enum { MNS_NO_ACCESS = 0, MNS_READ = 1, MNS_WRITE = 2, MNS_READ_WRITE = 3 };
 
-/* How what several writers of one substep put into a port goes together, voxel by voxel. */
+/* How what several nodes put into a port in one substep goes together, voxel by voxel. A stage that reads and writes
+ * a port replaces what is there, and so does a node that writes again. */
 enum { MNS_REPLACE = 0, MNS_ADD = 1, MNS_MIN = 2 };
 
 /* What a grid means to other programs. */
@@ -189,7 +190,8 @@ typedef struct mns_param_t {
 } mns_param_t;
 
 /* Merge rule, lifetime, class and flags belong to a port with its owner and role: data of one name on two objects
- * are two things. Where several nodes have ports for the same data of the same object, these must agree. */
+ * are two things. All that use the same data of the same object must name the same shape, and all that write it the same lifetime
+ * and class. */
 typedef struct mns_port_t {
     uint32_t size;
     int32_t carries;    /* MNS_GRID, MNS_GEOMETRY, MNS_TABLE */
@@ -213,12 +215,14 @@ typedef struct mns_port_t {
     uint32_t reserved;
     const char *report; /* geometry: how its points are listed in stats.jsonl: a key ("bubbles", "bodies"), then names
                            of point attributes, each as `name` or `name_there=name`, separated by blanks; with a ?
-                           behind it, it is written as true or false. NULL: not at all */
+                           behind it, it is written as true or false; `name=@object`: the object's name. NULL: not at
+                           all */
 } mns_port_t;
 
 /* A part in a coupling, played by the participants (solvers, couplings) whose medium it names. Roles are
- * listed in the order in which they predict: solids before fluids. A participant plays every role whose medium one of
- * its objects has; where none has, the first role that takes any medium. */
+ * listed in the order in which they predict: solids before fluids. A participant plays, for each medium of its objects,
+ * the first role of that medium with room for it; a medium that no role names plays the first role that takes any. One that finds
+ * no place is refused. */
 typedef struct mns_role_t {
     uint32_t size;
     uint32_t min_count, max_count; /* participants; max 0: any number. With a max, nor may they solve more objects
@@ -256,7 +260,9 @@ typedef struct mns_node_t {
     uint32_t port_count;
     uint32_t param_count;
     uint32_t role_count;
-    uint32_t step_count;   /* 0: predict all roles, contribute all roles, contribute, solve, correct all roles */
+    uint32_t step_count;   /* 0: predict all roles and itself, contribute all roles and itself, solve, correct itself
+                              and all roles. The outermost coupling's schedule counts: a coupling in it runs its own
+                              predict and contribute after its participants', its correct before theirs */
     uint32_t reserved;
     const mns_port_t *ports;
     const mns_param_t *params;

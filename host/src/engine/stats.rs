@@ -195,17 +195,22 @@ fn measure(key: &str, values: &[f64]) -> Measure {
 fn lists(reports: &BTreeMap<Slot, Report>, state: &State) -> BTreeMap<String, Vec<Entry>> {
     let mut lists: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for (slot, report) in reports {
+        let object = state.holders.get(&slot.holder).map_or("", |o| o.name.as_str());
         if let Some(Data::Geometry(g)) = state.get(slot) {
-            lists.entry(report.key.clone()).or_default().extend((0..g.points).map(|i| entry(g, report, i)));
+            let entries = (0..g.points).map(|i| entry(g, report, object, i));
+            lists.entry(report.key.clone()).or_default().extend(entries);
         }
     }
     lists
 }
 
 /// What is reported of a point; what it has not, or what is not finite, is left out.
-fn entry(g: &Geometry, report: &Report, i: usize) -> Entry {
+fn entry(g: &Geometry, report: &Report, object: &str, i: usize) -> Entry {
     let value = |reported: &Reported| {
         let name = reported.name.as_str();
+        if name == Reported::OBJECT {
+            return Some(Json::from(object));
+        }
         let a = g.attribute(Owner::Point, name)?;
         let moved = |c: usize| if name == "P" { g.origin.get(c).copied().unwrap_or(0.0) } else { 0.0 };
         let number =

@@ -153,6 +153,11 @@ pub struct Reported {
     pub is_truth: bool,
 }
 
+impl Reported {
+    /// Stands for the name of the object.
+    pub const OBJECT: &'static str = "@object";
+}
+
 /// How the points of a geometry are listed in stats.jsonl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -249,7 +254,7 @@ pub struct Contract {
     pub ports: Vec<PortSpec>,
     /// Its roles, solids first.
     pub roles: Vec<Role>,
-    /// Its schedule; empty: predict all roles, contribute all roles, contribute, solve, correct all roles.
+    /// Its schedule; empty: [`Self::schedule`] says which.
     pub steps: Vec<Step>,
     /// What it solves may gain and lose mass.
     pub accepts_sources: bool,
@@ -289,8 +294,9 @@ impl Contract {
         }
         let all = |stage| (0..self.roles.len()).map(move |r| Step { role: Some(r), stage });
         let own = |stage| Step { role: None, stage };
+        let ahead = all(Stage::Predict).chain([own(Stage::Predict)]);
         let shares = all(Stage::Contribute).chain([own(Stage::Contribute), own(Stage::Solve)]);
-        all(Stage::Predict).chain(shares).chain(all(Stage::Correct)).collect()
+        ahead.chain(shares).chain([own(Stage::Correct)]).chain(all(Stage::Correct)).collect()
     }
 
     /// True where a stage sees all objects of a solver in one call.

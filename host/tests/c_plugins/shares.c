@@ -41,8 +41,8 @@ static const mns_role_t outer_roles[] = {{.size = sizeof(mns_role_t), .name = "h
                                          {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft"}};
 static const mns_role_t any_roles[] = {{.size = sizeof(mns_role_t), .name = "rest"},
                                        {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft"}};
-static const mns_role_t twins[] = {{.size = sizeof(mns_role_t), .name = "all", .medium = "soft"},
-                                   {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft"}};
+static const mns_role_t few[] = {{.size = sizeof(mns_role_t), .name = "rest"},
+                                 {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft", .max_count = 1}};
 
 /* ---- A force on whatever moves ------------------------------------------------------------------------- */
 
@@ -78,7 +78,7 @@ static const mns_node_t nodes[] = {
     NODE("test.any", MNS_NODE_COUPLING, outer_ports, 2, .roles = any_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.deaf", MNS_NODE_COUPLING, NULL, 0, .roles = inner_roles, .role_count = 1, .stages = MNS_BIT(MNS_SOLVE),
          .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
-    NODE("test.twins", MNS_NODE_COUPLING, outer_ports, 2, .roles = twins, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
+    NODE("test.few", MNS_NODE_COUPLING, outer_ports, 2, .roles = few, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.mixed", MNS_NODE_SOLVER, mixed_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
     NODE("test.forgetful", MNS_NODE_SOLVER, fog_ports, 1, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
     NODE("test.needy", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS,

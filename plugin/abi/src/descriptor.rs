@@ -104,7 +104,7 @@ pub struct Port {
 
 impl Port {
     /// Room in [`Port::access`].
-    pub const STAGES: usize = 8;
+    pub const STAGES: usize = 16;
 
     /// Access of a stage to this port.
     pub fn access(&self, stage: Stage) -> crate::Access {

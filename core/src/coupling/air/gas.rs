@@ -1,7 +1,6 @@
 //! Air that can be compressed: a bubble is a spring.
 
 use super::identity::Identities;
-use super::regions::Regions;
 use crate::coupling::fields::LiquidFields;
 
 /// Share of the rate at which volumes are corrected that is left where air is a spring. What measures a bubble errs by a few
@@ -24,21 +23,16 @@ impl Spring {
     }
 }
 
-/// The springs of the `constrained` air regions.
+/// The springs of the air regions that have a row.
 ///
 /// A bubble of which V₀ had the pressure of open air has, at volume V, λ = p₀ ((V₀/V)^γ − 1) and stiffness K = γ (p₀ + λ) / V.
 /// The pressure over the kick is that of the mean volume ¼ V₋ + ½ V + ¼ V₊ of the last drift, now, and the next one
 /// [Newmark 1959, β = ¼], so that no step length adds energy or takes any:
 /// λ = λ(V) − ¼ K (ΔV₊ − ΔV₋).
-pub(crate) fn springs(
-    fields: &LiquidFields,
-    regions: &Regions,
-    identities: &Identities,
-    constrained: &[bool],
-) -> Vec<Option<Spring>> {
+pub(crate) fn springs(fields: &LiquidFields, identities: &Identities, rowed: &[bool]) -> Vec<Option<Spring>> {
     let spring = |r: usize| {
         let (gas, book) = (fields.gas?, identities.regions[r].book);
-        let is_one = constrained[r] && regions.air[r].liquid_faces > 0 && book.rest > 0.0 && book.gas > 0.0;
+        let is_one = rowed[r] && book.rest > 0.0 && book.gas > 0.0;
         is_one.then(|| {
             let pressure = gas.pressure * (book.gas / book.rest).powf(gas.heat_ratio);
             let stiffness = gas.heat_ratio * pressure / book.rest;
@@ -47,7 +41,7 @@ pub(crate) fn springs(
             Spring { compliance: 4.0 / (stiffness * fields.drift), level }
         })
     };
-    (0..regions.air.len()).map(spring).collect()
+    (0..rowed.len()).map(spring).collect()
 }
 
 /// Enters into the books how much each bubble grows in the drift that follows, m³.

@@ -25,8 +25,9 @@ impl ClosedVolume {
 }
 
 /// Groups liquid components with the `constrained` air regions that they touch, and keeps the groups without contact to
-/// a region of given pressure [Goldade and Batty 2017, §4.2].
-pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool]) -> Vec<ClosedVolume> {
+/// a region of given pressure [Goldade and Batty 2017, §4.2]. Air that touches no liquid is a volume by itself where it has
+/// a row.
+pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool], rowed: &[bool]) -> Vec<ClosedVolume> {
     let liquids = regions.liquid_cells.len();
     let mut sets = super::regions::DisjointSets::new(liquids + regions.air.len());
     let touching =
@@ -57,6 +58,9 @@ pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool]) -> Vec<Clo
             volumes[group[root]].air.push(r);
         }
     }
+    let alone = |&r: &usize| rowed[r] && regions.air[r].liquids.is_empty();
+    volumes
+        .extend((0..rowed.len()).filter(alone).map(|r| ClosedVolume { air: vec![r], ..Default::default() }));
     volumes
 }
 

@@ -41,6 +41,14 @@ impl<'a> Attached<'a> {
         Ok(Self { bodies: bodies.bodies, shares, inverse: inverse.collect::<Result<_, _>>()?, dt })
     }
 
+    /// The air regions that bodies reach.
+    pub(crate) fn reached(&self, regions: usize) -> Vec<bool> {
+        let mut reached = vec![false; regions];
+        let fluxes = self.shares.iter().flatten().flat_map(|share| &share.outflow);
+        fluxes.flat_map(|flux| &flux.air).filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
+        reached
+    }
+
     /// The net outflow of each degree of freedom.
     pub(crate) fn nets(&self) -> Vec<Net> {
         let net = |share: &Share| {
@@ -79,32 +87,43 @@ impl<'a> Attached<'a> {
         self.bodies.iter().zip(&system.attached).zip(&self.inverse).map(moved).collect()
     }
 
-    /// The solids' velocities with the bodies as they moved; `None` where there are no bodies.
-    pub(crate) fn walls(&self, fields: &LiquidFields, moved: &[Moved]) -> Option<FaceGrid<f32>> {
-        if self.bodies.is_empty() {
-            return None;
-        }
+    /// The solids' velocities, with the bodies moving as they would without the solve; `None` where there are no bodies.
+    pub(crate) fn start(&self, fields: &LiquidFields) -> Option<FaceGrid<f32>> {
+        let velocities = self.bodies.iter().map(|body| body.velocity.as_slice());
+        self.walls(fields, velocities)
+    }
+
+    /// The solids' velocities, with the bodies as the solve moved them; `None` where there are no bodies.
+    pub(crate) fn end(&self, fields: &LiquidFields, moved: &[Moved]) -> Option<FaceGrid<f32>> {
+        self.walls(fields, moved.iter().map(|moved| moved.velocity.as_slice()))
+    }
+
+    /// The solids' velocities, with the bodies moving at `velocities`.
+    fn walls<'v>(
+        &self,
+        fields: &LiquidFields,
+        velocities: impl Iterator<Item = &'v [f64]>,
+    ) -> Option<FaceGrid<f32>> {
+        let bodies = fields.bodies?;
         let mut walls = fields.vel_solid.clone();
-        let changes = self.bodies.iter().zip(moved).zip(&self.shares);
-        for ((body, moved), shares) in changes {
-            for (i, share) in shares.iter().enumerate() {
-                let change = moved.velocity[i] - body.velocity[i];
-                add(&mut walls, &share.basis, change);
+        for (b, (shares, velocity)) in self.shares.iter().zip(velocities).enumerate() {
+            let Some(first) = shares.first() else { continue };
+            for (l, &origin) in first.basis.topology.origins().iter().enumerate() {
+                let Some(at) = walls.topology.leaf_of(origin) else { continue };
+                for (axis, walls) in walls.values.iter_mut().enumerate() {
+                    for n in 0..leaf::SIZE {
+                        let cell = origin + IVec3::from_array(leaf::local(n));
+                        if bodies.of_face(axis, cell).is_some_and(|(body, _)| body == b) {
+                            let of_share =
+                                |share: &Share| f64::from(share.basis.values[axis][l * leaf::SIZE + n]);
+                            let moved: f64 = shares.iter().zip(velocity).map(|(s, v)| v * of_share(s)).sum();
+                            walls[at * leaf::SIZE + n] = moved as f32;
+                        }
+                    }
+                }
             }
         }
         Some(walls)
-    }
-}
-
-/// Adds a multiple of a field to another where both have leaves.
-fn add(to: &mut FaceGrid<f32>, field: &FaceGrid<f32>, times: f64) {
-    for (l, &origin) in field.topology.origins().iter().enumerate() {
-        let Some(at) = to.topology.leaf_of(origin) else { continue };
-        for axis in 0..3 {
-            let from = &field.values[axis][l * leaf::SIZE..][..leaf::SIZE];
-            let to = &mut to.values[axis][at * leaf::SIZE..][..leaf::SIZE];
-            to.iter_mut().zip(from).for_each(|(to, &from)| *to += (times * f64::from(from)) as f32);
-        }
     }
 }
 

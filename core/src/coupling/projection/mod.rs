@@ -143,9 +143,14 @@ pub(crate) fn project(
     let regions = Regions::find(fields);
     let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
-    let springs = gas::springs(fields, &regions, &identities, &constrained);
+    let attached = Attached::find(fields, &regions, dt).map_err(Error::Mass)?;
+    // Air has a row where something that moves borders it: liquid, or a body.
+    let reached = attached.reached(regions.air.len());
+    let has_row = |(r, air): (usize, &Region)| constrained[r] && (air.liquid_faces > 0 || reached[r]);
+    let rowed: Vec<bool> = regions.air.iter().enumerate().map(has_row).collect();
+    let springs = gas::springs(fields, &identities, &rowed);
     // Air that yields has no free constant, and its volume can change.
-    let mut closed = closed_volumes(&regions, &constrained);
+    let mut closed = closed_volumes(&regions, &constrained, &rowed);
     closed.retain(|volume| volume.air.iter().all(|&r| springs[r].is_none()));
     let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
     let gain = if fields.gas.is_some() { gas::SLOWER * fields.volume_gain } else { fields.volume_gain };
@@ -153,10 +158,12 @@ pub(crate) fn project(
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let grow = growth(&regions, &mut identities, &constrained, &there, control);
     let fitted = fit(fields, &regions, &room, &constrained);
-    let fields = &LiquidFields { surface: fitted.as_ref().map_or(fields.surface, |f| &f.surface), ..*fields };
-    let attached = Attached::find(fields, &regions, dt).map_err(Error::Mass)?;
+    let start = attached.start(fields);
+    let surface = fitted.as_ref().map_or(fields.surface, |f| &f.surface);
+    let vel_solid = start.as_ref().unwrap_or(fields.vel_solid);
+    let fields = &LiquidFields { surface, vel_solid, ..*fields };
     let gauge = Gauge::of(&closed, &attached.nets());
-    let air = air_unknowns(&regions, &constrained, gauge.chosen(&closed));
+    let air = air_unknowns(&regions, &rowed, gauge.chosen(&closed));
     let topology = assemble::liquid_leaves(&regions);
     let mut system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
@@ -185,7 +192,7 @@ pub(crate) fn project(
     let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
 
     let moved = attached.moved(&system, &x);
-    let vel_solid = attached.walls(fields, &moved);
+    let vel_solid = attached.end(fields, &moved);
     let fields = &LiquidFields { vel_solid: vel_solid.as_ref().unwrap_or(fields.vel_solid), ..*fields };
     let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
     let values = pressures(&system, &x);
@@ -209,7 +216,7 @@ pub(crate) fn project(
         pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
         bubbles: {
             let shown = fitted.as_ref().map_or(&regions.air, |f| &f.air);
-            bubbles(&regions, shown, &identities, &constrained, &air, &x)
+            bubbles(&regions, shown, &identities, &rowed, &air, &x)
         },
         parted: fields.parting.is_some().then(|| parted.speeds(&topology, &opening)),
         info,
@@ -224,15 +231,14 @@ pub(crate) fn project(
     })
 }
 
-/// Numbers the constrained regions that border liquid, except one per closed volume whose pressure has a free constant: the
+/// Numbers the regions that have a row, except one per closed volume whose pressure has a free constant: the
 /// constraint of its largest region follows from the others. The pressure of that region is 0, which fixes the constant.
 fn air_unknowns<'c>(
     regions: &Regions,
-    constrained: &[bool],
+    rowed: &[bool],
     gauged: impl Iterator<Item = &'c ClosedVolume>,
 ) -> AirUnknowns {
-    let mut unknown: Vec<bool> =
-        constrained.iter().zip(&regions.air).map(|(&c, a)| c && a.liquid_faces > 0).collect();
+    let mut unknown = rowed.to_vec();
     for r in gauged.filter_map(|v| v.largest(regions)) {
         unknown[r] = false;
     }
@@ -307,7 +313,7 @@ fn bubbles(
     regions: &Regions,
     shown: &[Region],
     identities: &Identities,
-    constrained: &[bool],
+    rowed: &[bool],
     air: &AirUnknowns,
     x: &Unknowns,
 ) -> Vec<Bubble> {
@@ -318,7 +324,7 @@ fn bubbles(
         rest_volume: identities.regions[r].book.rest,
         pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
         centroid: shown.centroid,
-        constrained: constrained[r] && region.liquid_faces > 0,
+        constrained: rowed[r],
         exterior: region.exterior,
         liquid_faces: region.liquid_faces,
         liquid_area: region.liquid_area,

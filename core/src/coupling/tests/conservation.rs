@@ -117,7 +117,9 @@ fn assembled_operators_are_symmetric_and_semidefinite() {
         let regions = Regions::find(&fields);
         let topology = assemble::liquid_leaves(&regions);
         let constrained: Vec<bool> = regions.air.iter().map(|a| !a.exterior).collect();
-        let closed = volumes::closed_volumes(&regions, &constrained);
+        let rowed: Vec<bool> =
+            regions.air.iter().zip(&constrained).map(|(a, &c)| c && a.liquid_faces > 0).collect();
+        let closed = volumes::closed_volumes(&regions, &constrained, &rowed);
         assert!(!closed.is_empty());
         let air = (0..regions.air.len()).map(|r| Some(r as u32)).collect();
         let system = assemble::system(&fields, &regions, &topology, &air, DT);

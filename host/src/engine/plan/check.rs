@@ -187,6 +187,9 @@ impl<'a> Checker<'a> {
             let message = format!("acts on `{object}`, which has nothing that forces could move");
             self.found.insert((call.node, message));
         }
+        if port.is_every_movable() {
+            return;
+        }
         for slot in self.slots(call, port).into_iter().filter(|s| !self.made.contains_key(s)) {
             let whose = match slot.holder {
                 Holder::Object(o) => format!("of `{}`", self.network.nodes[o].name),

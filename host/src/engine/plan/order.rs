@@ -12,8 +12,10 @@ struct Turn<'a> {
     entry: u32,
     /// The medium it is for; empty for any.
     medium: &'a str,
-    /// No entry of the same stage follows at once in which the participant plays, so that a coupling among the
-    /// participants, whose own take part by their media, runs its own stage now.
+    /// No entry of the same stage stands just before this one in which the participant plays.
+    first: bool,
+    /// No such entry follows at once. A coupling among the participants runs its own stage once, though its own
+    /// participants take their turns by their media: after the last of them, in `correct` before the first.
     last: bool,
 }
 
@@ -50,7 +52,7 @@ impl Planner<'_> {
         for root in roots {
             if self.kind(root) == NodeKind::Solver {
                 for stage in [Stage::Predict, Stage::Solve, Stage::Correct] {
-                    self.take_turn(root, Turn { stage, entry: 0, medium: "", last: true });
+                    self.take_turn(root, Turn { stage, entry: 0, medium: "", first: true, last: true });
                 }
             } else {
                 self.schedule(root);
@@ -84,19 +86,21 @@ impl Planner<'_> {
                 continue;
             };
             let medium = contract.roles.get(role).map_or("", |r| r.medium.as_str());
-            let mut following = steps[entry + 1..].iter().take_while(|s| s.stage == step.stage);
+            let alike = |s: &&Step| s.stage == step.stage;
+            let before = || steps[..entry].iter().rev().take_while(alike);
+            let after = || steps[entry + 1..].iter().take_while(alike);
             for &member in roles.get(role).into_iter().flatten() {
-                let last = !following.clone().any(|s| plays(s, member));
-                self.take_turn(member, Turn { stage: step.stage, entry: entry as u32, medium, last });
+                let first = !before().any(|s| plays(s, member));
+                let last = !after().any(|s| plays(s, member));
+                self.take_turn(member, Turn { stage: step.stage, entry: entry as u32, medium, first, last });
             }
-            following.by_ref().for_each(drop);
         }
     }
 
-    /// A stage of a participant. A coupling among the participants passes the stage on to its own participants and then
-    /// runs its own; the solve stage it runs itself.
+    /// A stage of a participant. A coupling among the participants passes the stage on to its own participants and
+    /// runs its own after them, in `correct` before them; the solve stage it runs itself.
     fn take_turn(&mut self, member: usize, turn: Turn) {
-        let Turn { stage, entry, medium, last } = turn;
+        let Turn { stage, entry, medium, last, .. } = turn;
         if let Some(inner) = self.plan.couplings.get(&member).cloned() {
             let mut members: Vec<usize> = Vec::new();
             inner.roles.iter().flatten().for_each(|m| {
@@ -104,10 +108,15 @@ impl Planner<'_> {
                     members.push(*m)
                 }
             });
+            // What a solve gave is handed on before anyone takes it.
+            let first = stage == Stage::Correct && turn.first;
+            if first {
+                self.call(member, stage, None, entry);
+            }
             if stage != Stage::Solve {
                 members.into_iter().for_each(|m| self.take_turn(m, turn));
             }
-            if last {
+            if last && stage != Stage::Correct {
                 self.call(member, stage, None, entry);
             }
             return;

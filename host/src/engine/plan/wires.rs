@@ -54,8 +54,13 @@ impl Planner<'_> {
             let mut wires = CouplingWires { roles: vec![Vec::new(); roles.len()], ..Default::default() };
             for member in members {
                 let played = self.played(member, roles, &wires);
-                if played.is_empty() {
-                    let wanted: Vec<String> = roles.iter().map(|r| format!("`{}`", r.medium)).collect();
+                if played.is_none() {
+                    let wanted = |r: &Role| match (r.medium.as_str(), r.max_count) {
+                        ("", _) => "any other".into(),
+                        (medium, Some(most)) => format!("`{medium}` ({most} at most)"),
+                        (medium, None) => format!("`{medium}`"),
+                    };
+                    let wanted: Vec<String> = roles.iter().map(wanted).collect();
                     let media: Vec<&str> = self.media(member).into_iter().collect();
                     let (name, media, wanted) =
                         (&self.node(member).name, media.join(", "), wanted.join(", "));
@@ -63,9 +68,9 @@ impl Planner<'_> {
                         format!("has no place for `{name}` of medium `{media}`; it couples {wanted}");
                     self.complain(i, message);
                 }
-                played.into_iter().for_each(|r| wires.roles[r].push(member));
+                played.into_iter().flatten().for_each(|r| wires.roles[r].push(member));
             }
-            wires.objects = roles.iter().zip(&wires.roles).map(|(r, m)| self.playing(r, m)).collect();
+            wires.objects = roles.iter().zip(&wires.roles).map(|(r, m)| self.playing(r, roles, m)).collect();
             self.check_counts(i, roles, &wires);
             self.plan.couplings.insert(i, wires);
         }
@@ -81,20 +86,27 @@ impl Planner<'_> {
         }
     }
 
-    /// The roles that a participant plays: of each of its media the first with room for it; where no role names any of
-    /// them, the first with room that takes any medium.
-    fn played(&self, member: usize, roles: &[Role], wires: &CouplingWires) -> Vec<usize> {
+    /// The roles that a participant plays: of each of its media the first role of that medium with room for it; of media that
+    /// no role names, the first that takes any. `None` where one of its media finds no place.
+    fn played(&self, member: usize, roles: &[Role], wires: &CouplingWires) -> Option<Vec<usize>> {
         let has_room = |r: usize| roles[r].max_count.is_none_or(|most| wires.roles[r].len() < most);
-        let of = |medium: &str| (0..roles.len()).find(|&r| roles[r].medium == medium && has_room(r));
-        let mut named: Vec<usize> = self.media(member).into_iter().filter_map(of).collect();
-        named.sort_unstable();
-        if named.is_empty() { of("").into_iter().collect() } else { named }
+        let of = |medium: &str| {
+            let wanted = if is_named(roles, medium) { medium } else { "" };
+            (0..roles.len()).find(|&r| roles[r].medium == wanted && has_room(r))
+        };
+        let mut played: Vec<usize> = self.media(member).into_iter().map(of).collect::<Option<_>>()?;
+        played.sort_unstable();
+        played.dedup();
+        Some(played)
     }
 
     /// The objects that members of a role bring to it, in the order of their names.
-    fn playing(&self, role: &Role, members: &[usize]) -> Vec<usize> {
+    fn playing(&self, role: &Role, roles: &[Role], members: &[usize]) -> Vec<usize> {
         let solved = members.iter().flat_map(|&m| self.plan.solved_by(m));
-        let fits = |&o: &usize| role.medium.is_empty() || contract(self.node(o)).medium == role.medium;
+        let fits = |&o: &usize| match &contract(self.node(o)).medium {
+            medium if role.medium.is_empty() => !is_named(roles, medium),
+            medium => *medium == role.medium,
+        };
         by_name(self.network, solved.filter(fits).collect())
     }
 
@@ -129,4 +141,9 @@ impl Planner<'_> {
         }
         complaints.into_iter().for_each(|c| self.complain(coupling, c));
     }
+}
+
+/// Whether a role is for that medium alone.
+fn is_named(roles: &[Role], medium: &str) -> bool {
+    !medium.is_empty() && roles.iter().any(|r| r.medium == medium)
 }

@@ -127,7 +127,7 @@ fn report(text: &str, port: &str, carries: Carries) -> Result<Option<Report>, St
     if carries != Carries::Geometry || entries.is_empty() {
         return Err(format!("port `{port}` has a report, and no points with attributes to list"));
     }
-    if !fits(key) || entries.iter().any(|e| !fits(&e.key) || !fits(&e.name)) {
+    if !fits(key) || entries.iter().any(|e| !fits(&e.key) || !(fits(&e.name) || e.name == Reported::OBJECT)) {
         return Err(format!("the report of port `{port}` is no list of names"));
     }
     if STATS_KEYS.contains(&key) {

@@ -84,6 +84,12 @@ impl Inputs {
         })
     }
 
+    /// A body that the liquid's solver does not know.
+    pub(super) fn stranger<'s>(&self, shares: &'s BodyShares) -> Option<&'s String> {
+        let known = |name: &String| self.owners.as_ref().is_some_and(|(_, names)| names.contains(name));
+        shares.names.iter().find(|name| !known(name))
+    }
+
     /// Body and piece of each solid.
     pub(super) fn pieces(&self, shares: &BodyShares) -> Vec<Option<(usize, usize)>> {
         self.owners.as_ref().map_or_else(Vec::new, |(_, names)| shares.pieces(names))

@@ -98,6 +98,12 @@ impl Solve {
         let inputs = Inputs::read(exchange, call, at)?;
         let mut vel = exchange.required_faces(call, at.vel_drift)?.0;
         let shares = self.bodies.map(|ports| BodyShares::read(call, ports)).transpose()?.unwrap_or_default();
+        if let Some(stranger) = inputs.stranger(&shares) {
+            let sentence = format!(
+                "`{stranger}` takes part in the solve, but the liquid does not meet it: wire it into the liquid's solver, too"
+            );
+            return Err(Failure::new(Status::BAD_INPUT, sentence));
+        }
         let pieces = inputs.pieces(&shares);
         let fields = inputs.fields(air, &shares, &pieces);
         let params = Params {
@@ -127,6 +133,13 @@ impl Solve {
                 return Ok(Outcome::Cancelled);
             }
             Err(SplitError::Viscosity(viscosity::Error::Cancelled { .. })) => return Ok(Outcome::Cancelled),
+            Err(SplitError::Projection(Error::Mass(body))) => {
+                let name = shares.names.get(body).map_or("", String::as_str);
+                let sentence = format!(
+                    "the mass of `{name}` is not symmetric and positive definite, or of another size than its velocity"
+                );
+                return Err(Failure::new(Status::BAD_INPUT, sentence));
+            }
             Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
         };
 

@@ -230,7 +230,7 @@ fn table<D: Device>(
     }
     for &n in sizes {
         let mut multigrid = Multigrid::default();
-        multigrid.build(half_full(n), Vec::new(), Cycle::default());
+        multigrid.build(half_full(n), Vec::new(), Vec::new(), Cycle::default());
         println!("{n}³ half full, {} cells", multigrid.levels[0].unknown_cells);
         print_solves(&mut solver, &mut multigrid, turns)?;
         print_passes(&solver.measure(&multigrid, &Noise, 10 * turns)?, copy);

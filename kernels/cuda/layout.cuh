@@ -67,6 +67,38 @@ struct Supers {
     const double* tied;
 };
 
+/// The bodies of a level in the smoother: blocks that are solved together, degrees of freedom numbered through.
+struct Bodies {
+    /// Blocks.
+    unsigned count;
+    /// Degrees of freedom.
+    unsigned degrees;
+    /// [count + 1]: first degree of freedom of each block.
+    const unsigned* first;
+    /// [count]: where a block's matrices [3][n][n] begin; [n][n] of `weight` at a third of it.
+    const unsigned* first_matrix;
+    /// (1 + T W)⁻¹ of red, black, super-cells; W.
+    const double* carry;
+    const double* weight;
+    /// [3 * degrees + 1]: entries of a degree of freedom in red, black, super-cells.
+    const unsigned* first_entry;
+    /// Cells by name, super-cells by number.
+    const unsigned* entry_cell;
+    const double* entry_weight;
+    /// By cell: target is the degree of freedom.
+    RowLists<double> cells;
+    /// By super-cell [supers + 1]: degree of freedom and entry.
+    const unsigned* first_of_super;
+    const unsigned* degree_of_super;
+    const double* weight_of_super;
+    /// [degrees]: Cᵀ t of the last sweep.
+    double* pushed;
+    /// [3][degrees]: Cᵀ x of red, black, super-cells.
+    double* moved;
+    /// [degrees]: y.
+    double* impulse;
+};
+
 /// One grid of the hierarchy. A field is [colour][leaf][row], with a last leaf, the void, that stays zero.
 struct Level {
     unsigned leaves;
@@ -84,6 +116,7 @@ struct Level {
     /// Contacts of cells with known zeros.
     RowLists<float> zeros;
     Supers supers;
+    Bodies bodies;
 };
 
 /// The vectors of a level in the cycle.
@@ -130,6 +163,31 @@ struct Coarsest {
 /// Unknowns of the coarsest level up to which it is solved directly.
 constexpr unsigned DIRECT_UNKNOWNS = 600;
 
+/// The factor L D Lᵀ of the sparse masses, all in one. Rows and columns that do not wait for each other stand in one
+/// step, [steps + 1] into the list.
+struct Factor {
+    unsigned size;
+    unsigned forward_steps;
+    unsigned backward_steps;
+    unsigned padding;
+    /// [size]: column of C that stands at each place.
+    const unsigned* column;
+    /// L by rows, and by columns.
+    const unsigned* row_first;
+    const unsigned* row_at;
+    const double* row_value;
+    const unsigned* column_first;
+    const unsigned* column_at;
+    const double* column_value;
+    const double* inverse_pivot;
+    const unsigned* forward_first;
+    const unsigned* forward_list;
+    const unsigned* backward_first;
+    const unsigned* backward_list;
+    /// [size].
+    double* solution;
+};
+
 /// The attached masses: C W Cᵀ.
 struct LowRank {
     unsigned columns;
@@ -157,6 +215,7 @@ struct LowRank {
     /// [columns]: Cᵀ x, then W Cᵀ x.
     double* moved;
     double* weighed;
+    Factor factor;
 };
 
 /// A vector over the unknowns of the finest level.
@@ -214,6 +273,6 @@ struct State {
 };
 
 static_assert(sizeof(RowLists<float>) == 24 && sizeof(Entry<float>) == 12 && sizeof(Entry<double>) == 16, "twins");
-static_assert(sizeof(Supers) == 104 && sizeof(Level) == 208 && sizeof(Work) == 40, "twins");
-static_assert(sizeof(Aggregation) == 56 && sizeof(Coarsest) == 32 && sizeof(LowRank) == 152, "twins");
+static_assert(sizeof(Supers) == 104 && sizeof(Bodies) == 136 && sizeof(Level) == 344 && sizeof(Work) == 40, "twins");
+static_assert(sizeof(Aggregation) == 56 && sizeof(Coarsest) == 32 && sizeof(Factor) == 120 && sizeof(LowRank) == 272, "twins");
 static_assert(sizeof(Vector<float>) == 16 && sizeof(State) == 88 + 8 * HISTORY + 24, "twins");

@@ -5,6 +5,7 @@
 #include "rows.cuh"
 #include "sums.cuh"
 #include "smoother.cuh"
+#include "bodies.cuh"
 #include "transfer.cuh"
 #include "coarsest.cuh"
 #include "operator.cuh"

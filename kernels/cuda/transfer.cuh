@@ -1,5 +1,6 @@
 // Between a level and the next: the twin of src/multigrid/transfer.rs.
 #pragma once
+#include "bodies.cuh"
 #include "smoother.cuh"
 
 /// Colour, row and first lane of the coarse cells that fine rows (2x, 2y), …, (2x + 1, 2y + 1) of an octant aggregate to.
@@ -29,6 +30,9 @@ __device__ inline Row<float> red_residual(const Level& level, const Work& work, 
     for_entries(level.bubbles, leaf, 0, r, [&](const Entry<float>& e) {
         float inflow = e.weight * float(work.x_super[e.target]);
         add(t, e.lane, inflow);
+    });
+    for_entries(level.bodies.cells, leaf, 0, r, [&](const Entry<double>& e) {
+        add(t, e.lane, -float(e.weight * level.bodies.impulse[e.target]));
     });
     return t;
 }
@@ -73,6 +77,7 @@ extern "C" __global__ void restrict_supers(
     for (unsigned b = threadIdx.x; b < s.count; b += LONE_THREADS) {
         double inflow = totals[b] + neighbour_inflow(s, b, work.x_super);
         totals[b] = work.b_super[b] + inflow - s.diagonal[b] * work.x_super[b];
+        totals[b] -= held_super(fine.bodies, b);
         if (map.super_parent[b] >> 31 == 0) {
             coarse.b_super[map.super_parent[b]] = totals[b];
         }

@@ -69,6 +69,75 @@ impl Cholesky {
     }
 }
 
+/// A pivot below this share of its diagonal is rounding error of f64 entries.
+const DEPENDENT: f64 = 1e-12;
+
+/// F with F Fᵀ = A of a symmetric positive semidefinite matrix, row-major n × n; its last columns are 0 where A has no
+/// full rank. Cholesky's factor with the pivot that is largest beside its own diagonal [Higham 2002, §10.3], so that
+/// the units of the rows do not count.
+pub fn semidefinite_factor(a: &[f64], n: usize) -> Vec<f64> {
+    let mut factor = vec![0.0; n * n];
+    let mut rest: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
+    for column in 0..n {
+        let share = |i: usize| if a[i * n + i] > 0.0 { rest[i] / a[i * n + i] } else { 0.0 };
+        let pivot = (0..n).rev().max_by(|&i, &j| share(i).total_cmp(&share(j))).unwrap_or(0);
+        if share(pivot) <= DEPENDENT {
+            break;
+        }
+        let root = rest[pivot].sqrt();
+        let head: Vec<f64> = factor[pivot * n..][..column].to_vec();
+        for i in 0..n {
+            let row = &mut factor[i * n..][..=column];
+            let known: f64 = row.iter().zip(&head).map(|(p, q)| p * q).sum();
+            let done = rest[i] <= DEPENDENT * a[i * n + i];
+            row[column] = if done { 0.0 } else { (a[i * n + pivot] - known) / root };
+            rest[i] -= row[column] * row[column];
+        }
+        rest[pivot] = 0.0;
+    }
+    factor
+}
+
+/// (1 + T W)⁻¹ with W = F Fᵀ, as 1 − T F (1 + Fᵀ T F)⁻¹ Fᵀ, which exists for every semidefinite W and T.
+pub fn carry(factor: &[f64], t: &[f64], n: usize) -> Vec<f64> {
+    // Rows of the first times columns of the second, which is given transposed.
+    let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
+        let entry = |e: usize| a[e / n * n..][..n].iter().zip(&b[e % n * n..][..n]).map(|(a, b)| a * b).sum();
+        (0..n * n).map(entry).collect()
+    };
+    let transposed = |a: &[f64]| -> Vec<f64> { (0..n * n).map(|e| a[e % n * n + e / n]).collect() };
+    let columns = transposed(factor);
+    let pushed = product(t, &columns);
+    let mut inner = product(&columns, &transposed(&pushed));
+    (0..n).for_each(|i| inner[i * n + i] += 1.0);
+    for i in 0..n {
+        for j in 0..=i {
+            let (above, row) = inner.split_at_mut(i * n);
+            let other = if i == j { &row[..j] } else { &above[j * n..][..j] };
+            let known: f64 = row[..j].iter().zip(other).map(|(p, q)| p * q).sum();
+            let rest = row[j] - known;
+            row[j] = if i == j { rest.max(1.0).sqrt() } else { rest / above[j * n + j] };
+        }
+    }
+    // L⁻¹ Fᵀ and L⁻¹ (T F)ᵀ, row by row.
+    let solved = |mut rows: Vec<f64>| -> Vec<f64> {
+        for i in 0..n {
+            let (above, row) = rows.split_at_mut(i * n);
+            for m in 0..i {
+                let (factor, known) = (inner[i * n + m], &above[m * n..][..n]);
+                row.iter_mut().zip(known).for_each(|(r, v)| *r -= factor * v);
+            }
+            row[..n].iter_mut().for_each(|r| *r /= inner[i * n + i]);
+        }
+        rows
+    };
+    let (half, other) = (transposed(&solved(columns)), transposed(&solved(transposed(&pushed))));
+    let mut out = product(&other, &half);
+    out.iter_mut().for_each(|v| *v = -*v);
+    (0..n).for_each(|i| out[i * n + i] += 1.0);
+    out
+}
+
 /// Eigenvalues and eigenvectors (columns, row-major) of a small dense symmetric matrix, by cyclic Jacobi
 /// rotations [Golub and Van Loan 2013, §8.5].
 pub fn symmetric_eigen(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -117,6 +186,27 @@ mod tests {
                 let av: f64 = (0..3).map(|k| a[i * 3 + k] * v[k * 3 + j]).sum();
                 assert!((av - values[j] * v[i * 3 + j]).abs() < 1e-12);
             }
+        }
+    }
+
+    #[test]
+    fn carrying_by_semidefinite_matrices() {
+        // W of rank 1, T of rank 2: (1 + T W) carry = 1.
+        let (w, t) =
+            ([4.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0], [2.0, 1.0, 0.0, 1.0, 3.0, 0.0, 0.0, 0.0, 0.0]);
+        let factor = semidefinite_factor(&w, 3);
+        assert!(factor.chunks_exact(3).all(|row| row[1] == 0.0 && row[2] == 0.0));
+        let carry = carry(&factor, &t, 3);
+        let product = |a: &[f64], b: &[f64], i: usize, j: usize| {
+            (0..3).map(|m| a[i * 3 + m] * b[m * 3 + j]).sum::<f64>()
+        };
+        let matrix: Vec<f64> =
+            (0..9).map(|e| product(&t, &w, e / 3, e % 3) + f64::from(u8::from(e / 3 == e % 3))).collect();
+        for (i, j) in (0..9).map(|e| (e / 3, e % 3)) {
+            let one = f64::from(u8::from(i == j));
+            assert!((product(&matrix, &carry, i, j) - one).abs() < 1e-13);
+            let back: f64 = (0..3).map(|m| factor[i * 3 + m] * factor[j * 3 + m]).sum();
+            assert!((back - w[i * 3 + j]).abs() < 1e-14);
         }
     }
 

@@ -10,3 +10,4 @@ pub mod dense;
 pub mod leaf;
 pub mod memory;
 pub mod multigrid;
+pub mod sparse;

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] [threads=1,2] [bubbles=no] [write=FOLDER]
+//! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] bodies=1,10,100 [membrane=100]
 //! ```
 //!
 //! Default: 64 and 128 cells. `write` puts the systems into a folder as Matrix Market files, for other solvers.
@@ -11,11 +12,14 @@
 mod matrix_market;
 #[path = "../../tests/pressure/scene.rs"]
 mod scene;
+#[path = "../../tests/pressure/shoal.rs"]
+mod shoal;
 mod triad;
 
 use meniscus_core::grid::leaf;
 use meniscus_core::pressure::{Info, MultigridSolver, Params, PressureSolver, PressureSystem, Unknowns};
 use scene::Scene;
+use shoal::Shoal;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -33,11 +37,21 @@ struct Options {
     threads: Vec<usize>,
     bubbles: bool,
     write: Option<PathBuf>,
+    bodies: Vec<usize>,
+    membrane: u32,
 }
 
 impl Options {
     fn parse() -> Self {
-        let mut out = Self { sizes: vec![], turns: 5, threads: vec![1, 2], bubbles: true, write: None };
+        let mut out = Self {
+            sizes: vec![],
+            turns: 5,
+            threads: vec![1, 2],
+            bubbles: true,
+            write: None,
+            bodies: vec![],
+            membrane: 0,
+        };
         for argument in std::env::args().skip(1) {
             match argument.split_once('=') {
                 Some(("turns", n)) => out.turns = n.parse().expect("turns=NUMBER"),
@@ -45,6 +59,10 @@ impl Options {
                     out.threads = list.split(',').map(|n| n.parse().expect("threads=N,N")).collect();
                 }
                 Some(("bubbles", wanted)) => out.bubbles = wanted != "no",
+                Some(("bodies", list)) => {
+                    out.bodies = list.split(',').map(|n| n.parse().expect("bodies=N,N")).collect();
+                }
+                Some(("membrane", n)) => out.membrane = n.parse().expect("membrane=VERTICES A SIDE"),
                 Some(("write", folder)) => out.write = Some(folder.into()),
                 _ => out.sizes.extend(argument.parse::<i32>()),
             }
@@ -155,8 +173,105 @@ fn bubbles(n: i32, count: usize, tolerance: f64, turns: usize) {
     );
 }
 
+/// A small reproducible generator (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    /// Uniform in [−1, 1).
+    fn signed(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+        2.0 * ((x >> 11) as f64 / (1u64 << 53) as f64) - 1.0
+    }
+}
+
+/// Time this thread has run, s: what else the machine does is not counted.
+fn own_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).expect("nanoseconds") * 1e-9
+}
+
+/// Iterations, seconds before the first one ends, and seconds of each further one, by the thread's own time.
+type Timed = (usize, f64, f64);
+
+fn timed(solver: &mut MultigridSolver, (system, rhs): &(PressureSystem, Unknowns)) -> Timed {
+    let mut x = Unknowns::zeros(system);
+    let params = Params { tolerance: 1e-8, ..Params::default() };
+    let start = own_seconds();
+    let mut first = start;
+    let mut last = start;
+    let info = solver
+        .solve(system, rhs, &mut x, &params, &mut |iteration| {
+            last = own_seconds();
+            first = if iteration.number == 1 { last } else { first };
+            ControlFlow::Continue(())
+        })
+        .expect("a pressure");
+    (info.iterations, first - start, (last - first) / (info.iterations - 1) as f64)
+}
+
+/// A row of the bodies' table: bodies that the pressure moves against the same ones on given paths, by turns.
+fn compare_bodies(name: &str, cases: &[(PressureSystem, Unknowns); 2], turns: usize) {
+    let columns = cases[1].0.attached.iter().flat_map(|a| a.columns());
+    let entries: usize = columns.map(|c| c.cells.len()).sum();
+    let mut solvers = [MultigridSolver::default(), MultigridSolver::default()];
+    let mut turn = || -> [_; 2] { std::array::from_fn(|way| timed(&mut solvers[way], &cases[way])) };
+    let [fixed, free] = turn();
+    let pairs: Vec<_> = (0..turns).map(|_| turn()).collect();
+    let of = |f: fn(&[Timed; 2]) -> f64| median(pairs.iter().map(f).collect());
+    println!(
+        "| {name} | {} | {} | {:.4} | {:.2} | {:.4} | {:.3} | {:.3} |",
+        fixed.0,
+        free.0,
+        of(|p| p[0].1),
+        of(|p| p[1].1 / p[0].1),
+        of(|p| p[0].2),
+        of(|p| p[1].2 / p[0].2),
+        1.0 + 2.0 * entries as f64 / (7.0 * cases[0].0.cell_count() as f64),
+    );
+}
+
+/// Iterations to 1e-8 and times, the thread's own, of bodies and of a membrane.
+fn body_tables(options: &Options) {
+    println!(
+        "| cells a side, bodies, density | iterations without | with | before the first iteration ends, s | \
+         ratio | an iteration, s | ratio | 1 + 2 nnz(C) / nnz(A) |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for &n in &options.sizes {
+        for &count in &options.bodies {
+            for density in [0.01, 1.0, 100.0] {
+                let shoal = Shoal::lattice(n, count, density);
+                let cases = [shoal.assemble(false), shoal.assemble(true)];
+                compare_bodies(&format!("{n}, {count}, {density}"), &cases, options.turns);
+            }
+        }
+        if options.membrane > 0 {
+            for mass in [0.1, 10.0] {
+                let free = shoal::membrane(n, options.membrane, mass, 3.0 * mass);
+                let mut fixed = free.clone();
+                fixed.0.attached.clear();
+                let bytes = free.0.attached[0].bytes();
+                let name = format!(
+                    "{n}, membrane of {}² of {mass}, {:.1} MB",
+                    options.membrane,
+                    bytes as f64 * 1e-6
+                );
+                compare_bodies(&name, &[fixed, free], options.turns);
+            }
+        }
+    }
+}
+
 fn main() {
     let options = Options::parse();
+    if !options.bodies.is_empty() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        return pool.install(|| body_tables(&options));
+    }
     if let Some(folder) = &options.write {
         options.sizes.iter().flat_map(|&n| scenes(n)).for_each(|case| case.write(folder));
         return;

@@ -1,7 +1,8 @@
 //! Builds the engine's finest level from a system: only leaves that hold unknown cells, red and black cells stored
 //! apart.
 
-use super::system::{AttachedMass, CELL, Column, FIXED, PressureSystem, SOLID};
+use super::attached::AttachedMass;
+use super::system::{CELL, Column, FIXED, PressureSystem, SOLID};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard::{self, Half, place};
 use meniscus_kernels::conjugate_gradients::{LowRank, LowRankColumn};
@@ -231,30 +232,33 @@ pub(super) fn extents(system: &PressureSystem) -> Vec<Extent> {
 /// Scale for unknowns that only attached masses couple to anything: the diagonal of C M̃⁻¹ Cᵀ.
 pub(super) fn set_lone_diagonals(level: &mut Level, attached: &[AttachedMass], active: &ActiveLeaves) {
     for mass in attached {
-        for (slot, value) in diagonal(mass, |c| &c.cells) {
-            let (leaf, n) = (active.number[slot as usize / leaf::SIZE], slot as usize % leaf::SIZE);
-            level.set_lone_diagonal(leaf as usize, place(n), value as f32);
-        }
-        for (b, value) in diagonal(mass, |c| &c.supers) {
-            level.set_lone_super_diagonal(b as usize, value);
-        }
+        let form = |row: &[(usize, f64)]| mass.weight().form(mass.columns().len(), row);
+        for_rows(
+            mass,
+            |c| &c.cells,
+            |slot, row| {
+                let (leaf, n) = (active.number[slot as usize / leaf::SIZE], slot as usize % leaf::SIZE);
+                level.set_lone_diagonal(leaf as usize, place(n), || form(row) as f32);
+            },
+        );
+        for_rows(mass, |c| &c.supers, |b, row| level.set_lone_super_diagonal(b as usize, || form(row)));
     }
 }
 
-/// Entries of the diagonal of C M̃⁻¹ Cᵀ over the rows named by one kind of entries.
-fn diagonal(mass: &AttachedMass, kind: fn(&Column) -> &Vec<(u32, f64)>) -> Vec<(u32, f64)> {
-    let k = mass.columns.len();
-    let columns = mass.columns.iter().enumerate();
+/// Calls `f(row, entries by column)` for the rows of C that one kind of entries names.
+fn for_rows(
+    mass: &AttachedMass,
+    kind: fn(&Column) -> &Vec<(u32, f64)>,
+    mut f: impl FnMut(u32, &[(usize, f64)]),
+) {
+    let columns = mass.columns().iter().enumerate();
     let mut entries: Vec<(u32, usize, f64)> =
         columns.flat_map(|(j, c)| kind(c).iter().map(move |&(row, w)| (row, j, w))).collect();
     entries.sort_by_key(|e| (e.0, e.1));
-    let of_row = |entries: &[(u32, usize, f64)]| {
-        let mut row = vec![0.0; k];
-        entries.iter().for_each(|e| row[e.1] += e.2);
-        let product = |i: usize, j: usize| row[i] * mass.inverse_mass[i * k + j] * row[j];
-        (entries[0].0, (0..k * k).map(|e| product(e / k, e % k)).sum())
-    };
-    entries.chunk_by(|a, b| a.0 == b.0).map(of_row).collect()
+    for run in entries.chunk_by(|a, b| a.0 == b.0) {
+        let row: Vec<(usize, f64)> = run.iter().map(|e| (e.1, e.2)).collect();
+        f(run[0].0, &row);
+    }
 }
 
 /// The attached masses in the engine's order.
@@ -271,8 +275,8 @@ pub(super) fn low_rank(attached: &[AttachedMass], active: &ActiveLeaves) -> Vec<
         supers: c.supers.clone(),
     };
     let term = |a: &AttachedMass| LowRank {
-        columns: a.columns.iter().map(column).collect(),
-        weight: a.inverse_mass.clone(),
+        columns: a.columns().iter().map(column).collect(),
+        weight: a.weight().clone(),
     };
     attached.iter().map(term).collect()
 }

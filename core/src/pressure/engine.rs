@@ -9,7 +9,7 @@ use meniscus_kernels::checkerboard::{self, Half};
 use meniscus_kernels::conjugate_gradients::{
     self, ConjugateGradients, LowRank, Outcome, RightSide, Stop, Vector,
 };
-use meniscus_kernels::multigrid::{Cycle, GRAIN, Multigrid};
+use meniscus_kernels::multigrid::{Body, Cycle, GRAIN, Multigrid, TOGETHER};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -100,7 +100,8 @@ impl MultigridSolver {
         let null_space = NullSpace::find(system, &active, &finest);
         let low_rank = assemble::low_rank(&system.attached, &active);
         self.iteration.fit(&finest, &low_rank);
-        self.multigrid.build(finest, assemble::extents(system), Cycle::default());
+        let bodies = low_rank.iter().filter_map(|term| Body::new(term, &finest, TOGETHER)).collect();
+        self.multigrid.build(finest, assemble::extents(system), bodies, Cycle::default());
         let shifts = null_space.shifts(&active, rhs);
         load(system, &active, x, &mut self.iteration.x);
         let setup_seconds = start.elapsed().as_secs_f64();

@@ -1,6 +1,7 @@
 //! The pressure engine: a coupling describes a [`PressureSystem`], a [`PressureSolver`] solves it.
 
 mod assemble;
+mod attached;
 mod density;
 mod device;
 mod engine;
@@ -10,11 +11,10 @@ mod solver;
 mod system;
 mod velocity;
 
+pub use attached::{AttachedMass, MassError};
 pub use density::Density;
 pub use device::{DeviceSolver, solver};
 pub use engine::MultigridSolver;
 pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
-pub use system::{
-    AttachedMass, CELL, Column, FIXED, Link, PressureSystem, SOLID, SuperCell, SystemError, Unknowns,
-};
+pub use system::{CELL, Column, FIXED, Link, PressureSystem, SOLID, SuperCell, SystemError, Unknowns};
 pub(crate) use velocity::{pressures, update_velocity};

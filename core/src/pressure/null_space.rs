@@ -3,16 +3,17 @@
 //!
 //! Sets of unknowns joined by open faces are found by union-find; a set that touches no [`FIXED`] cell and
 //! holds no compliance is singular, unless an attached mass resists its constant: the null space is then the
-//! kernel of Zᵀ C M̃⁻¹ Cᵀ Z, Z the indicators of the singular sets. (A piston between two closed volumes
-//! leaves one constant of two.)
+//! kernel of Nᵀ Cᵀ Z, Z the indicators of the singular sets, N the motions that the masses' constraints allow. (A piston
+//! between two closed volumes leaves one constant of two.) Masses do not count: each row is brought to length 1, so that
+//! a small float resists as well as the heavy body beside it.
 //!
 //! [`FIXED`]: super::FIXED
 
 use super::assemble::ActiveLeaves;
+use super::attached::orthonormal;
 use super::system::{CELL, PressureSystem, Unknowns};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard;
-use meniscus_kernels::dense::symmetric_eigen;
 use meniscus_kernels::memory;
 use meniscus_kernels::multigrid::{GRAIN, Level, ZERO};
 use rayon::prelude::*;
@@ -33,10 +34,8 @@ pub(super) struct NullSpace {
     super_sets: Vec<u32>,
     /// Unknowns in each singular set.
     sizes: Vec<f64>,
-    /// Orthonormal null vectors over sets tied together by attached masses: (set, value) lists.
-    tied: Vec<Vec<(u32, f64)>>,
-    /// Sets whose constant is a null vector by itself.
-    free: Vec<bool>,
+    /// Combinations of the sets' constants that attached masses resist, orthonormal as vectors: (set, value) lists.
+    held: Vec<Vec<(u32, f64)>>,
 }
 
 /// Union-find over u32 nodes; the root is always the lowest number, so the result is unique.
@@ -88,17 +87,17 @@ impl NullSpace {
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
         let sets = memory::of_nested(&self.sets) + memory::of(&self.super_sets) + memory::of(&self.sizes);
-        sets + memory::of(&self.local) + memory::of_nested(&self.tied) + memory::of(&self.free)
+        sets + memory::of(&self.local) + memory::of_nested(&self.held)
     }
 
     /// True when no constant is left in the null space.
     pub fn is_empty(&self) -> bool {
-        self.free.is_empty()
+        self.sizes.is_empty()
     }
 
     /// Dimension of the null space.
     pub fn dimension(&self) -> usize {
-        self.free.iter().filter(|f| **f).count() + self.tied.len()
+        self.sizes.len() - self.held.len()
     }
 
     fn number_sets(&mut self, forest: &mut Forest, grounded: &[bool], base: &[u32]) {
@@ -110,8 +109,8 @@ impl NullSpace {
                 return REGULAR;
             }
             if set_of_root[root] == REGULAR {
-                set_of_root[root] = self.free.len() as u32;
-                self.free.push(true);
+                set_of_root[root] = self.sizes.len() as u32;
+                self.sizes.push(0.0);
             }
             set_of_root[root]
         };
@@ -151,7 +150,7 @@ impl NullSpace {
                 sums
             })
             .collect();
-        let mut out = vec![0.0; self.free.len()];
+        let mut out = vec![0.0; self.sizes.len()];
         let cells = self.sets.iter().flatten().zip(per_leaf.iter().flatten());
         let supers = self.super_sets.iter().zip(&v.supers);
         for (&set, sum) in cells.chain(supers).filter(|&(&set, _)| set != REGULAR) {
@@ -163,12 +162,11 @@ impl NullSpace {
     /// What to subtract from each singular set so that v has no component in the null space.
     pub fn shifts(&self, active: &ActiveLeaves, v: &Unknowns) -> Vec<f64> {
         let sums = self.sums(active, v);
-        let mean = |k: usize| if self.free[k] { sums[k] / self.sizes[k] } else { 0.0 };
-        let mut shifts: Vec<f64> = (0..sums.len()).map(mean).collect();
-        for vector in &self.tied {
+        let mut shifts: Vec<f64> = sums.iter().zip(&self.sizes).map(|(sum, size)| sum / size).collect();
+        for vector in &self.held {
             let along: f64 = vector.iter().map(|&(k, a)| a * sums[k as usize]).sum();
             for &(k, a) in vector {
-                shifts[k as usize] += along * a;
+                shifts[k as usize] -= along * a;
             }
         }
         shifts
@@ -199,52 +197,73 @@ impl NullSpace {
 
     /// Removes from the null space the constants that attached masses resist.
     fn tie(&mut self, system: &PressureSystem, active: &ActiveLeaves) {
-        let pulls: Vec<Vec<Vec<(u32, f64)>>> = system
-            .attached
-            .iter()
-            .map(|mass| mass.columns.iter().map(|c| self.pull(active, c)).collect())
-            .collect();
-        let mut touched: Vec<u32> = pulls.iter().flatten().flatten().map(|p| p.0).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let m = touched.len();
-        let mut stiffness = vec![0.0; m * m];
-        for (mass, columns) in system.attached.iter().zip(&pulls) {
-            let k = columns.len();
-            for (i, j) in (0..k * k).map(|e| (e / k, e % k)) {
-                for (&(a, p), &(b, q)) in
-                    columns[i].iter().flat_map(|p| columns[j].iter().map(move |q| (p, q)))
-                {
-                    let (a, b) = (touched.partition_point(|&t| t < a), touched.partition_point(|&t| t < b));
-                    stiffness[a * m + b] += p * mass.inverse_mass[i * k + j] * q;
-                }
+        let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
+        for mass in &system.attached {
+            let pulls: Vec<Vec<Pull>> = mass.columns().iter().map(|c| self.pull(active, c)).collect();
+            match mass.motions() {
+                None => rows.extend(pulls.iter().map(|pull| rounded(pull.clone()))),
+                Some(motions) => rows.extend(motions.iter().map(|motion| {
+                    let parts = pulls.iter().zip(motion).flat_map(|(pull, &v)| {
+                        pull.iter().map(move |p| Pull { sum: v * p.sum, size: v.abs() * p.size, ..*p })
+                    });
+                    rounded(parts.collect())
+                })),
             }
         }
+        rows.retain(|row| !row.is_empty());
+        let mut touched: Vec<u32> = rows.iter().flatten().map(|e| e.0).collect();
+        touched.sort_unstable();
+        touched.dedup();
         let scale: Vec<f64> = touched.iter().map(|&t| self.sizes[t as usize].sqrt()).collect();
-        (0..m * m).for_each(|e| stiffness[e] /= scale[e / m] * scale[e % m]);
-        let (values, vectors) = symmetric_eigen(stiffness, m);
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        for (j, _) in values.iter().enumerate().filter(|(_, v)| **v <= ROUNDING * ROUNDING * largest) {
-            let vector = (0..m).map(|i| (touched[i], vectors[i * m + j] / scale[i]));
-            self.tied.push(vector.collect());
-        }
-        for t in touched {
-            self.free[t as usize] = false;
+        let wide = rows.iter().map(|row| {
+            let mut out = vec![0.0; touched.len()];
+            for &(set, v) in row {
+                let at = touched.partition_point(|&t| t < set);
+                out[at] = v / scale[at];
+            }
+            out
+        });
+        for q in orthonormal(wide.collect()) {
+            let entries = q.iter().zip(&scale).zip(&touched).filter(|((q, _), _)| **q != 0.0);
+            self.held.push(entries.map(|((q, scale), &set)| (set, q / scale)).collect());
         }
     }
 
-    /// cᵀ Z: how much a column changes the volume of each singular set; rounding errors are set to 0.
-    fn pull(&self, active: &ActiveLeaves, column: &super::system::Column) -> Vec<(u32, f64)> {
+    /// cᵀ Z: how much a column changes the volume of each singular set.
+    fn pull(&self, active: &ActiveLeaves, column: &super::system::Column) -> Vec<Pull> {
         let cells = column.cells.iter().map(|&(s, w)| (self.set_of(active, s as usize), w));
         let supers = column.supers.iter().map(|&(b, w)| (self.super_sets[b as usize], w));
-        let mut entries: Vec<(u32, f64)> = cells.chain(supers).filter(|e| e.0 != REGULAR).collect();
-        entries.sort_by_key(|e| e.0);
-        let sets = entries.chunk_by(|a, b| a.0 == b.0).map(|run| {
-            let (sum, size) = run.iter().fold((0.0, 0.0), |(s, t), e| (s + e.1, t + e.1.abs()));
-            (run[0].0, if f64::abs(sum) > ROUNDING * size { sum } else { 0.0 })
-        });
-        sets.filter(|p| p.1 != 0.0).collect()
+        let entries = cells.chain(supers).filter(|e| e.0 != REGULAR);
+        let mut pulls: Vec<Pull> = entries.map(|(set, w)| Pull { set, sum: w, size: w.abs() }).collect();
+        merge(&mut pulls);
+        pulls
     }
+}
+
+/// The volume by which a motion changes a set, and the sum of the absolute values it was summed from.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    set: u32,
+    sum: f64,
+    size: f64,
+}
+
+/// Sorts by set and sums equals.
+fn merge(pulls: &mut Vec<Pull>) {
+    pulls.sort_by_key(|p| p.set);
+    pulls.dedup_by(|next, kept| {
+        let same = next.set == kept.set;
+        if same {
+            (kept.sum, kept.size) = (kept.sum + next.sum, kept.size + next.size);
+        }
+        same
+    });
+}
+
+/// (set, volume) of a motion; rounding errors are left out.
+fn rounded(mut pulls: Vec<Pull>) -> Vec<(u32, f64)> {
+    merge(&mut pulls);
+    pulls.iter().filter(|p| p.sum.abs() > ROUNDING * p.size).map(|p| (p.set, p.sum)).collect()
 }
 
 /// True when all 512 cells are unknowns and every face between them is open.

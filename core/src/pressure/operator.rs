@@ -78,10 +78,8 @@ impl PressureSystem {
             }
         }
         for mass in &self.attached {
-            let k = mass.columns.len();
-            let c_x: Vec<f64> = mass.columns.iter().map(|c| c.dot(x)).collect();
-            for (i, column) in mass.columns.iter().enumerate() {
-                let v: f64 = (0..k).map(|j| mass.inverse_mass[i * k + j] * c_x[j]).sum();
+            let moved: Vec<f64> = mass.columns().iter().map(|c| c.dot(x)).collect();
+            for (column, v) in mass.columns().iter().zip(mass.weigh(&moved)) {
                 column.cells.iter().for_each(|&(s, w)| y.cells[s as usize] += w * v);
                 column.supers.iter().for_each(|&(b, w)| y.supers[b as usize] += w * v);
             }

@@ -1,5 +1,6 @@
 //! The pressure system as data: what a coupling describes and the engine solves.
 
+use super::attached::AttachedMass;
 use crate::grid::{Topology, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -25,16 +26,6 @@ pub struct Column {
     pub cells: Vec<(u32, f64)>,
     /// (super-cell, entry).
     pub supers: Vec<(u32, f64)>,
-}
-
-/// A body that the pressure moves: the Schur term C M̃⁻¹ Cᵀ of its k degrees of freedom.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AttachedMass {
-    /// C, one sparse column per degree of freedom.
-    pub columns: Vec<Column>,
-    /// M̃⁻¹, dense k × k, row-major, symmetric positive definite; carries dt so that C M̃⁻¹ Cᵀ has the
-    /// units of the face coefficients.
-    pub inverse_mass: Vec<f64>,
 }
 
 /// A connection between a cell and a pressure without a shared face: the air behind a wall from which liquid has
@@ -217,12 +208,9 @@ impl PressureSystem {
         Ok(())
     }
 
+    /// Shape and finiteness; what kind of matrix the inverse mass is was checked when it was made.
     fn validate_attached(&self, a: &AttachedMass) -> Result<(), String> {
-        let k = a.columns.len();
-        if a.inverse_mass.len() != k * k {
-            return Err(format!("inverse mass has {} values for {k} columns", a.inverse_mass.len()));
-        }
-        for (number, column) in a.columns.iter().enumerate() {
+        for (number, column) in a.columns().iter().enumerate() {
             for &(slot, value) in &column.cells {
                 if self.label.get(slot as usize) != Some(&CELL) || !value.is_finite() {
                     return Err(format!(
@@ -237,9 +225,6 @@ impl PressureSystem {
                     ));
                 }
             }
-        }
-        if !is_positive_definite(&a.inverse_mass, k) {
-            return Err("inverse mass is not symmetric positive definite".into());
         }
         Ok(())
     }
@@ -277,29 +262,4 @@ fn first<T: Sync>(values: &[T], bad: impl Fn(&T) -> bool + Sync) -> Option<usize
         let any = leaf.iter().fold(false, |any, value| any | bad(value));
         if any { leaf.iter().position(&bad).map(|n| l * leaf::SIZE + n) } else { None }
     })
-}
-
-/// True when a dense row-major k × k matrix is symmetric (to rounding) and its Cholesky factor exists.
-fn is_positive_definite(matrix: &[f64], k: usize) -> bool {
-    let scale = (0..k).map(|i| matrix[i * k + i].abs()).fold(0.0, f64::max);
-    let mut l = matrix.to_vec();
-    for i in 0..k {
-        for j in 0..=i {
-            let asymmetry = (matrix[i * k + j] - matrix[j * k + i]).abs();
-            if asymmetry > 1e-9 * scale || asymmetry.is_nan() {
-                return false;
-            }
-            let sum: f64 = (0..j).map(|m| l[i * k + m] * l[j * k + m]).sum();
-            let rest = matrix[i * k + j] - sum;
-            if i == j {
-                if !(rest > 0.0 && rest < f64::INFINITY) {
-                    return false;
-                }
-                l[i * k + i] = rest.sqrt();
-            } else {
-                l[i * k + j] = rest / l[j * k + j];
-            }
-        }
-    }
-    true
 }

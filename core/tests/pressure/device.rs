@@ -44,6 +44,8 @@ fn random_systems_of_every_kind_have_the_processors_solution() {
         // In exact arithmetic as many iterations as unknowns suffice: where nearly as many are needed, rounding decides how
         // many.
         let few = expected.iterations <= 16 && 2 * expected.iterations < expected.unknowns;
+        // A body much stiffer than the faces beside it enlarges what f32 rounds in the cycle.
+        let few = few && system.attached.is_empty();
         let slack = if few { 1 } else { expected.iterations / 2 };
         assert!(info.iterations.abs_diff(expected.iterations) <= slack, "{seed}: {info:?} {expected:?}");
         let scale = energy(&system, &x);

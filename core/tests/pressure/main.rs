@@ -1,5 +1,6 @@
 //! The laws of the pressure engine.
 
+mod bodies;
 mod device;
 mod hard_cases;
 mod iterations;
@@ -8,6 +9,7 @@ mod operator;
 mod random_scenes;
 mod random_systems;
 mod scene;
+mod shoal;
 mod threads;
 #[path = "../common/worn.rs"]
 mod worn;

@@ -69,7 +69,7 @@ fn random_mass(random: &mut Random, cells: &[u32], supers: usize) -> AttachedMas
     let entry = |i: usize, j: usize| (0..k).map(|m| g[i * k + m] * g[j * k + m]).sum::<f64>();
     let diagonal = |i: usize, j: usize| if i == j { 0.1 } else { 0.0 };
     let inverse_mass = (0..k * k).map(|e| entry(e / k, e % k) + diagonal(e / k, e % k)).collect();
-    AttachedMass { columns, inverse_mass }
+    AttachedMass::dense(columns, inverse_mass).expect("positive definite")
 }
 
 /// Positions of the unknowns: cells, then super-cells.

@@ -7,7 +7,7 @@ pub mod plain;
 mod single;
 mod vector;
 
-pub use operator::{LowRank, LowRankColumn, RightSide, Scratch, apply};
+pub use operator::{LowRank, LowRankColumn, RightSide, Scratch, Weight, apply};
 pub use vector::{Real, Vector, dot_cells, dot_supers};
 
 use crate::multigrid::{Level, Multigrid};

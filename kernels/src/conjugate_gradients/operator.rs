@@ -4,15 +4,59 @@ use super::vector::{Real, Vector, dot_half, dot_supers, sum_over_leaves};
 use crate::checkerboard::Half;
 use crate::memory;
 use crate::multigrid::{GRAIN, Level, Pair, Rows, ZERO, lanes, pair};
+use crate::sparse::SparseFactor;
 use rayon::prelude::*;
+use std::sync::Arc;
 
-/// A low-rank term C W Cᵀ: sparse columns C, dense symmetric W.
+/// W of a [`LowRank`] term: symmetric positive semidefinite.
+#[derive(Clone, Debug)]
+pub enum Weight {
+    /// Row-major.
+    Dense(Arc<Vec<f64>>),
+    /// The inverse of a sparse matrix.
+    Inverse(Arc<SparseFactor>),
+}
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self::Dense(Arc::default())
+    }
+}
+
+impl Weight {
+    /// W v.
+    pub fn apply(&self, v: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Dense(w) => {
+                let k = v.len();
+                out.iter_mut().enumerate().for_each(|(i, out)| *out = dot_supers(&w[i * k..][..k], v));
+            }
+            Self::Inverse(factor) => factor.solve(v, out),
+        }
+    }
+
+    /// cᵀ W c of a sparse row of C; a sparse factor's is estimated from its pivots.
+    pub fn form(&self, size: usize, row: &[(usize, f64)]) -> f64 {
+        match self {
+            Self::Dense(w) => {
+                let pairs = row.iter().flat_map(|a| row.iter().map(move |b| (a, b)));
+                pairs.map(|((i, a), (j, b))| a * w[i * size + j] * b).sum()
+            }
+            Self::Inverse(factor) => {
+                let smallest = factor.inverse_pivot.iter().copied().fold(0.0, f64::max);
+                row.iter().map(|(_, c)| c * c * smallest).sum()
+            }
+        }
+    }
+}
+
+/// A low-rank term C W Cᵀ with sparse columns C.
 #[derive(Clone, Debug, Default)]
 pub struct LowRank {
     /// The columns of C.
     pub columns: Vec<LowRankColumn>,
-    /// W, row-major.
-    pub weight: Vec<f64>,
+    /// W.
+    pub weight: Weight,
 }
 
 /// One column of a [`LowRank`] term.
@@ -206,7 +250,7 @@ fn weigh_columns<T: Real>(low_rank: &[LowRank], x: &Vector<T>, columns: &mut [f6
         let (weighed, tail) = rest.split_at_mut(k);
         rest = tail;
         let moved: Vec<f64> = term.columns.iter().map(|c| c.dot(x)).collect();
-        weighed.iter_mut().enumerate().for_each(|(i, v)| *v = dot_supers(&term.weight[i * k..][..k], &moved));
+        term.weight.apply(&moved, weighed);
     }
 }
 

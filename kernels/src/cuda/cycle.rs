@@ -3,6 +3,9 @@
 use super::hierarchy::{DeviceHierarchy, DeviceLevel};
 use super::launch::{LEAF_THREADS, LONE_THREADS, Launch, Program, ROWS, RUN_THREADS};
 
+/// The place of the super-cells beside the two colours.
+const SUPERS: u32 = 2;
+
 /// Writes the launches of smoothing on one level.
 struct Smoother<'a> {
     program: &'a mut Program,
@@ -19,6 +22,39 @@ impl Smoother<'_> {
         let DeviceLevel { level, work, .. } = *self.level;
         let launch = Launch::new("relax_colour", level.leaves, ROWS);
         self.program.push(launch.with(level).with(work).with(colour).with(self.state));
+        self.settle(colour, false);
+    }
+
+    /// Lets the bodies answer a sweep over a colour, or over the super-cells.
+    fn settle(&mut self, place: u32, from_zero: bool) {
+        let DeviceLevel { level, work, .. } = *self.level;
+        if level.bodies.count == 0 {
+            return;
+        }
+        let launch = Launch::new("settle_bodies", level.bodies.count, RUN_THREADS).with(level).with(work);
+        let launch = launch.with(place).with(u32::from(from_zero)).with(0u32);
+        self.program.push(launch.with(self.state));
+        let answer = match place {
+            SUPERS => Launch::new("answer_supers", 1, LONE_THREADS).with(level).with(work),
+            colour => Launch::new("answer_cells", level.leaves, ROWS).with(level).with(work).with(colour),
+        };
+        self.program.push(answer.with(self.state));
+    }
+
+    /// What the bodies hold back of the residual.
+    fn hold(&mut self) {
+        let level = self.level.level;
+        let launch = Launch::new("hold_bodies", level.bodies.count, RUN_THREADS).with(level);
+        self.program.push(launch.with(self.state));
+    }
+
+    /// What pushes the bodies after a coarse correction.
+    fn measure(&mut self) {
+        let DeviceLevel { level, work, .. } = *self.level;
+        for place in [0, SUPERS] {
+            let launch = Launch::new("settle_bodies", level.bodies.count, RUN_THREADS).with(level).with(work);
+            self.program.push(launch.with(place).with(0u32).with(1u32).with(self.state));
+        }
     }
 
     fn gather(&mut self) {
@@ -31,6 +67,7 @@ impl Smoother<'_> {
         let DeviceLevel { level, work, totals } = *self.level;
         let launch = Launch::new("relax_supers", 1, LONE_THREADS).with(level).with(work).with(totals);
         self.program.push(launch.with(u32::from(descending)).with(u32::from(from_zero)).with(self.state));
+        self.settle(SUPERS, from_zero);
     }
 
     /// `sweeps` of λ, red, black.
@@ -47,6 +84,7 @@ impl Smoother<'_> {
             if first {
                 let start = Launch::new("start_red", level.leaves, ROWS);
                 self.program.push(start.with(level).with(work).with(self.state));
+                self.settle(0, !self.has_supers());
             } else {
                 self.relax(0);
             }
@@ -80,6 +118,7 @@ fn append_visit(program: &mut Program, hierarchy: &DeviceHierarchy, l: usize, fr
     let (fine, coarse, map) = (&hierarchy.levels[l], &hierarchy.levels[l + 1], hierarchy.maps[l]);
     let mut smoother = Smoother { program: &mut *program, level: fine, state };
     smoother.down(hierarchy.sweeps[l], from_zero);
+    smoother.hold();
     let launch = Launch::new("restrict_cells", map.coarse_leaves, LEAF_THREADS);
     smoother.program.push(launch.with(fine.level).with(fine.work).with(map).with(coarse.work).with(state));
     if smoother.has_supers() {
@@ -92,7 +131,9 @@ fn append_visit(program: &mut Program, hierarchy: &DeviceHierarchy, l: usize, fr
     }
     let launch = Launch::new("prolong", fine.level.leaves + 1, ROWS).with(fine.level).with(fine.work);
     program.push(launch.with(map).with(coarse.work).with(state));
-    Smoother { program, level: fine, state }.up(hierarchy.sweeps[l]);
+    let mut smoother = Smoother { program, level: fine, state };
+    smoother.measure();
+    smoother.up(hierarchy.sweeps[l]);
 }
 
 /// The last level: solved directly, or by many sweeps if it is too large for that.

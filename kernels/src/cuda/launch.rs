@@ -105,11 +105,15 @@ impl Program {
 pub const PARTICLE_KERNELS: [&str; 3] = ["particles_to_faces", "faces_to_particles", "advect"];
 
 /// Names of the kernels in the pressure engine's module.
-pub const PRESSURE_KERNELS: [&str; 36] = [
+pub const PRESSURE_KERNELS: [&str; 40] = [
     "start_red",
     "relax_colour",
     "gather_inflow",
     "relax_supers",
+    "settle_bodies",
+    "answer_cells",
+    "answer_supers",
+    "hold_bodies",
     "restrict_cells",
     "restrict_supers",
     "prolong",

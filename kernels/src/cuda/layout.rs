@@ -54,6 +54,28 @@ pub struct Supers {
     pub tied: Pointer,
 }
 
+/// The bodies of a level in the smoother.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bodies {
+    pub count: u32,
+    pub degrees: u32,
+    pub first: Pointer,
+    pub first_matrix: Pointer,
+    pub carry: Pointer,
+    pub weight: Pointer,
+    pub first_entry: Pointer,
+    pub entry_cell: Pointer,
+    pub entry_weight: Pointer,
+    pub cells: RowLists,
+    pub first_of_super: Pointer,
+    pub degree_of_super: Pointer,
+    pub weight_of_super: Pointer,
+    pub pushed: Pointer,
+    pub moved: Pointer,
+    pub impulse: Pointer,
+}
+
 /// One grid of the hierarchy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +89,7 @@ pub struct Level {
     pub bubbles: RowLists,
     pub zeros: RowLists,
     pub supers: Supers,
+    pub bodies: Bodies,
 }
 
 /// The vectors of a level in the cycle.
@@ -105,6 +128,29 @@ pub struct Coarsest {
     pub by_column: Pointer,
 }
 
+/// The factor of the sparse masses, all in one.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Factor {
+    pub size: u32,
+    pub forward_steps: u32,
+    pub backward_steps: u32,
+    pub padding: u32,
+    pub column: Pointer,
+    pub row_first: Pointer,
+    pub row_at: Pointer,
+    pub row_value: Pointer,
+    pub column_first: Pointer,
+    pub column_at: Pointer,
+    pub column_value: Pointer,
+    pub inverse_pivot: Pointer,
+    pub forward_first: Pointer,
+    pub forward_list: Pointer,
+    pub backward_first: Pointer,
+    pub backward_list: Pointer,
+    pub solution: Pointer,
+}
+
 /// The attached masses.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,6 +173,7 @@ pub struct LowRank {
     pub weight_of_super: Pointer,
     pub moved: Pointer,
     pub weighed: Pointer,
+    pub factor: Factor,
 }
 
 /// A vector over the unknowns of the finest level.
@@ -179,7 +226,8 @@ unsafe impl Plain for WideEntry {}
 
 const _: () =
     assert!(size_of::<RowLists>() == 24 && size_of::<Entry>() == 12 && size_of::<WideEntry>() == 16);
-const _: () = assert!(size_of::<Supers>() == 104 && size_of::<Level>() == 208 && size_of::<Work>() == 40);
+const _: () = assert!(size_of::<Supers>() == 104 && size_of::<Level>() == 344 && size_of::<Work>() == 40);
 const _: () =
-    assert!(size_of::<Aggregation>() == 56 && size_of::<Coarsest>() == 32 && size_of::<LowRank>() == 152);
+    assert!(size_of::<Aggregation>() == 56 && size_of::<Coarsest>() == 32 && size_of::<LowRank>() == 272);
+const _: () = assert!(size_of::<Bodies>() == 136 && size_of::<Factor>() == 120);
 const _: () = assert!(size_of::<Vector>() == 16 && size_of::<State>() == 88 + 8 * HISTORY + 24);

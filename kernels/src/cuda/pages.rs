@@ -3,7 +3,7 @@
 
 use super::layout::{Entry, WideEntry};
 use crate::conjugate_gradients::LowRank;
-use crate::multigrid::{Contacts, ZERO};
+use crate::multigrid::{Blocks, Contacts, ZERO};
 
 /// No page.
 const ABSENT: u32 = u32::MAX;
@@ -81,6 +81,30 @@ pub fn mass_pages(low_rank: &[LowRank], leaves: usize) -> Pages<WideEntry> {
             })
         })
         .collect();
+    all.sort_by_key(|e| e.0);
+    let mut pages = Pages::new(leaves);
+    for half in all.chunk_by(|a, b| a.0 == b.0) {
+        pages.add(half[0].0, &mut half.iter().map(|e| (e.1, e.2)).collect());
+    }
+    pages.finish()
+}
+
+/// The bodies' entries by cell; their target is the degree of freedom.
+pub fn body_pages(blocks: &Blocks, leaves: usize) -> Pages<WideEntry> {
+    let mut all: Vec<(usize, u8, WideEntry)> = Vec::new();
+    let mut first = 0;
+    for block in &blocks.list {
+        for colour in 0..2 {
+            for ((leaf, lane), row) in block.cells(colour) {
+                let entries = row.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
+                all.extend(entries.map(|(j, &weight)| {
+                    let entry = WideEntry { weight, target: (first + j) as u32, lane: (lane & 3).into() };
+                    (2 * leaf as usize + colour, lane, entry)
+                }));
+            }
+        }
+        first += block.size;
+    }
     all.sort_by_key(|e| e.0);
     let mut pages = Pages::new(leaves);
     for half in all.chunk_by(|a, b| a.0 == b.0) {

@@ -2,6 +2,7 @@
 //! the Galerkin product, with every face weakened by the links behind it (`conductance.rs`). Compliances do not depend
 //! on gradients and stay unchanged, and so do the couplings among super-cells.
 
+use super::body::{Body, Conductances};
 use super::conductance::{Faces, Touched};
 use super::level::{Contact, Contacts, GRAIN, Level, Supers, ZERO};
 use super::transfer::{Aggregation, Parent, coarse_row, octant, put_coarse};
@@ -12,11 +13,14 @@ use rayon::prelude::*;
 /// Index-space bounds (lowest, highest cell) of a super-cell on some level; `None` when it has no cells.
 pub type Extent = Option<([i32; 3], [i32; 3])>;
 
+/// Cells that a body spans on a level from which on it counts as part of them.
+const SMALL: i32 = 3;
+
 /// A coarse cell: (leaf, offset in leaf order).
 type Place = (u32, u16);
 
 /// Aggregates a level; `extents` are moved to the coarse level.
-pub fn coarsen(fine: &Level, extents: &mut Vec<Extent>) -> (Level, Aggregation) {
+pub fn coarsen(fine: &Level, extents: &mut Vec<Extent>, bodies: &mut Vec<Body>) -> (Level, Aggregation) {
     for (low, high) in extents.iter_mut().flatten() {
         (*low, *high) = (low.map(|c| c >> 1), high.map(|c| c >> 1));
     }
@@ -26,7 +30,8 @@ pub fn coarsen(fine: &Level, extents: &mut Vec<Extent>) -> (Level, Aggregation) 
     let leaves = (0..fine.leaves()).into_par_iter().with_min_len(GRAIN);
     let touched: Vec<Touched> = leaves.map(|l| Touched::new(fine, l)).collect();
     aggregate_faces(fine, &touched, &map, &mut coarse);
-    aggregate_contacts(fine, &touched, &map, &mut coarse);
+    let small = aggregate_bodies(&map, &coarse, bodies);
+    aggregate_contacts(fine, &touched, &map, &mut coarse, &small);
     let kept = map.supers.iter().map(|p| matches!(p, Parent::Super(_)));
     let mut kept = kept.collect::<Vec<_>>().into_iter();
     extents.retain(|_| kept.next().unwrap_or(true));
@@ -110,7 +115,42 @@ struct Link {
     weight: f32,
 }
 
-fn aggregate_contacts(fine: &Level, touched: &[Touched], map: &Aggregation, coarse: &mut Level) {
+/// Moves the bodies to the coarse level; returns those that have become small there.
+fn aggregate_bodies(map: &Aggregation, coarse: &Level, bodies: &mut Vec<Body>) -> Vec<Body> {
+    let all: Vec<Body> = bodies.drain(..).map(|body| body.coarsen(map)).collect();
+    let (gone, kept): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|body| body.span(coarse).is_some_and(|span| span <= SMALL));
+    *bodies = kept;
+    gone
+}
+
+/// Adds what small bodies conduct.
+fn add_small(small: &[Body], coarse: &Level, per_leaf: &mut [Vec<Contact>], links: &mut Vec<Link>) {
+    for body in small {
+        let Conductances { faces, home, held } = body.conductances();
+        for (axis, upper, conductance) in faces {
+            let mut lower = upper;
+            lower[axis] -= 1;
+            let ends = (place_of(&coarse.origins, lower), place_of(&coarse.origins, upper));
+            let (Some(from), Some(to)) = ends else { continue };
+            let (colour, row, lane) = place(to.1.into());
+            if coarse.faces[axis][colour][to.0 as usize][row][lane] > 0.0 {
+                links.push(Link { from, to, weight: conductance as f32 });
+            }
+        }
+        if let Some((l, n)) = place_of(&coarse.origins, home).filter(|_| held > 0.0) {
+            per_leaf[l as usize].push(contact(n.into(), ZERO, held as f32));
+        }
+    }
+}
+
+fn aggregate_contacts(
+    fine: &Level,
+    touched: &[Touched],
+    map: &Aggregation,
+    coarse: &mut Level,
+    small: &[Body],
+) {
     let collected: Vec<(Vec<Contact>, Vec<Link>)> = map
         .children
         .par_iter()
@@ -121,6 +161,7 @@ fn aggregate_contacts(fine: &Level, touched: &[Touched], map: &Aggregation, coar
     let (mut per_leaf, links): (Vec<_>, Vec<_>) = collected.into_iter().unzip();
     let mut links: Vec<Link> = links.into_iter().flatten().collect();
     coarse.supers = aggregate_supers(fine, map, &mut per_leaf, &mut links);
+    add_small(small, coarse, &mut per_leaf, &mut links);
     for link in links.iter().filter(|l| l.from != l.to) {
         add_face(coarse, link);
     }

@@ -1,5 +1,6 @@
 //! The diagonals of a level, from its face coefficients, contacts and super-cells.
 
+use super::body::is_joined;
 use super::level::{GRAIN, Level};
 use super::plane::PlaneWeights;
 use crate::checkerboard::{Half, Row};
@@ -54,26 +55,26 @@ impl Level {
     }
 
     /// Gives a cell that no face couples to anything the diagonal of its low-rank terms instead of 1.
-    pub fn set_lone_diagonal(&mut self, leaf: usize, (colour, row, lane): (usize, usize, usize), value: f32) {
-        let mut weight = 0.0;
-        self.for_weights(leaf, colour, |r, w| {
-            if r == row {
-                weight = w.iter().map(|w| w[lane]).sum();
-            }
-        });
-        let contacts = self.contacts.groups_of(leaf, colour).iter().flat_map(|g| self.contacts.of(g));
-        let touched = contacts.into_iter().any(|c| c.at() == (row, lane));
-        if weight == 0.0 && !touched && value > 0.0 {
-            self.diagonal[colour][leaf][row][lane] = value;
+    pub fn set_lone_diagonal(
+        &mut self,
+        leaf: usize,
+        (colour, row, lane): (usize, usize, usize),
+        value: impl FnOnce() -> f32,
+    ) {
+        let name = (colour as u8, leaf as u32, (row * 4 + lane) as u8);
+        if !is_joined(self, name) {
+            let value = value();
+            self.diagonal[colour][leaf][row][lane] = if value > 0.0 { value } else { 1.0 };
         }
     }
 
     /// The same for a super-cell.
-    pub fn set_lone_super_diagonal(&mut self, b: usize, value: f64) {
+    pub fn set_lone_super_diagonal(&mut self, b: usize, value: impl FnOnce() -> f64) {
         let s = &mut self.supers;
         let tied = s.compliance[b] + s.fixed[b] > 0.0 || !s.neighbours[b].is_empty();
-        if !tied && self.contacts.groups_of_super(b).is_empty() && value > 0.0 {
-            s.diagonal[b] = value;
+        if !tied && self.contacts.groups_of_super(b).is_empty() {
+            let value = value();
+            s.diagonal[b] = if value > 0.0 { value } else { 1.0 };
         }
     }
 

@@ -1,5 +1,6 @@
 //! One grid of the multigrid hierarchy: leaves, face coefficients, and the cells' contacts.
 
+use super::blocks::Blocks;
 use crate::checkerboard::Field;
 use crate::memory;
 
@@ -144,6 +145,8 @@ pub struct Level {
     pub contacts: Contacts,
     /// The super-cells.
     pub supers: Supers,
+    /// The bodies, as the smoother knows them; filled by [`super::Multigrid::build`].
+    pub blocks: Blocks,
     /// Number of cells that are unknowns; filled by [`Level::finish`].
     pub unknown_cells: usize,
 }
@@ -177,6 +180,6 @@ impl Level {
         let links = memory::of(&s.pairs) + memory::of_nested(&s.neighbours);
         let uniform = self.uniform.iter().map(memory::of).sum::<usize>();
         let leaves = memory::of(&self.origins) + memory::of(&self.neighbours) + uniform;
-        leaves + fields + self.contacts.bytes() + supers + links
+        leaves + fields + self.contacts.bytes() + supers + links + self.blocks.bytes()
     }
 }

@@ -3,6 +3,8 @@
 //! Coarse leaves hold 8³ coarse cells, so every level runs the same kernels. Super-cells stay unknowns on
 //! every level until they fit into one coarse cell; then they become that cell.
 
+mod blocks;
+mod body;
 mod coarsen;
 mod conductance;
 mod diagonal;
@@ -13,6 +15,8 @@ mod rows;
 pub(crate) mod smoother;
 pub(crate) mod transfer;
 
+pub use blocks::{Block, Blocks, Member, Motion, TOGETHER};
+pub use body::Body;
 pub use coarsen::{Extent, neighbours};
 pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
 pub use parts::Parts;
@@ -77,20 +81,29 @@ impl Multigrid {
         self.levels.drain(..).next().unwrap_or_default()
     }
 
-    /// Builds the coarser levels under `finest`, whose super-cells have the given extents.
-    pub fn build(&mut self, finest: Level, mut extents: Vec<Extent>, cycle: Cycle) {
+    /// Builds the coarser levels under `finest`, whose super-cells have the given extents and which these bodies push.
+    pub fn build(
+        &mut self,
+        mut finest: Level,
+        mut extents: Vec<Extent>,
+        mut bodies: Vec<Body>,
+        cycle: Cycle,
+    ) {
         self.cycle = cycle;
         self.levels.clear();
         self.maps.clear();
+        finest.blocks = Blocks::new(&finest, &bodies);
         self.levels.push(finest);
         while let Some(fine) = self.levels.last() {
             if fine.unknown_cells <= DIRECT_CELLS {
                 break;
             }
-            let (coarse, map) = coarsen::coarsen(fine, &mut extents);
+            let (mut coarse, map) = coarsen::coarsen(fine, &mut extents, &mut bodies);
             if coarse.unknown_cells >= fine.unknown_cells {
                 break;
             }
+            blocks::set_lone_diagonals(&mut coarse, &bodies);
+            coarse.blocks = Blocks::new(&coarse, &bodies);
             self.levels.push(coarse);
             self.maps.push(map);
         }
@@ -163,6 +176,11 @@ impl Coarsest {
                 });
                 for c in level.contacts.groups_of(leaf, colour).iter().flat_map(|g| level.contacts.of(g)) {
                     open[c.at().0][c.at().1] = true;
+                }
+                for (cell, _) in level.blocks.list.iter().flat_map(|b| b.cells(colour)) {
+                    if cell.0 as usize == leaf {
+                        open[usize::from(cell.1 >> 2)][usize::from(cell.1 & 3)] = true;
+                    }
                 }
                 for r in 0..64 {
                     for k in 0..4 {
@@ -259,5 +277,28 @@ fn assemble(level: &Level, cells: &[(usize, usize, usize, usize)], index: &Field
             a[i * n + cells.len() + o as usize] -= w;
         }
     }
+    add_bodies(level, cells.len(), index, &mut a, n);
     a
+}
+
+/// Adds C W Cᵀ of the bodies to the dense matrix of a level.
+fn add_bodies(level: &Level, cells: usize, index: &Field<i32>, a: &mut [f64], n: usize) {
+    for block in &level.blocks.list {
+        let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
+        for colour in 0..2 {
+            rows.extend(block.cells(colour).map(|((leaf, lane), row)| {
+                let at = index[colour][leaf as usize][usize::from(lane >> 2)][usize::from(lane & 3)];
+                (at as usize, row)
+            }));
+        }
+        rows.extend(block.super_rows().map(|(b, row)| (cells + b as usize, row)));
+        let k = block.size;
+        for (i, row) in &rows {
+            let held: Vec<f64> =
+                (0..k).map(|m| (0..k).map(|l| row[l] * block.weight[l * k + m]).sum()).collect();
+            for (j, other) in &rows {
+                a[i * n + j] += held.iter().zip(other).map(|(h, c)| h * c).sum::<f64>();
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! way down and black, red, λ on the way up, so that the pair of sweeps is symmetric. A bubble borders cells of both
 //! colours, so it fits in neither.
 
+use super::blocks::{self, Motion};
 use super::level::{GRAIN, Group, Level, ZERO};
 use super::plane::{Pair, pair};
 use super::rows::{Rows, lanes};
@@ -22,6 +23,8 @@ pub struct Work {
     pub b_super: Vec<f64>,
     /// Per contact group: Σ c x.
     pub inflow: Vec<f64>,
+    /// Per block of bodies.
+    pub motions: Vec<Motion>,
 }
 
 impl Work {
@@ -35,12 +38,14 @@ impl Work {
         }
         self.inflow.clear();
         self.inflow.resize(level.contacts.groups.len(), 0.0);
+        self.motions = level.blocks.list.iter().map(Motion::of).collect();
     }
 
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
         let vectors = [&self.x_super, &self.b_super, &self.inflow].map(memory::of);
-        memory::of_field(&self.x) + memory::of_field(&self.b) + vectors.iter().sum::<usize>()
+        let motions = self.motions.iter().map(Motion::bytes).sum::<usize>();
+        memory::of_field(&self.x) + memory::of_field(&self.b) + vectors.iter().sum::<usize>() + motions
     }
 }
 
@@ -73,6 +78,9 @@ pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
         level.for_rows(leaf, colour, other, &mut Relax { b: &b[leaf], x });
         add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[leaf][r][k]);
     });
+    if !level.blocks.is_empty() {
+        blocks::settle_cells(level, work, colour);
+    }
 }
 
 /// The first red sweep from a zero guess: x = (b + Σ c λ) / d.
@@ -88,6 +96,9 @@ fn start_red(level: &Level, work: &mut Work) {
         }
         add_contacts(level, leaf, 0, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);
     });
+    if !level.blocks.is_empty() {
+        blocks::settle_cells(level, work, 0);
+    }
 }
 
 /// Calls `f(row, lane, c λ)` for the contacts of a half-leaf with super-cells.
@@ -141,6 +152,9 @@ fn relax_supers(level: &Level, work: &mut Work, descending: bool) {
         let t = work.b_super[b] + super_inflow(level, b, &work.inflow, &work.x_super);
         work.x_super[b] = t / level.supers.diagonal[b];
     }
+    if count > 0 && !level.blocks.is_empty() {
+        blocks::settle_supers(level, work);
+    }
 }
 
 /// `sweeps` of λ, red, black. Leaves the black rows solved exactly.
@@ -149,6 +163,7 @@ pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize, from_zero: boo
         if from_zero && sweep == 0 {
             work.x_super.fill(0.0);
             work.inflow.fill(0.0);
+            blocks::rest(work);
             relax_supers(level, work, false);
             start_red(level, work);
         } else {

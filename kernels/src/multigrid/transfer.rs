@@ -1,6 +1,7 @@
 //! Transfers between a level and the next coarser one, by 2×2×2 aggregation. Restriction sums residuals, prolongation
 //! copies.
 
+use super::blocks;
 use super::level::{GRAIN, Level};
 use super::plane::{Pair, pair};
 use super::rows::{Rows, lanes};
@@ -113,6 +114,9 @@ pub fn restrict(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &mut W
         }
     });
     restrict_supers(fine, work, map, coarse);
+    if !fine.blocks.is_empty() {
+        blocks::restrict(fine, work, map, coarse);
+    }
 }
 
 fn restrict_supers(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &mut Work) {
@@ -161,6 +165,9 @@ pub fn prolong(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &Work) 
                 coarse.x[colour][l as usize][r][k] as f64
             }
         };
+    }
+    if !fine.blocks.is_empty() {
+        blocks::measure(fine, work);
     }
 }
 

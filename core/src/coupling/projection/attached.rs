@@ -64,19 +64,23 @@ impl<'a> Attached<'a> {
         self.shares.iter().flatten().map(net).collect()
     }
 
-    /// The bodies as the engine takes them.
-    pub(crate) fn masses(&self, system: &PressureSystem, air: &AirUnknowns) -> Vec<AttachedMass> {
-        let mass = |(shares, inverse): (&Vec<Share>, &Vec<f64>)| AttachedMass {
-            columns: shares.iter().map(|share| column(share, system, air)).collect(),
-            inverse_mass: inverse.clone(),
+    /// The bodies as the engine takes them. The error says which body has no usable mass.
+    pub(crate) fn masses(
+        &self,
+        system: &PressureSystem,
+        air: &AirUnknowns,
+    ) -> Result<Vec<AttachedMass>, usize> {
+        let mass = |(b, (shares, inverse)): (usize, (&Vec<Share>, &Vec<f64>))| {
+            let columns = shares.iter().map(|share| column(share, system, air)).collect();
+            AttachedMass::dense(columns, inverse.clone()).map_err(|_| b)
         };
-        self.shares.iter().zip(&self.inverse).map(mass).collect()
+        self.shares.iter().zip(&self.inverse).enumerate().map(mass).collect()
     }
 
     /// q̇ = q̇* + dt M⁻¹ Cᵀ x, and the impulses dt Cᵀ x.
     pub(crate) fn moved(&self, system: &PressureSystem, x: &Unknowns) -> Vec<Moved> {
         let moved = |((body, mass), inverse): ((&Body, &AttachedMass), &Vec<f64>)| {
-            let force: Vec<f64> = mass.columns.iter().map(|c| work(c, x)).collect();
+            let force: Vec<f64> = mass.columns().iter().map(|c| work(c, x)).collect();
             let k = force.len();
             let change = |i: usize| (0..k).map(|j| inverse[i * k + j] * force[j]).sum::<f64>();
             Moved {

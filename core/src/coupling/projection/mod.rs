@@ -167,7 +167,7 @@ pub(crate) fn project(
     let topology = assemble::liquid_leaves(&regions);
     let mut system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    system.attached = attached.masses(&system, &air);
+    system.attached = attached.masses(&system, &air).map_err(Error::Mass)?;
     for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
         system.super_cells[b as usize].compliance = spring.compliance;
     }

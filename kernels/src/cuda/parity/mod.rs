@@ -15,7 +15,7 @@ use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 use super::layout::{RUN, State};
 use crate::checkerboard::Field;
 use crate::conjugate_gradients::Stop;
-use crate::multigrid::{Cycle, Multigrid, Work};
+use crate::multigrid::{Body, Cycle, Multigrid, Work};
 use scene::{Random, Scene};
 
 /// A hierarchy on both sides, and a state that lets kernels run.
@@ -29,8 +29,12 @@ struct Pair {
 
 impl Pair {
     fn new(scene: &Scene, descending: bool) -> Self {
+        Self::with(scene, Vec::new(), descending)
+    }
+
+    fn with(scene: &Scene, bodies: Vec<Body>, descending: bool) -> Self {
         let mut multigrid = Multigrid::default();
-        multigrid.build(scene.level.clone(), scene.extents.clone(), Cycle::default());
+        multigrid.build(scene.level.clone(), scene.extents.clone(), bodies, Cycle::default());
         let (mut device, mut arenas, mut state) =
             (Emulation { descending }, Vec::new(), Slot::<Emulation>::default());
         let hierarchy = DeviceHierarchy::upload(&mut device, &mut arenas, &multigrid).expect("memory");

@@ -1,9 +1,10 @@
 //! Levels to compare on: tanks with a wavy surface, bubbles, cut cells and bodies, and pure noise.
 
 use crate::checkerboard::{self, place};
-use crate::conjugate_gradients::{LowRank, LowRankColumn};
+use crate::conjugate_gradients::{LowRank, LowRankColumn, Weight};
 use crate::leaf;
-use crate::multigrid::{Contact, Contacts, Extent, Level, Supers, ZERO, neighbours};
+use crate::multigrid::{Body, Contact, Contacts, Extent, Level, Supers, TOGETHER, ZERO, neighbours};
+use std::sync::Arc;
 
 /// A small reproducible generator (SplitMix64).
 #[derive(Clone)]
@@ -47,6 +48,13 @@ pub struct Scene {
     pub level: Level,
     pub extents: Vec<Extent>,
     pub low_rank: Vec<LowRank>,
+}
+
+impl Scene {
+    /// The bodies as the smoother knows them.
+    pub fn bodies(&self) -> Vec<Body> {
+        self.low_rank.iter().filter_map(|term| Body::new(term, &self.level, TOGETHER)).collect()
+    }
 }
 
 /// How a scene is told: what a cell is, and the coefficient of a cell's lower face.
@@ -258,5 +266,5 @@ pub fn body(random: &mut Random, level: &Level) -> LowRank {
     let g: Vec<f64> = (0..k * k).map(|_| random.signed()).collect();
     let gram = |i: usize, j: usize| (0..k).map(|m| g[i * k + m] * g[j * k + m]).sum::<f64>();
     let weight = (0..k * k).map(|e| gram(e / k, e % k) + if e / k == e % k { 0.1 } else { 0.0 }).collect();
-    LowRank { columns, weight }
+    LowRank { columns, weight: Weight::Dense(Arc::new(weight)) }
 }

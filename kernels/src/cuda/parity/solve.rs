@@ -22,7 +22,7 @@ pub fn right_side(scene: &Scene, seed: u64) -> Vector {
 
 pub fn hierarchy(scene: &Scene) -> Multigrid {
     let mut multigrid = Multigrid::default();
-    multigrid.build(scene.level.clone(), scene.extents.clone(), Cycle::default());
+    multigrid.build(scene.level.clone(), scene.extents.clone(), scene.bodies(), Cycle::default());
     multigrid
 }
 
@@ -119,7 +119,14 @@ fn noise_of_every_kind() {
         // Where hundreds of iterations are needed, rounding decides how many.
         let b = right_side(&scene, seed);
         let expected = on_processor(&scene, &b, Stop { tolerance: 1e-9, max_iterations: 3000 }).0;
-        compare(&scene, seed, Stop { tolerance: 1e-9, max_iterations: 3000 }, 1 + expected.iterations / 8);
+        // A body much stiffer than the faces beside it enlarges what f32 rounds in the cycle.
+        let share = if scene.low_rank.is_empty() { 8 } else { 2 };
+        compare(
+            &scene,
+            seed,
+            Stop { tolerance: 1e-9, max_iterations: 3000 },
+            1 + expected.iterations / share,
+        );
     }
 }
 

@@ -19,7 +19,7 @@ enum { POINTS = 8 };
 enum { PILE_PARTICLES, PILE_TABLE };
 
 static const mns_port_t pile_ports[] = {
-    {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = "particles", .owner = MNS_OF_OBJECT,
+    {.size = sizeof(mns_port_t), .carries = MNS_GEOMETRY, .name = "particles", .owner = MNS_OF_OBJECT, .flags = MNS_RESULT,
      .help = "Points in a column.", .unit = "m", .access = {[MNS_INIT] = MNS_WRITE}},
     {.size = sizeof(mns_port_t), .carries = MNS_TABLE, .name = "pile", .owner = MNS_OF_OBJECT,
      .help = "Loads.", .unit = "N", .access = {[MNS_INIT] = MNS_WRITE}},

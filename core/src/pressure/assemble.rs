@@ -1,8 +1,8 @@
 //! Builds the engine's finest level from a system: only leaves that hold unknown cells, red and black cells stored
 //! apart.
 
-use super::attached::AttachedMass;
-use super::system::{CELL, Column, FIXED, PressureSystem, SOLID};
+use super::attached::{AttachedMass, Column};
+use super::system::{CELL, FIXED, PressureSystem, SOLID};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard::{self, Half, place};
 use meniscus_kernels::conjugate_gradients::{LowRank, LowRankColumn};

@@ -1,10 +1,18 @@
 //! Bodies that the pressure moves, as operators.
 
-use super::system::Column;
 use meniscus_kernels::conjugate_gradients::Weight;
 use meniscus_kernels::dense::semidefinite_factor;
 use meniscus_kernels::sparse::SparseFactor;
 use std::sync::Arc;
+
+/// One column of an attachment: how one degree of freedom of a body moves the unknowns' volumes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    /// (position `leaf * 512 + offset` of a [`CELL`], entry).
+    pub cells: Vec<(u32, f64)>,
+    /// (super-cell, entry).
+    pub supers: Vec<(u32, f64)>,
+}
 
 /// A row that is smaller than this share of itself after others have been taken out of it depends on them.
 const DEPENDENT: f64 = 1e-9;

@@ -11,10 +11,10 @@ mod solver;
 mod system;
 mod velocity;
 
-pub use attached::{AttachedMass, MassError};
+pub use attached::{AttachedMass, Column, MassError};
 pub use density::Density;
 pub use device::{DeviceSolver, solver};
 pub use engine::MultigridSolver;
 pub use solver::{Error, Info, Iteration, Params, PressureSolver, Progress};
-pub use system::{CELL, Column, FIXED, Link, PressureSystem, SOLID, SuperCell, SystemError, Unknowns};
+pub use system::{CELL, FIXED, Link, PressureSystem, SOLID, SuperCell, SystemError, Unknowns};
 pub(crate) use velocity::{pressures, update_velocity};

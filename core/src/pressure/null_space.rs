@@ -230,7 +230,7 @@ impl NullSpace {
     }
 
     /// cᵀ Z: how much a column changes the volume of each singular set.
-    fn pull(&self, active: &ActiveLeaves, column: &super::system::Column) -> Vec<Pull> {
+    fn pull(&self, active: &ActiveLeaves, column: &super::attached::Column) -> Vec<Pull> {
         let cells = column.cells.iter().map(|&(s, w)| (self.set_of(active, s as usize), w));
         let supers = column.supers.iter().map(|&(b, w)| (self.super_sets[b as usize], w));
         let entries = cells.chain(supers).filter(|e| e.0 != REGULAR);

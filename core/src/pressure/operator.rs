@@ -87,7 +87,7 @@ impl PressureSystem {
     }
 }
 
-impl super::system::Column {
+impl super::attached::Column {
     /// cᵀ x.
     pub fn dot(&self, x: &Unknowns) -> f64 {
         let cells: f64 = self.cells.iter().map(|&(s, w)| w * x.cells[s as usize]).sum();

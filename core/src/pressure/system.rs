@@ -19,15 +19,6 @@ pub struct SuperCell {
     pub compliance: f64,
 }
 
-/// One column of an attachment: how one degree of freedom of a body moves the unknowns' volumes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Column {
-    /// (position `leaf * 512 + offset` of a [`CELL`], entry).
-    pub cells: Vec<(u32, f64)>,
-    /// (super-cell, entry).
-    pub supers: Vec<(u32, f64)>,
-}
-
 /// A connection between a cell and a pressure without a shared face: the air behind a wall from which liquid has
 /// parted.
 #[derive(Clone, Copy, Debug, PartialEq)]

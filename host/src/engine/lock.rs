@@ -26,9 +26,9 @@ pub(super) struct Lock {
     file: Option<File>,
     /// Plugins may not close it.
     held: Option<Held>,
-    /// The folder itself, locked as well: that lock holds when someone takes the file away. `None` on a file system where
+    /// The folder itself, locked as well (what guards it is dropped before it is closed): that lock holds when someone takes the file away. `None` on a file system where
     /// folders have no locks.
-    folder: Option<(File, Held)>,
+    folder: Option<(Held, File)>,
     /// The folder, if it was made for the lock.
     made: Option<PathBuf>,
 }
@@ -93,7 +93,7 @@ impl Lock {
     pub(super) fn check(&self) -> Result<(), CookError> {
         let folder = self.path.parent().unwrap_or(&self.path);
         let holds = match (&self.folder, &self.file) {
-            (Some((locked, _)), _) => is_at(locked, folder),
+            (Some((_, locked)), _) => is_at(locked, folder),
             (None, Some(file)) => is_at(file, &self.path),
             (None, None) => true,
         };
@@ -137,12 +137,12 @@ impl Drop for Lock {
 
 /// Locks a folder itself; none where that cannot be done, an error where another process has done it.
 #[cfg(unix)]
-fn lock_folder(folder: &Path) -> Result<Option<(File, Held)>, ()> {
+fn lock_folder(folder: &Path) -> Result<Option<(Held, File)>, ()> {
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => {
             let held = Held::of(&file);
-            Ok(Some((file, held)))
+            Ok(Some((held, file)))
         }
         Err(TryLockError::WouldBlock) => Err(()),
         Err(TryLockError::Error(_)) => Ok(None),
@@ -150,7 +150,7 @@ fn lock_folder(folder: &Path) -> Result<Option<(File, Held)>, ()> {
 }
 
 #[cfg(not(unix))]
-fn lock_folder(_folder: &Path) -> Result<Option<(File, Held)>, ()> {
+fn lock_folder(_folder: &Path) -> Result<Option<(Held, File)>, ()> {
     Ok(None)
 }
 

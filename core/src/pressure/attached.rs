@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// One column of an attachment: how one degree of freedom of a body moves the unknowns' volumes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
-    /// (position `leaf * 512 + offset` of a [`CELL`], entry).
+    /// (position `leaf * 512 + offset` of a [`CELL`](super::CELL), entry).
     pub cells: Vec<(u32, f64)>,
     /// (super-cell, entry).
     pub supers: Vec<(u32, f64)>,

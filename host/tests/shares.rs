@@ -95,6 +95,24 @@ fn an_inner_coupling_of_two_media_runs_its_own_stage_once() {
 }
 
 #[test]
+fn a_role_for_any_medium_takes_no_turn_of_a_medium_that_has_its_own() {
+    let bench = Bench::new(&[SHARES]);
+    let nodes = format!(
+        r#"{OBJECTS} {{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "silk"] }},
+        {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc", "iron"] }},
+        {{ "name": "in", "type": "test.outer", "inputs": ["cloth", "metal"] }},
+        {{ "name": "out", "type": "test.any", "inputs": ["in"] }}"#
+    );
+    let said = said(&bench, &nodes);
+    for call in
+        ["cloth: predict of wool", "metal: predict of iron", "cloth: correct of silk", "in: contribute"]
+    {
+        assert_eq!(said.iter().filter(|l| l.starts_with(call)).count(), 1, "{call} in {said:?}");
+    }
+    assert!(said.contains(&"out: solve: iron zinc | silk wool".to_owned()), "{said:?}");
+}
+
+#[test]
 fn without_a_coupling_solids_step_first_whatever_the_order_of_nodes() {
     let bench = Bench::new(&[SHARES]);
     let cloth = r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }"#;

@@ -94,7 +94,7 @@ fn body(call: &Call, port: u32, item: u32) -> Result<Option<Body>, Failure> {
 type Owners = (FaceGrid<u32>, Vec<String>);
 
 impl Exchange {
-    /// Writes which solid each cut face belongs to, and the names of the solids; takes both away where no solid is a body.
+    /// Writes which solid each cut face belongs to, and the names of the solids; nothing where no solid is a body.
     pub fn write_owners(
         &mut self,
         call: &mut Call,

@@ -93,9 +93,8 @@ fn reduce(mut rows: Vec<Vec<f64>>, order: &[usize]) -> (Vec<Vec<f64>>, Vec<usize
         let pivot = rows[done][column];
         rows[done].iter_mut().for_each(|v| *v /= pivot);
         let base = rows[done].clone();
-        for (r, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != done) {
+        for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != done) {
             let times = row[column];
-            debug_assert!(r != done);
             row.iter_mut().zip(&base).for_each(|(v, b)| *v -= times * b);
         }
         pivots.push(column);

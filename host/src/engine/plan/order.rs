@@ -1,6 +1,6 @@
 //! The calls of one substep, in order.
 
-use super::{Call, Planner};
+use super::{Call, CouplingWires, Planner};
 use crate::node::{NodeKind, Stage, Step};
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ struct Turn<'a> {
     stage: Stage,
     /// Number of the entry.
     entry: u32,
-    /// The medium it is for; empty for any.
-    medium: &'a str,
+    /// The objects it is for; `None` for all.
+    objects: Option<&'a [usize]>,
     /// No entry of the same stage stands just before this one in which the participant plays.
     first: bool,
     /// No such entry follows at once. A coupling among the participants runs its own stage once, though its own
@@ -52,7 +52,7 @@ impl Planner<'_> {
         for root in roots {
             if self.kind(root) == NodeKind::Solver {
                 for stage in [Stage::Predict, Stage::Solve, Stage::Correct] {
-                    self.take_turn(root, Turn { stage, entry: 0, medium: "", first: true, last: true });
+                    self.take_turn(root, Turn { stage, entry: 0, objects: None, first: true, last: true });
                 }
             } else {
                 self.schedule(root);
@@ -76,7 +76,7 @@ impl Planner<'_> {
     fn schedule(&mut self, coupling: usize) {
         let contract = self.contract(coupling);
         let steps = contract.schedule();
-        let roles = self.plan.couplings[&coupling].roles.clone();
+        let CouplingWires { roles, objects } = self.plan.couplings[&coupling].clone();
         let plays = |step: &Step, member: usize| {
             step.role.and_then(|r| roles.get(r)).is_some_and(|members| members.contains(&member))
         };
@@ -85,14 +85,14 @@ impl Planner<'_> {
                 self.call(coupling, step.stage, None, entry as u32);
                 continue;
             };
-            let medium = contract.roles.get(role).map_or("", |r| r.medium.as_str());
+            let objects = objects.get(role).map(Vec::as_slice);
             let alike = |s: &&Step| s.stage == step.stage;
             let before = || steps[..entry].iter().rev().take_while(alike);
             let after = || steps[entry + 1..].iter().take_while(alike);
             for &member in roles.get(role).into_iter().flatten() {
                 let first = !before().any(|s| plays(s, member));
                 let last = !after().any(|s| plays(s, member));
-                self.take_turn(member, Turn { stage: step.stage, entry: entry as u32, medium, first, last });
+                self.take_turn(member, Turn { stage: step.stage, entry: entry as u32, objects, first, last });
             }
         }
     }
@@ -100,7 +100,7 @@ impl Planner<'_> {
     /// A stage of a participant. A coupling among the participants passes the stage on to its own participants and
     /// runs its own after them, in `correct` before them; the solve stage it runs itself.
     fn take_turn(&mut self, member: usize, turn: Turn) {
-        let Turn { stage, entry, medium, last, .. } = turn;
+        let Turn { stage, entry, objects, last, .. } = turn;
         if let Some(inner) = self.plan.couplings.get(&member).cloned() {
             let mut members: Vec<usize> = Vec::new();
             inner.roles.iter().flatten().for_each(|m| {
@@ -123,7 +123,7 @@ impl Planner<'_> {
         }
         let Some(wires) = self.plan.solvers.get(&member).cloned() else { return };
         let contract = self.contract(member);
-        if !medium.is_empty() && contract.medium != medium {
+        if objects.is_some_and(|objects| !wires.solved.iter().any(|o| objects.contains(o))) {
             return;
         }
         let at_once = contract.takes_all(stage);

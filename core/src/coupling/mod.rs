@@ -3,7 +3,7 @@
 //! Read [`free_surface`] and [`constraint_bubbles`] first. They differ only in which air keeps its volume. All else is
 //! shared: [`air`] finds the regions of air and liquid, recognises the bubbles of the substep before, and says what
 //! volumes they should have; `projection` builds one [`PressureSystem`](crate::pressure::PressureSystem) from this,
-//! solves it and changes the velocity.
+//! solves it and changes the velocity. [`several`] makes one liquid of several for it.
 
 pub mod air;
 pub mod bodies;
@@ -12,6 +12,7 @@ mod fields;
 pub mod free_surface;
 pub mod memory;
 mod projection;
+pub mod several;
 pub mod viscous;
 
 pub use fields::{Gas, LiquidFields, Parting};

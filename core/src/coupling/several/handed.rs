@@ -1,0 +1,148 @@
+//! What a projection of several liquids hands to each of them.
+
+use super::Joined;
+use crate::coupling::air::regions::LABEL_SOLID;
+use crate::coupling::fields::LiquidFields;
+use crate::coupling::memory::OUTSIDE;
+use crate::coupling::projection::Projection;
+use crate::grid::{FaceGrid, Grid, leaf};
+use crate::levelset::{fractions_inside, open_volume};
+use glam::IVec3;
+use rayon::prelude::*;
+
+/// One liquid's part of a projection.
+#[derive(Clone, Debug)]
+pub struct Handed {
+    /// Its velocity on faces, m/s.
+    pub vel: FaceGrid<f32>,
+    /// The projection on its own leaves: its surface, the bubbles that it borders, what its surface lost.
+    pub projection: Projection,
+}
+
+impl Joined {
+    /// The part of liquid `i`, whose fields and velocity were `own` and `vel`, of a projection of the joined fields that
+    /// made the velocity `solved` of [`Self::vel`].
+    pub fn handed_to(
+        &self,
+        i: usize,
+        own: &LiquidFields,
+        vel: &FaceGrid<f32>,
+        projected: &Projection,
+        solved: &FaceGrid<f32>,
+    ) -> Handed {
+        let surface = projected.surface.as_ref().map(|fitted| self.fitted(i, own, fitted));
+        let taken = surface.as_ref().map_or(0.0, |fitted| volume_lost(own, fitted));
+        let borders = self.bordering(i, projected);
+        let is_own = |id: i32| id != OUTSIDE && borders.binary_search(&id).is_ok();
+        let own_leaves = &own.surface.topology;
+        let projection = Projection {
+            pressure: projected.pressure.on(own_leaves),
+            surface,
+            taken,
+            bubbles: projected.bubbles.iter().filter(|b| b.exterior || is_own(b.id)).cloned().collect(),
+            memory: projected.memory.clone(),
+            bodies: projected.bodies.clone(),
+            vel_solid: projected.vel_solid.as_ref().map(|walls| walls.on(&own.vel_solid.topology)),
+            parted: projected.parted.as_ref().map(|parted| parted.on(own_leaves)),
+            info: projected.info,
+            ..*projected
+        };
+        Handed { vel: self.velocity_of(vel, solved), projection }
+    }
+
+    /// A liquid's velocity: on the faces of liquid cells what the solve made, elsewhere its own.
+    fn velocity_of(&self, own: &FaceGrid<f32>, solved: &FaceGrid<f32>) -> FaceGrid<f32> {
+        let topology = &own.topology;
+        let (solved, before) = (solved.on(topology), self.vel.on(topology));
+        let phi = self.surface.on(topology);
+        let mut out = own.clone();
+        for (axis, out) in out.values.iter_mut().enumerate() {
+            out.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, out)| {
+                for (n, out) in out.iter_mut().enumerate() {
+                    let slot = l * leaf::SIZE + n;
+                    let mut below = leaf::local(n);
+                    below[axis] -= 1;
+                    let is_liquid = phi.values[slot] < 0.0 || phi.reach(l, below) < 0.0;
+                    let u = solved.values[axis][slot];
+                    if is_liquid || u != before.values[axis][slot] {
+                        *out = u;
+                    }
+                }
+            });
+        }
+        out
+    }
+
+    /// A liquid's surface, moved as the surface around all of them was in the cells that belong to it. No cell changes
+    /// sign.
+    fn fitted(&self, i: usize, own: &LiquidFields, fitted: &Grid<f32>) -> Grid<f32> {
+        let mut out = own.surface.clone();
+        let topology = out.topology.clone();
+        let least = f32::MIN_POSITIVE;
+        out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
+            let (Some(to), Some(from)) = (fitted.topology.leaf_of(origin), self.surface.topology.leaf_of(origin))
+            else {
+                return;
+            };
+            for (n, out) in out.iter_mut().enumerate() {
+                let (to, from) = (to * leaf::SIZE + n, from * leaf::SIZE + n);
+                if usize::from(self.owner.values[from]) == i {
+                    let moved = *out + (fitted.values[to] - self.surface.values[from]);
+                    *out = if *out < 0.0 { moved.min(-least) } else { moved.max(least) };
+                }
+            }
+        });
+        out
+    }
+
+    /// Ids of the bubbles that liquid `i` borders, ascending.
+    fn bordering(&self, i: usize, projected: &Projection) -> Vec<i32> {
+        let cells = &projected.memory.cells;
+        let of_leaf = |(l, &origin): (usize, &IVec3)| {
+            let mut found = Vec::new();
+            let own = &cells.values[l * leaf::SIZE..][..leaf::SIZE];
+            let Some(at) = self.owner.topology.leaf_of(origin) else { return found };
+            for n in (0..leaf::SIZE).filter(|&n| own[n] < LABEL_SOLID) {
+                if usize::from(self.owner.values[at * leaf::SIZE + n]) != i {
+                    continue;
+                }
+                for side in 0..6 {
+                    let mut beside = leaf::local(n);
+                    beside[side / 2] += side as i32 % 2 * 2 - 1;
+                    let id = cells.reach(l, beside);
+                    if id > OUTSIDE && !found.contains(&id) {
+                        found.push(id);
+                    }
+                }
+            }
+            found
+        };
+        let mut ids = cells.topology.origins().par_iter().enumerate().flat_map_iter(of_leaf).collect::<Vec<_>>();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+}
+
+/// Volume, m³, that a liquid lost when its surface was moved.
+fn volume_lost(own: &LiquidFields, fitted: &Grid<f32>) -> f64 {
+    let h = own.voxel_size();
+    let [before, after] = [own.surface, fitted].map(|phi| fractions_inside(phi, h as f32));
+    let lost = |l: usize| {
+        let origin = before.topology.origins()[l];
+        let mut sum = 0.0;
+        for n in 0..leaf::SIZE {
+            let slot = l * leaf::SIZE + n;
+            let difference = before.values[slot] - after.values[slot];
+            if difference == 0.0 {
+                continue;
+            }
+            let cell = origin + IVec3::from_array(leaf::local(n));
+            let alpha = |a: usize| [own.open.get(a, cell), own.open.get(a, cell + IVec3::AXES[a])];
+            sum += f64::from(difference * open_volume(std::array::from_fn(alpha)));
+        }
+        sum
+    };
+    let lost: Vec<f64> = (0..before.topology.len()).into_par_iter().map(lost).collect();
+    lost.iter().sum::<f64>() * h * h * h
+}

@@ -1,0 +1,120 @@
+//! Several liquids in one projection.
+//!
+//! [`Joined`] makes one liquid's fields of them, which any coupling projects; [`Joined::handed_to`] gives each liquid its
+//! part of what came out. A cell belongs to the liquid that is deepest there, and a face has the velocity of the mass
+//! that the liquids have around it. All liquids lie on one lattice, in one box.
+
+mod handed;
+mod join;
+
+use super::bodies::Bodies;
+use super::fields::{LiquidFields, Parting};
+use crate::grid::{FaceGrid, Grid};
+use crate::pressure::Density;
+pub use handed::Handed;
+use join::{Faces, Lattice};
+
+/// The fields of several liquids, joined.
+#[derive(Debug)]
+pub struct Joined {
+    /// The liquid that each cell belongs to.
+    owner: Grid<u8>,
+    /// Velocity on faces, m/s, before the projection.
+    vel: FaceGrid<f32>,
+    surface: Grid<f32>,
+    open: FaceGrid<f32>,
+    vel_solid: FaceGrid<f32>,
+    /// Solid that a cut face belongs to; those of the second liquid are counted on from those of the first.
+    solids: Option<FaceGrid<u32>>,
+    pieces: Vec<Option<(usize, usize)>>,
+    density: Result<f64, Grid<f32>>,
+    swelling: Option<Grid<f32>>,
+    source: Option<Grid<f32>>,
+    tension: Option<Grid<f32>>,
+    spray: Option<Grid<f32>>,
+    previous_pressure: Option<Grid<f32>>,
+    parted: Option<Grid<f32>>,
+    driven: Option<FaceGrid<f32>>,
+}
+
+impl Joined {
+    /// Joins the fields of some liquids, at least one, and their velocities on faces, m/s.
+    pub fn of(liquids: &[LiquidFields], vel: &[&FaceGrid<f32>]) -> Self {
+        let h = liquids.first().map_or(1.0, |liquid| liquid.voxel_size()) as f32;
+        let surfaces: Vec<_> = liquids.iter().map(|liquid| liquid.surface).collect();
+        let lattice = Lattice::of(&surfaces, h);
+        let faces = Faces::of(liquids);
+        let rho: Vec<_> = liquids.iter().map(|liquid| liquid.density).collect();
+        let every = |of: fn(&LiquidFields<'_>) -> bool| liquids.iter().any(of);
+        let parts = |of: for<'a> fn(&LiquidFields<'a>) -> Option<&'a Grid<f32>>| -> Vec<_> {
+            liquids.iter().map(of).collect()
+        };
+        let driven: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.driven).collect();
+        let parted = parts(|liquid| liquid.parting?.previous);
+        Self {
+            vel: lattice.velocity(vel, &rho),
+            density: lattice.density(&rho),
+            source: lattice.of_owner(&parts(|liquid| liquid.source)),
+            tension: lattice.of_owner(&parts(|liquid| liquid.tension)),
+            swelling: join::greatest(&parts(|liquid| liquid.swelling)),
+            spray: join::sum(&parts(|liquid| liquid.spray)),
+            previous_pressure: join::first_leaf(&parts(|liquid| liquid.previous_pressure)),
+            parted: if every(|liquid| liquid.parting.is_some()) { lattice.of_owner(&parted) } else { None },
+            driven: join::greatest_share(&driven),
+            open: faces.open,
+            vel_solid: faces.vel_solid,
+            solids: faces.solids,
+            pieces: liquids.iter().flat_map(|l| l.bodies.map_or(&[][..], |b| b.pieces)).copied().collect(),
+            owner: lattice.owner,
+            surface: lattice.surface,
+        }
+    }
+
+    /// The velocity on faces, m/s, from which the projection starts.
+    pub fn velocity(&self) -> &FaceGrid<f32> {
+        &self.vel
+    }
+
+    /// The fields for a projection; what is no field is that of the first of the `liquids`.
+    pub fn fields<'a>(&'a self, liquids: &[LiquidFields<'a>]) -> Option<LiquidFields<'a>> {
+        let first = liquids.first()?;
+        let bodies = liquids.iter().find_map(|liquid| liquid.bodies);
+        Some(LiquidFields {
+            surface: &self.surface,
+            open: &self.open,
+            vel_solid: &self.vel_solid,
+            swelling: self.swelling.as_ref(),
+            density: match &self.density {
+                Ok(rho) => Density::Uniform(*rho),
+                Err(rho) => Density::PerCell(rho),
+            },
+            source: self.source.as_ref(),
+            tension: self.tension.as_ref(),
+            spray: self.spray.as_ref(),
+            liquid_excess: liquids.iter().map(|liquid| liquid.liquid_excess).sum(),
+            previous_pressure: self.previous_pressure.as_ref(),
+            previous_bubbles: liquids.iter().find_map(|liquid| liquid.previous_bubbles),
+            parting: first.parting.map(|parting| Parting {
+                previous: self.parted.as_ref(),
+                driven: self.driven.as_ref(),
+                ..parting
+            }),
+            bodies: bodies.zip(self.solids.as_ref()).map(|(bodies, owner)| Bodies {
+                owner,
+                pieces: &self.pieces,
+                ..bodies
+            }),
+            ..*first
+        })
+    }
+
+    /// φ of all solids at the cells' lower nodes, m: the least of what the liquids meet.
+    pub fn solid(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
+        join::least(parts)
+    }
+
+    /// Viscosity of the liquid that each cell belongs to, Pa s; 0 where that has none.
+    pub fn viscosity(&self, parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
+        join::of_owner(&self.owner, parts)
+    }
+}

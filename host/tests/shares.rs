@@ -3,7 +3,7 @@
 mod c_plugins;
 
 use c_plugins::{Bench, graph};
-use meniscus_host::engine::Holder;
+use meniscus_host::engine::{Device, Holder, Manner, rehearse};
 use std::sync::atomic::Ordering;
 
 const SHARES: &str = "tests/c_plugins/shares.c";
@@ -26,6 +26,26 @@ fn said(bench: &Bench, nodes: &str) -> Vec<String> {
     // The first half is the objects' first half step.
     assert_eq!(lines[..lines.len() / 2], lines[lines.len() / 2..]);
     lines[lines.len() / 2..].to_vec()
+}
+
+/// Every init of a cook, in order, objects' own excepted.
+fn inits(bench: &Bench, frames: u32, nodes: &str) -> Vec<String> {
+    bench.said.lock().unwrap().clear();
+    bench.cook_into("a", &graph(frames, nodes), false).unwrap_or_else(|e| panic!("{nodes}\n  gave: {e}"));
+    std::fs::remove_dir_all(bench.out("a")).unwrap();
+    let said = bench.said.lock().unwrap();
+    said.iter()
+        .filter_map(|l| l.strip_prefix("Info "))
+        .filter(|l| l.contains("init"))
+        .map(Into::into)
+        .collect()
+}
+
+/// Asks every node whether the shot could begin.
+fn checked(bench: &Bench, nodes: &str) -> Result<Vec<String>, String> {
+    let manner = Manner { threads: 1, device: Device::Auto, paranoid: true, drop_caches: false };
+    let network = bench.network(&graph(3, nodes)).map_err(|e| e.to_string())?;
+    rehearse(&network, &bench.plugins, bench.folder.path(), manner).map_err(|e| e.to_string())
 }
 
 fn refused(bench: &Bench, nodes: &str) -> String {
@@ -65,6 +85,62 @@ fn an_inner_coupling_contributes_and_the_outermost_solves_once() {
     // What is wired first does not matter to whoever takes all.
     let turned = nodes.replace(r#"["in", "metal"]"#, r#"["metal", "in"]"#);
     assert_eq!(said(&bench, &turned), expected);
+}
+
+/// Two couplings, one in the other; the outer one stands first in the file.
+fn nested(outer: &str, params: [&str; 4]) -> String {
+    let [zinc, iron, wool, silk] = params;
+    format!(
+        r#"{{ "name": "out", "type": "test.{outer}", "inputs": ["in", "metal"] }},
+        {{ "name": "in", "type": "test.inner", "inputs": ["cloth"] }},
+        {{ "name": "zinc", "type": "test.hard"{zinc} }}, {{ "name": "iron", "type": "test.hard"{iron} }},
+        {{ "name": "wool", "type": "test.soft"{wool} }}, {{ "name": "silk", "type": "test.soft"{silk} }},
+        {{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "silk"] }},
+        {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc", "iron"] }}"#
+    )
+}
+
+#[test]
+fn a_coupling_begins_after_the_solvers_of_its_objects_and_inner_ones_first() {
+    let bench = Bench::new(&[SHARES]);
+    let inits = inits(&bench, 2, &nested("outer", [""; 4]));
+    let (of_solvers, of_couplings) = inits.split_at(inits.len() - 2);
+    assert_eq!(of_couplings, ["in: init: silk wool", "out: init: iron zinc | silk wool"]);
+    for solver in ["metal: init of zinc", "metal: init of iron", "cloth: init of wool", "cloth: init of silk"]
+    {
+        assert_eq!(of_solvers.iter().filter(|l| *l == solver).count(), 1, "{inits:?}");
+    }
+    assert_eq!(of_solvers.len(), 4, "{inits:?}");
+}
+
+#[test]
+fn a_coupling_begins_anew_with_every_object_and_sees_none_that_is_to_come() {
+    let bench = Bench::new(&[SHARES]);
+    let late = r#", "params": { "first": 3 }"#;
+    let inits = inits(&bench, 4, &nested("outer", ["", late, "", ""]));
+    let of_couplings: Vec<&String> = inits.iter().filter(|l| !l.contains(" of ")).collect();
+    // The inner one has no part in what begins later.
+    assert_eq!(
+        of_couplings,
+        ["in: init: silk wool", "out: init: zinc | silk wool", "out: init: iron zinc | silk wool"]
+    );
+}
+
+#[test]
+fn a_coupling_refuses_what_it_could_never_couple_when_checked() {
+    let bench = Bench::new(&[SHARES]);
+    let expected =
+        "node `out`: init failed: port `share`: `iron` has a grain of 2, `zinc` of 0; give both the same";
+    let coarse = r#", "params": { "grain": 2 }"#;
+    for iron in [coarse, r#", "params": { "grain": 2, "first": 2 }"#] {
+        let nodes = nested("even", ["", iron, "", ""]);
+        let found = checked(&bench, &nodes).unwrap_err();
+        assert!(found.contains(expected), "{found}");
+        let found = refused(&bench, &nodes);
+        assert!(found.contains(expected), "{found}");
+        let _ = std::fs::remove_dir_all(bench.out("a"));
+    }
+    checked(&bench, &nested("even", [coarse; 4])).unwrap();
 }
 
 #[test]

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// Initialises every object of the first frame in trial mode (`mns.trial`), where nodes only check, and then its forces
-/// and solvers. Returns the nodes' warnings.
+/// Initialises every object in trial mode (`mns.trial`), where nodes only check, and then its forces, its solver and its
+/// couplings, frame by frame as they would begin. Returns the nodes' warnings.
 pub fn rehearse(
     network: &Network,
     plugins: &Plugins,

@@ -373,7 +373,7 @@ impl<'a> Simulation<'a> {
         Ok(wish)
     }
 
-    /// Makes the objects that begin at the clock's frame, and removes those that ended. Forces and solvers are
+    /// Makes the objects that begin at the clock's frame, and removes those that ended. Forces, solvers and couplings are
     /// initialised for the new ones when all of them exist.
     pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
         let frame = self.state.clock.frame;
@@ -394,7 +394,7 @@ impl<'a> Simulation<'a> {
                 }
             }
         }
-        for call in begun.into_iter().flat_map(|o| self.plan.meetings(self.network, o)).collect::<Vec<_>>() {
+        for call in self.plan.meetings(self.network, &begun) {
             let (start, end) = span(&self.network.nodes[call.node], shot);
             if (start..=end).contains(&frame) {
                 self.init(&call, gathering)?;

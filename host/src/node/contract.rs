@@ -6,7 +6,7 @@ use crate::data::{Element, Lifetime, Sampling, Shown};
 /// Stages of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
-    /// Once, at an object's first frame.
+    /// At an object's first frame: once for the object, for its forces and its solver, once for each coupling.
     Init,
     /// Advects, integrates its own forces, collides.
     Predict,

@@ -16,6 +16,11 @@ static const mns_port_t object_ports[] = {
          .access = {[MNS_INIT] = MNS_WRITE}),
 };
 
+static const mns_param_t object_params[] = {
+    {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "first", .means = MNS_MEANS_FIRST_FRAME},
+    {.size = sizeof(mns_param_t), .type = MNS_FLOAT, .name = "grain"},
+};
+
 /* ---- Solvers: predict and correct once an object, contribute once for all ----------------------------- */
 
 static const mns_port_t solver_ports[] = {
@@ -33,7 +38,7 @@ static const mns_port_t fog_ports[] = {
 /* ---- Couplings ---------------------------------------------------------------------------------------- */
 
 #define SHARES(role_) PORT(MNS_TABLE, "share", MNS_OF_PARTICIPANT, .role = role_, \
-                           .access = {[MNS_SOLVE] = MNS_READ, [MNS_CONTRIBUTE] = MNS_READ})
+                           .access = {[MNS_INIT] = MNS_READ, [MNS_SOLVE] = MNS_READ, [MNS_CONTRIBUTE] = MNS_READ})
 static const mns_port_t inner_ports[] = {SHARES(0)};
 static const mns_port_t outer_ports[] = {SHARES(0), SHARES(1)};
 static const mns_role_t inner_roles[] = {{.size = sizeof(mns_role_t), .name = "soft", .medium = "soft"}};
@@ -61,18 +66,20 @@ static const mns_port_t grasping_ports[] = {
 #define ALL (MNS_BIT(MNS_INIT) | MNS_BIT(MNS_PREDICT) | MNS_BIT(MNS_SOLVE) | MNS_BIT(MNS_CORRECT) | MNS_BIT(MNS_CONTRIBUTE))
 #define TAKES_OBJECTS .accepts = MNS_BIT(MNS_NODE_OBJECT) | MNS_BIT(MNS_NODE_FORCE), .min_inputs = 1
 #define TAKES_SOLVERS .accepts = MNS_BIT(MNS_NODE_SOLVER) | MNS_BIT(MNS_NODE_COUPLING), .min_inputs = 1
+#define OF_GRAIN .params = object_params, .param_count = 2
 #define NODE(id_, kind_, ports_, count_, ...) \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .kind = kind_, .ports = ports_, \
      .port_count = count_, __VA_ARGS__}
 
 static const mns_node_t nodes[] = {
-    NODE("test.soft", MNS_NODE_OBJECT, object_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_INIT)),
-    NODE("test.hard", MNS_NODE_OBJECT, object_ports, 2, .medium = "hard", .stages = MNS_BIT(MNS_INIT)),
+    NODE("test.soft", MNS_NODE_OBJECT, object_ports, 2, OF_GRAIN, .medium = "soft", .stages = MNS_BIT(MNS_INIT)),
+    NODE("test.hard", MNS_NODE_OBJECT, object_ports, 2, OF_GRAIN, .medium = "hard", .stages = MNS_BIT(MNS_INIT)),
     NODE("test.soft_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS),
     NODE("test.hard_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "hard", .stages = ALL, TAKES_OBJECTS,
          .flags = MNS_MOVES_FIRST),
     NODE("test.inner", MNS_NODE_COUPLING, inner_ports, 1, .roles = inner_roles, .role_count = 1, .stages = ALL, TAKES_SOLVERS),
     NODE("test.outer", MNS_NODE_COUPLING, outer_ports, 2, .roles = outer_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
+    NODE("test.even", MNS_NODE_COUPLING, outer_ports, 2, .roles = outer_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.selfish", MNS_NODE_COUPLING, inner_ports, 1, .roles = inner_roles, .role_count = 1,
          .stages = MNS_BIT(MNS_SOLVE), TAKES_SOLVERS),
     NODE("test.any", MNS_NODE_COUPLING, outer_ports, 2, .roles = any_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
@@ -125,7 +132,11 @@ static void say(mns_context_t *ctx, const mns_node_t *node) {
 static mns_status_t begin(mns_context_t *ctx) {
     const mns_table_t empty = {.size = sizeof empty};
     const mns_array_t column = {.size = sizeof column, .element = MNS_F64, .name = "count", .components = 1, .count = 1};
+    const mns_array_t grain = {.size = sizeof grain, .element = MNS_F64, .name = "grain", .components = 1, .count = 1};
     if (!ctx->shape_table(ctx, 0, 0, &empty) || !ctx->edit_array(ctx, 0, 0, &column)) return MNS_FAILED;
+    const mns_array_t *made_of = ctx->edit_array(ctx, 0, 0, &grain);
+    if (!made_of) return MNS_FAILED;
+    *(double *)made_of->writable = ctx->params[1].number[0];
     const mns_attribute_t attributes[] = {
         {.size = sizeof(mns_attribute_t), .on = MNS_ON_POINTS, .name = "P", .element = MNS_F32, .components = 3, .meaning = MNS_POSITION},
         {.size = sizeof(mns_attribute_t), .on = MNS_ON_POINTS, .name = "v", .element = MNS_F32, .components = 1},
@@ -135,12 +146,34 @@ static mns_status_t begin(mns_context_t *ctx) {
     return ctx->shape_geometry(ctx, 1, 0, &shape) ? MNS_OK : MNS_FAILED;
 }
 
+/* A coupling that takes objects of one grain only. */
+static mns_status_t compare(mns_context_t *ctx, const mns_node_t *node) {
+    double first = 0.0;
+    const char *whose = NULL;
+    for (uint32_t port = 0; port < node->port_count; ++port)
+        for (uint32_t i = 0; i < ctx->items(ctx, port); ++i) {
+            const mns_table_t *share = ctx->table(ctx, port, i);
+            if (!share || share->array_count < 2) return MNS_FAILED;
+            const double grain = *(const double *)share->arrays[1].values;
+            const char *name = ctx->item_name(ctx, port, i);
+            if (whose && grain != first) {
+                char line[256];
+                snprintf(line, sizeof line, "`%s` has a grain of %g, `%s` of %g; give both the same", whose, first, name, grain);
+                return ctx->fail(ctx, MNS_BAD_INPUT, (int32_t)port, line);
+            }
+            first = grain;
+            whose = name;
+        }
+    return MNS_OK;
+}
+
 static mns_status_t run(mns_instance_t *self, mns_context_t *ctx) {
     instance *me = (instance *)(void *)self;
     const mns_node_t *node = me->node;
     if (node->kind == MNS_NODE_OBJECT) return begin(ctx);
     ++me->calls;
     say(ctx, node);
+    if (ctx->stage == MNS_INIT && !strcmp(node->id, "test.even")) return compare(ctx, node);
     if (node->ports == eraser_ports) return ctx->clear(ctx, 0, 0);
     if (node->ports == push_ports) {
         for (uint32_t i = 0; i < ctx->items(ctx, 0); ++i) {

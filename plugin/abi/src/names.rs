@@ -76,7 +76,7 @@ names! {
 names! {
     /// Stages of a step.
     Stage: i32 {
-        /// Once, at an object's first frame.
+        /// At the first frame of an object: of the object, its forces, its solver and its couplings.
         INIT = 0,
         /// Advects, integrates its own forces, collides.
         PREDICT = 1,

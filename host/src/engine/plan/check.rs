@@ -77,8 +77,8 @@ impl<'a> Checker<'a> {
                 checker.visit(&Call { node: object, stage: Stage::Init, object: Some(object), step: 0 });
             }
         }
-        let meetings = plan.objects.iter().flat_map(|&o| plan.meetings(network, o));
-        meetings.chain(plan.calls.iter().cloned()).for_each(|c| checker.visit(&c));
+        let meetings = plan.meetings(network, &plan.objects);
+        meetings.iter().chain(&plan.calls).for_each(|c| checker.visit(c));
         checker
     }
 

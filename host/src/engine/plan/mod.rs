@@ -140,13 +140,20 @@ impl Plan {
         own.map(|p| p.name.clone()).collect()
     }
 
-    /// The init calls for an object, after all objects of its first frame are made: first of the forces that act on it,
-    /// then of its solver.
-    pub fn meetings(&self, network: &Network, object: usize) -> Vec<Call> {
-        let solver = self.solver_of(object).map(|solver| (solver, &self.solvers[&solver]));
-        let nodes = solver.into_iter().flat_map(|(solver, w)| w.forces.iter().copied().chain([solver]));
-        let inits = nodes.filter(|&n| contract(&network.nodes[n]).implements(Stage::Init));
-        inits.map(|node| Call { node, stage: Stage::Init, object: Some(object), step: 0 }).collect()
+    /// The init calls for objects that begin in one frame, after all of them are made: for each object first of the forces
+    /// that act on it, then of its solver; then of every coupling that has one of them, once, inner couplings first.
+    pub fn meetings(&self, network: &Network, begun: &[usize]) -> Vec<Call> {
+        let of_object = |&object: &usize| {
+            let solver = self.solver_of(object).map(|solver| (solver, &self.solvers[&solver]));
+            let nodes = solver.into_iter().flat_map(|(solver, w)| w.forces.iter().copied().chain([solver]));
+            nodes.map(move |node| (node, Some(object)))
+        };
+        // A coupling stands after its participants in the network.
+        let meets = |&node: &usize| self.solved_by(node).iter().any(|o| begun.contains(o));
+        let couplings = self.couplings.keys().copied().filter(meets).map(|node| (node, None));
+        let all = begun.iter().flat_map(of_object).chain(couplings);
+        let inits = all.filter(|(node, _)| contract(&network.nodes[*node]).implements(Stage::Init));
+        inits.map(|(node, object)| Call { node, stage: Stage::Init, object, step: 0 }).collect()
     }
 
     /// The objects a solver or the solvers of a coupling solve.

@@ -11,6 +11,7 @@ mod pistons;
 mod slabs;
 mod sources;
 mod tank_at_rest;
+mod two_liquids;
 mod waves;
 
 use serde_json::Value;

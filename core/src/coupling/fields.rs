@@ -70,6 +70,8 @@ pub struct LiquidFields<'a> {
     pub swelling: Option<&'a Grid<f32>>,
     /// Density of the liquid.
     pub density: Density<'a>,
+    /// Density on the faces between liquid cells, kg/m³; `None`: the mean of both cells.
+    pub face_density: Option<&'a FaceGrid<f32>>,
     /// Wanted divergence of the velocity, 1/s (volume correction, sources), per open volume of the cell.
     pub source: Option<&'a Grid<f32>>,
     /// σκ at the cells on either side of the liquid's surface, Pa: surface tension (N/m) times mean curvature, by which
@@ -116,6 +118,7 @@ impl<'a> LiquidFields<'a> {
             open,
             vel_solid,
             density,
+            face_density: None,
             swelling: None,
             source: None,
             tension: None,

@@ -296,9 +296,20 @@ fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, 
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
     let h = liquid.h();
-    let Liquid { velocity, surface, solid, inlet, parted, .. } = liquid;
+    let Liquid { velocity, surface, solid, inlet, parted, others, .. } = liquid;
     let walls = Walls { solid, parted: parted.as_ref(), h };
-    extrapolate(velocity, cells, surface, &walls, inlet.as_ref(), params.layers())
+    // Other liquids are no air: the solve has found their velocity, too.
+    let filled = others.as_ref().map(|others| filled(surface, others));
+    extrapolate(velocity, cells, filled.as_ref().unwrap_or(surface), &walls, inlet.as_ref(), params.layers())
+}
+
+/// A level set that is negative in the cells that others fill, too.
+fn filled(surface: &Grid<f32>, others: &Grid<f32>) -> Grid<f32> {
+    let mut filled = surface.clone();
+    let others = others.seen_on(&surface.topology);
+    let cells = filled.values.par_iter_mut().zip(&others.values).with_min_len(4096);
+    cells.filter(|(_, other)| **other > 0.0).for_each(|(phi, _)| *phi = -phi.abs());
+    filled
 }
 
 fn reseed_interior(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Selection {

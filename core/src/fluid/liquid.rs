@@ -33,6 +33,8 @@ pub struct Liquid {
     pub volume: VolumeBook,
     /// Speed, m/s, at which it leaves the walls of its cells, where it has parted from them. State.
     pub parted: Option<Grid<f32>>,
+    /// Above 0 in cells that other liquids of the same solve fill. Of this substep.
+    pub others: Option<Grid<f32>>,
     /// Face velocity as transferred from the particles, m/s. Of this substep.
     pub transferred: FaceGrid<f32>,
     /// The solids on the liquid's lattice. Of this substep.
@@ -71,6 +73,7 @@ impl Liquid {
             thinned_below: 0.0,
             volume: VolumeBook::default(),
             parted: None,
+            others: None,
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
             solid: SolidFields::open(&nowhere, &transform),
             swelling: None,

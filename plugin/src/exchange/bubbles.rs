@@ -8,7 +8,7 @@ use meniscus_core::coupling::Bubble;
 use meniscus_core::coupling::memory::{AirBook, BubbleMemory, Remembered};
 
 /// Writes the enclosed regions of air that border liquid.
-pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failure> {
+pub fn write(call: &mut Call, port: u32, item: u32, bubbles: &[Bubble]) -> Result<(), Failure> {
     let enclosed: Vec<&Bubble> = bubbles.iter().filter(|b| !b.exterior && b.liquid_faces > 0).collect();
     let number = |name| AttributeShape::on_points(name, Element::F32, 1, Meaning::PLAIN);
     let whole = |name| AttributeShape::on_points(name, Element::I32, 1, Meaning::PLAIN);
@@ -22,7 +22,7 @@ pub fn write(call: &mut Call, port: u32, bubbles: &[Bubble]) -> Result<(), Failu
         whole(c"constrained"),
     ];
     let mut to =
-        call.shape_geometry(port, 0, &GeometryShape::points(enclosed.len(), [0.0; 3], attributes))?;
+        call.shape_geometry(port, item, &GeometryShape::points(enclosed.len(), [0.0; 3], attributes))?;
     let place = |b: &&Bubble| if b.centroid.is_finite() { b.centroid.as_vec3() } else { Vec3::ZERO };
     let written = to.points("P", enclosed.iter().map(|b| place(b).to_array()))
         && to.points("id", enclosed.iter().map(|b| [b.id]))
@@ -43,8 +43,9 @@ impl Exchange {
         call: &Call,
         region: u32,
         table: u32,
+        item: u32,
     ) -> Result<Option<BubbleMemory>, Failure> {
-        let (Some((cells, _)), Some(kept)) = (self.grid::<i32>(call, region, 0)?, call.table(table, 0))
+        let (Some((cells, _)), Some(kept)) = (self.grid::<i32>(call, region, item)?, call.table(table, item))
         else {
             return Ok(None);
         };
@@ -83,16 +84,22 @@ impl Exchange {
 }
 
 /// Writes the identities that the next substep reads, and the liquid volume that fitting its surface took, m³.
-pub fn write_memory(call: &mut Call, table: u32, memory: &BubbleMemory, taken: f64) -> Result<(), Failure> {
+pub fn write_memory(
+    call: &mut Call,
+    table: u32,
+    item: u32,
+    memory: &BubbleMemory,
+    taken: f64,
+) -> Result<(), Failure> {
     let ids: Vec<i64> = memory.bubbles.iter().map(|b| i64::from(b.id)).collect();
     let numbers = |of: &dyn Fn(&Remembered) -> f64| memory.bubbles.iter().map(of).collect::<Vec<f64>>();
-    call.shape_table(table, 0)?;
-    call.write_array(table, 0, c"id", 1, &ids)?;
-    call.write_array(table, 0, c"volume", 1, &numbers(&|b| b.volume))?;
-    call.write_array(table, 0, c"rest_volume", 1, &numbers(&|b| b.book.rest))?;
-    call.write_array(table, 0, c"drift", 1, &numbers(&|b| b.book.drift))?;
-    call.write_array(table, 0, c"gas_volume", 1, &numbers(&|b| b.book.gas))?;
-    call.write_array(table, 0, c"last_growth", 1, &numbers(&|b| b.book.last))?;
-    call.write_array(table, 0, c"taken", 1, &[taken])?;
-    call.write_array(table, 0, c"next_id", 1, &[i64::from(memory.next_id)])
+    call.shape_table(table, item)?;
+    call.write_array(table, item, c"id", 1, &ids)?;
+    call.write_array(table, item, c"volume", 1, &numbers(&|b| b.volume))?;
+    call.write_array(table, item, c"rest_volume", 1, &numbers(&|b| b.book.rest))?;
+    call.write_array(table, item, c"drift", 1, &numbers(&|b| b.book.drift))?;
+    call.write_array(table, item, c"gas_volume", 1, &numbers(&|b| b.book.gas))?;
+    call.write_array(table, item, c"last_growth", 1, &numbers(&|b| b.book.last))?;
+    call.write_array(table, item, c"taken", 1, &[taken])?;
+    call.write_array(table, item, c"next_id", 1, &[i64::from(memory.next_id)])
 }

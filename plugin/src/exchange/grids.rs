@@ -48,9 +48,14 @@ impl Exchange {
     ) -> Result<Option<(Grid<T>, Transform)>, Failure> {
         let Some(view) = call.grid(port, item) else { return Ok(None) };
         let topology = self.topology(call, port, &view)?;
-        self.kept.meet(port, view.value_id());
-        let ahead = T::read_ahead(&mut self.kept, port).and_then(|mut values| values.pop());
-        let values = match ahead.filter(|_| item == 0) {
+        let ahead = match item {
+            0 => {
+                self.kept.meet(port, view.value_id());
+                T::read_ahead(&mut self.kept, port).and_then(|mut values| values.pop())
+            }
+            _ => None,
+        };
+        let values = match ahead {
             Some(values) => values,
             None => self.component(call, port, &view, 0)?,
         };
@@ -71,9 +76,14 @@ impl Exchange {
             return Err(Failure::input(port, format!("`{}` is not sampled on faces", name(call, port))));
         }
         let topology = self.topology(call, port, &view)?;
-        self.kept.meet(port, view.value_id());
-        let ahead = self.kept.take(port).and_then(|values| <[Vec<f32>; 3]>::try_from(values).ok());
-        let values = match ahead.filter(|_| item == 0) {
+        let ahead = match item {
+            0 => {
+                self.kept.meet(port, view.value_id());
+                self.kept.take(port).and_then(|values| <[Vec<f32>; 3]>::try_from(values).ok())
+            }
+            _ => None,
+        };
+        let values = match ahead {
             Some(values) => values,
             None => {
                 let mut values = [const { Vec::new() }; 3];
@@ -194,18 +204,6 @@ impl Exchange {
         }
     }
 
-    /// Makes the grid at a port this one.
-    pub fn write_grid<T: Finite + Into<f64>>(
-        &mut self,
-        call: &mut Call,
-        port: u32,
-        sampling: Sampling,
-        grid: &Grid<T>,
-        transform: &Transform,
-    ) -> Result<(), Failure> {
-        self.write_fields(call, transform, &[Field::grid(port, sampling, grid)])
-    }
-
     /// Makes the staggered field at a port this one.
     pub fn write_faces(
         &mut self,
@@ -229,7 +227,7 @@ impl Exchange {
         let Self { topologies, pool, kept, finite, .. } = self;
         let leaves = |field: &Field<T>| field.topology.origins().iter().map(|o| o.to_array()).collect();
         let origins: Vec<Vec<[i32; 3]>> = fields.iter().map(leaves).collect();
-        let ports: Vec<u32> = fields.iter().map(|field| field.port).collect();
+        let ports: Vec<(u32, u32)> = fields.iter().map(|field| (field.port, field.item)).collect();
         let mut made = call.shape_grids(&ports, |n, made| {
             // Fields that share their leaves share their stamp.
             if let Some(last) = made.last() {
@@ -273,7 +271,9 @@ impl Exchange {
             return self.check_fields(call, fields);
         }
         for (field, grid) in fields.iter().zip(&made) {
-            kept.meet(field.port, grid.value_id());
+            if field.item == 0 {
+                kept.meet(field.port, grid.value_id());
+            }
             remember_finite(finite, grid.value_id());
         }
         Ok(())
@@ -291,6 +291,7 @@ impl Exchange {
 #[derive(Debug)]
 pub struct Field<'a, T> {
     port: u32,
+    item: u32,
     sampling: Sampling,
     topology: &'a Arc<Topology>,
     /// `[component][leaf][512]`
@@ -298,11 +299,18 @@ pub struct Field<'a, T> {
     background: f64,
 }
 
+impl<T> Field<'_, T> {
+    /// The same for another item of the port than the first.
+    pub fn of_item(self, item: u32) -> Self {
+        Self { item, ..self }
+    }
+}
+
 impl<'a, T: Finite + Into<f64>> Field<'a, T> {
     /// A grid of one component.
     pub fn grid(port: u32, sampling: Sampling, grid: &'a Grid<T>) -> Self {
         let background = grid.background.into();
-        Self { port, sampling, topology: &grid.topology, values: vec![&grid.values], background }
+        Self { port, item: 0, sampling, topology: &grid.topology, values: vec![&grid.values], background }
     }
 }
 
@@ -311,7 +319,7 @@ impl<'a> Field<'a, f32> {
     pub fn faces(port: u32, faces: &'a FaceGrid<f32>) -> Self {
         let values = faces.values.iter().map(Vec::as_slice).collect();
         let background = faces.background.into();
-        Self { port, sampling: Sampling::FACE, topology: &faces.topology, values, background }
+        Self { port, item: 0, sampling: Sampling::FACE, topology: &faces.topology, values, background }
     }
 }
 
@@ -319,7 +327,7 @@ impl<'a> Field<'a, i32> {
     /// Numbers of solids on faces.
     pub fn owners(port: u32, faces: &'a FaceGrid<i32>) -> Self {
         let values = faces.values.iter().map(Vec::as_slice).collect();
-        Self { port, sampling: Sampling::FACE, topology: &faces.topology, values, background: 0.0 }
+        Self { port, item: 0, sampling: Sampling::FACE, topology: &faces.topology, values, background: 0.0 }
     }
 }
 

@@ -174,12 +174,32 @@ impl Exchange {
 
     /// A grid that must be there.
     pub fn required_grid(&mut self, call: &Call, port: u32) -> Result<(Grid<f32>, Transform), Failure> {
-        self.grid(call, port, 0)?.ok_or_else(|| missing(call, port))
+        self.required_grid_of(call, port, 0)
+    }
+
+    /// A grid that an item of a port must have.
+    pub fn required_grid_of(
+        &mut self,
+        call: &Call,
+        port: u32,
+        item: u32,
+    ) -> Result<(Grid<f32>, Transform), Failure> {
+        self.grid(call, port, item)?.ok_or_else(|| missing(call, port))
     }
 
     /// A staggered field that must be there.
     pub fn required_faces(&mut self, call: &Call, port: u32) -> Result<(FaceGrid<f32>, Transform), Failure> {
-        self.faces(call, port, 0)?.ok_or_else(|| missing(call, port))
+        self.required_faces_of(call, port, 0)
+    }
+
+    /// A staggered field that an item of a port must have.
+    pub fn required_faces_of(
+        &mut self,
+        call: &Call,
+        port: u32,
+        item: u32,
+    ) -> Result<(FaceGrid<f32>, Transform), Failure> {
+        self.faces(call, port, item)?.ok_or_else(|| missing(call, port))
     }
 }
 

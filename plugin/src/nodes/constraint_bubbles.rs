@@ -2,7 +2,7 @@
 
 use super::body_ports;
 use super::liquid_ports::{HANDED, handed_to_solve};
-use super::projection::{Air, Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
+use super::projection::{self, Air, Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage, param};
@@ -52,14 +52,14 @@ const SOLVE: Solve = Solve {
 };
 const ROLES: &[Role] = &[
     Role::new(c"body", c"", 0, 0, c"Solvers of bodies that the pressure moves, such as pistons: they move the liquid and the air, which push back."),
-    Role::new(c"liquid", c"liquid", 1, 1, c"The liquid that encloses the air: wire in its FLIP solver."),
+    Role::new(c"liquid", c"liquid", 1, 0, c"The liquids that enclose the air: wire in their FLIP solvers. Several push each other where they touch; they need voxels of one size, and one box."),
 ];
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
     .help(c"Solves a liquid's pressure so that every enclosed region of air keeps its volume, without simulating the air: bottles glug, levels behind walls stay apart, trapped bubbles do not collapse. Bypass it to see the same liquid with a free surface.")
     .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
-    .stages(&[Stage::SOLVE])
+    .stages(&[Stage::INIT, Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 1, 0)
     .ports(PORTS)
     .params(PARAMS)
@@ -74,6 +74,10 @@ pub struct ConstraintBubbles {
 
 impl Instance for ConstraintBubbles {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if call.stage() == Stage::INIT {
+            projection::alike::check(call, SOLVE.ports)?;
+            return Ok(Outcome::Done);
+        }
         self.exchange.begin(call)?;
         let gas = call.on(param!(PARAMS, compressible)).then(|| Gas {
             pressure: call.number(param!(PARAMS, air_pressure)),

@@ -129,6 +129,7 @@ impl FlipSolver {
         self.exchange.install(|| followers.follow(&selection));
         let now = vec![Field::faces(port!(PORTS, vel), &held.liquid.velocity)];
         self.exchange.write_liquid(call, STATE, &held, density, now)?;
+        write_domain(call, SUBSTEP.domain, &domain, walls(call), cavitation_pressure(call))?;
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         self.exchange.kept().keep_particles(held.liquid.particles);
         Ok(Outcome::Done)
@@ -232,6 +233,7 @@ impl FlipSolver {
         self.exchange.kept().drop_fields();
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         held.liquid.parted = self.exchange.grid::<f32>(call, port!(PORTS, parted), 0)?.map(|g| g.0);
+        held.liquid.others = self.exchange.grid::<f32>(call, port!(PORTS, others), 0)?.map(|g| g.0);
         let params = flip_params(call, held.particle_separation)?;
         let Held { liquid, particle_separation, followers } = &mut held;
         let unkicked = followers.take(Beside::Now).unwrap_or_else(|| liquid.particles.velocity.clone());

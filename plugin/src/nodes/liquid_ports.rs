@@ -53,7 +53,7 @@ pub const PORTS: &[Port] = &[
     Port::table(OBJECT, c"domain")
         .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; absent if liquid never parts from walls).")
         .substep().required()
-        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+        .on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"pressure", Sampling::CENTER, Element::F32)
         .unit(c"Pa")
         .help(c"Pressure of the liquid, and of bubbles in their cells.")
@@ -107,6 +107,10 @@ pub const PORTS: &[Port] = &[
     colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
     forces(OBJECT).on(Stage::PREDICT, WRITE),
+    Port::grid(OBJECT, c"others", Sampling::CENTER, Element::F32)
+        .help(c"1 in cells that other liquids of the same solve fill, where this liquid is not; absent if it is alone.")
+        .substep()
+        .on(Stage::SOLVE, WRITE).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"parted", Sampling::CENTER, Element::F32)
         .unit(c"m/s")
         .help(c"Speed at which the liquid leaves the wall beside a cell; 0 where it has not parted from it; absent if it never does.")
@@ -120,6 +124,10 @@ pub const fn handed_to_solve(role: u32) -> [Port; HANDED] {
     while i < PORTS.len() {
         if is_handed(&PORTS[i]) {
             handed[n] = PORTS[i].owned_by(Owner::PARTICIPANT).role(role).only_on(Stage::SOLVE);
+            // A coupling looks at what is there before it begins.
+            if PORTS[i].access[Stage::INIT.0 as usize] != 0 {
+                handed[n] = handed[n].on(Stage::INIT, READ);
+            }
             n += 1;
         }
         i += 1;

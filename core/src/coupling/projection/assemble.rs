@@ -75,11 +75,13 @@ impl<'a> Faces<'a> {
     }
 
     /// c_f = dt α h / (ρ θ) of the face between block positions `low` and `high`, θ the ghost-fluid factor
-    /// of a face between liquid and air, else 1 [Gibou et al. 2002]; 0 where nothing is coupled.
-    fn coefficient(&self, low: usize, high: usize, alpha: f32, dt: f64) -> f64 {
+    /// of a face between liquid and air, else 1 [Gibou et al. 2002]; 0 where nothing is coupled. `given`: ρ of the face,
+    /// where it is not the mean of both cells.
+    fn coefficient(&self, low: usize, high: usize, alpha: f32, given: Option<f32>, dt: f64) -> f64 {
         let area = dt * f64::from(alpha) * self.fields.voxel_size();
+        let mean = || 0.5 * (self.density(low) + self.density(high));
         match (self.labels[low] < LABEL_SOLID, self.labels[high] < LABEL_SOLID) {
-            (true, true) => area / (0.5 * (self.density(low) + self.density(high))),
+            (true, true) => area / given.map_or_else(mean, f64::from),
             (true, false) if self.labels[high] >= 0 => area / (self.density(low) * self.theta(low, high)),
             (false, true) if self.labels[low] >= 0 => area / (self.density(high) * self.theta(high, low)),
             _ => 0.0,
@@ -132,6 +134,7 @@ pub(crate) fn system(
             };
         }
         let mut at: Option<Faces> = None;
+        let given = fields.face_density.map(|rho| Rows::faces(rho, origin));
         for (axis, (out, open)) in [fx, fy, fz].into_iter().zip(Rows::faces(fields.open, origin)).enumerate()
         {
             let (submerged, surface) = coupled_faces(&around, axis);
@@ -154,7 +157,8 @@ pub(crate) fn system(
             for n in offsets(&one_by_one) {
                 let i = block::centre(n);
                 let at = at.get_or_insert_with(|| Faces::new(fields, regions, origin));
-                out[n] = at.coefficient(i - block::STRIDE[axis], i, open.at(n), dt) as f32;
+                let given = given.as_ref().map(|rho| rho[axis].at(n));
+                out[n] = at.coefficient(i - block::STRIDE[axis], i, open.at(n), given, dt) as f32;
             }
         }
     });

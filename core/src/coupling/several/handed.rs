@@ -15,6 +15,8 @@ use rayon::prelude::*;
 pub struct Handed {
     /// Its velocity on faces, m/s.
     pub vel: FaceGrid<f32>,
+    /// 1 in cells that other liquids fill.
+    pub others: Grid<f32>,
     /// The projection on its own leaves: its surface, the bubbles that it borders, what its surface lost.
     pub projection: Projection,
 }
@@ -47,7 +49,16 @@ impl Joined {
             info: projected.info,
             ..*projected
         };
-        Handed { vel: self.velocity_of(vel, solved), projection }
+        Handed { vel: self.velocity_of(vel, solved), others: self.beside(own), projection }
+    }
+
+    /// 1 in cells of a liquid's leaves that are not in it, but in another.
+    fn beside(&self, own: &LiquidFields) -> Grid<f32> {
+        let joined = self.surface.on(&own.surface.topology);
+        let mut out = Grid::new(joined.topology.clone(), 0.0);
+        let cells = out.values.par_iter_mut().zip(&joined.values).zip(&own.surface.values).with_min_len(4096);
+        cells.for_each(|((out, &joined), &own)| *out = f32::from(joined < 0.0 && own >= 0.0));
+        out
     }
 
     /// A liquid's velocity: on the faces of liquid cells what the solve made, elsewhere its own.
@@ -80,7 +91,8 @@ impl Joined {
         let topology = out.topology.clone();
         let least = f32::MIN_POSITIVE;
         out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
-            let (Some(to), Some(from)) = (fitted.topology.leaf_of(origin), self.surface.topology.leaf_of(origin))
+            let (Some(to), Some(from)) =
+                (fitted.topology.leaf_of(origin), self.surface.topology.leaf_of(origin))
             else {
                 return;
             };
@@ -117,7 +129,8 @@ impl Joined {
             }
             found
         };
-        let mut ids = cells.topology.origins().par_iter().enumerate().flat_map_iter(of_leaf).collect::<Vec<_>>();
+        let mut ids =
+            cells.topology.origins().par_iter().enumerate().flat_map_iter(of_leaf).collect::<Vec<_>>();
         ids.sort_unstable();
         ids.dedup();
         ids

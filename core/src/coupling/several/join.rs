@@ -4,8 +4,12 @@ use crate::coupling::fields::LiquidFields;
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
 use crate::levelset::redistance;
 use crate::pressure::Density;
+use crate::tuned::Tuned;
 use rayon::prelude::*;
 use std::sync::Arc;
+
+/// Rate, 1/s, at which an overlap of two liquids or a gap between them goes.
+const TOGETHER: Tuned<f64> = Tuned::new("several::TOGETHER", 12.0);
 
 /// Every leaf of some topologies.
 fn all_leaves<'a>(topologies: impl Iterator<Item = &'a Arc<Topology>>) -> Option<Arc<Topology>> {
@@ -152,7 +156,7 @@ impl Lattice {
         of_owner(&self.owner, parts)
     }
 
-    /// The density of all liquids, kg/m³: one, or that of the liquid that each cell belongs to.
+    /// The density of all liquids, kg/m³: one, or per cell the mean of those that share it by volume.
     pub(super) fn density(&self, parts: &[Density]) -> Result<f64, Grid<f32>> {
         let one = |rho: &Density| match (rho, parts.first()) {
             (Density::Uniform(rho), Some(Density::Uniform(first))) => rho == first,
@@ -163,46 +167,102 @@ impl Lattice {
         }
         let mut out = Grid::new(self.owner.topology.clone(), 0.0);
         out.values.par_iter_mut().enumerate().with_min_len(4096).for_each(|(slot, out)| {
+            let cell = self.owner.topology.coord(slot);
+            let (mut volume, mut mass) = (0.0, 0.0);
+            for (phi, rho) in self.each.iter().zip(parts) {
+                let inside = f64::from(self.inside(phi.values[slot]));
+                volume += inside;
+                mass += if inside > 0.0 { inside * of_cell(rho, cell) } else { 0.0 };
+            }
             let owner = usize::from(self.owner.values[slot]);
-            *out = of_cell(&parts[owner], self.owner.topology.coord(slot)) as f32;
+            *out = if volume > 0.0 { mass / volume } else { of_cell(&parts[owner], cell) } as f32;
         });
         Err(out)
     }
 
-    /// The velocity of the mass around each face, m/s: Σ m u / Σ m over the liquids, m the mass of the liquid in the box of
-    /// one voxel around the face. Without any mass there, the velocity of the liquid that is deepest below the face.
-    pub(super) fn velocity(&self, vel: &[&FaceGrid<f32>], rho: &[Density]) -> FaceGrid<f32> {
+    /// The divergence, 1/s, that each liquid asks for, and what parts liquids where they overlap and closes the gaps
+    /// between them: the shares that they take of a cell below the common surface should sum up to 1. The projection
+    /// cannot see that they do not, so that without this one liquid would sink into the other. `drift`, s: no more is
+    /// undone in it than there is.
+    pub(super) fn divergence(&self, source: Option<Grid<f32>>, drift: f64) -> Grid<f32> {
+        let rate = TOGETHER.get().min(1.0 / drift) as f32;
+        let topology = &self.owner.topology;
+        let mut out = source.map_or_else(|| Grid::new(topology.clone(), 0.0), |source| source.on(topology));
+        out.values.par_iter_mut().enumerate().with_min_len(4096).for_each(|(slot, out)| {
+            if self.surface.values[slot] > -0.5 * self.h {
+                return;
+            }
+            let (mut all, mut liquids) = (0.0, 0);
+            for phi in &self.each {
+                let inside = self.inside(phi.values[slot]);
+                all += inside;
+                liquids += usize::from(phi.values[slot] < self.h);
+            }
+            if liquids > 1 {
+                *out += rate * (all - 1.0);
+            }
+        });
+        out
+    }
+
+    /// Share of a box of one voxel that lies inside a surface whose φ is this at its middle.
+    fn inside(&self, phi: f32) -> f32 {
+        (0.5 - phi / self.h).clamp(0.0, 1.0)
+    }
+
+    /// The mass around each face: its velocity and density. m = Σ mᵢ and u = Σ mᵢ uᵢ / m over the liquids, mᵢ the mass of
+    /// the liquid in the box of one voxel around the face. Without any mass there, those of the liquid that is nearest.
+    pub(super) fn on_faces(&self, vel: &[&FaceGrid<f32>], rho: &[Density]) -> OnFaces {
         let leaves = vel.iter().map(|vel| &vel.topology).chain([&self.owner.topology]);
         let topology = all_leaves(leaves).unwrap_or_default();
         let vel: Vec<FaceGrid<f32>> = vel.iter().map(|vel| vel.on(&topology)).collect();
         let phi: Vec<Grid<f32>> = self.each.iter().map(|phi| phi.on(&topology)).collect();
-        let mut out = FaceGrid::new(topology.clone(), 0.0);
-        for (axis, out) in out.values.iter_mut().enumerate() {
-            out.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, out)| {
-                for (n, out) in out.iter_mut().enumerate() {
+        let mut out = OnFaces {
+            vel: FaceGrid::new(topology.clone(), 0.0),
+            density: FaceGrid::new(topology.clone(), 0.0),
+        };
+        for (axis, (u, density)) in out.vel.values.iter_mut().zip(&mut out.density.values).enumerate() {
+            let leaves = u.par_chunks_mut(leaf::SIZE).zip(density.par_chunks_mut(leaf::SIZE));
+            leaves.enumerate().for_each(|(l, (u, density))| {
+                for n in 0..leaf::SIZE {
                     let slot = l * leaf::SIZE + n;
                     let mut below = leaf::local(n);
                     below[axis] -= 1;
-                    let (mut mass, mut momentum, mut nearest) = (0.0, 0.0, (f32::MAX, 0.0));
-                    for (i, phi) in phi.iter().enumerate() {
-                        let middle = 0.5 * (phi.values[slot] + phi.reach(l, below));
-                        let inside = (0.5 - middle / self.h).clamp(0.0, 1.0);
-                        let u = vel[i].values[axis][slot];
+                    let middle = |phi: &Grid<f32>| 0.5 * (phi.values[slot] + phi.reach(l, below));
+                    let of = |i: usize| (of_cell(&rho[i], topology.coord(slot)), vel[i].values[axis][slot]);
+                    let (mut volume, mut mass, mut momentum) = (0.0, 0.0, 0.0);
+                    let mut nearest = (f32::MAX, 0);
+                    for (i, middle) in phi.iter().map(middle).enumerate() {
+                        let inside = f64::from(self.inside(middle));
                         if inside > 0.0 {
-                            let m = f64::from(inside) * of_cell(&rho[i], topology.coord(slot));
-                            mass += m;
-                            momentum += m * f64::from(u);
+                            let (rho, u) = of(i);
+                            volume += inside;
+                            mass += inside * rho;
+                            momentum += inside * rho * f64::from(u);
                         }
                         if middle < nearest.0 {
-                            nearest = (middle, u);
+                            nearest = (middle, i);
                         }
                     }
-                    *out = if mass > 0.0 { (momentum / mass) as f32 } else { nearest.1 };
+                    (density[n], u[n]) = if mass > 0.0 {
+                        ((mass / volume) as f32, (momentum / mass) as f32)
+                    } else {
+                        let (rho, u) = of(nearest.1);
+                        (rho as f32, u)
+                    };
                 }
             });
         }
         out
     }
+}
+
+/// What flows through faces.
+pub(super) struct OnFaces {
+    /// m/s
+    pub(super) vel: FaceGrid<f32>,
+    /// kg/m³
+    pub(super) density: FaceGrid<f32>,
 }
 
 /// Of each cell the value of the liquid that it belongs to, 0 where that has none; `None` where none has any.

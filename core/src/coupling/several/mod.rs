@@ -28,8 +28,11 @@ pub struct Joined {
     solids: Option<FaceGrid<u32>>,
     pieces: Vec<Option<(usize, usize)>>,
     density: Result<f64, Grid<f32>>,
+    /// kg/m³. It changes as a surface between two liquids moves past a face, so that waves lower than a voxel are felt;
+    /// momentum is joined with the same masses.
+    face_density: Option<FaceGrid<f32>>,
     swelling: Option<Grid<f32>>,
-    source: Option<Grid<f32>>,
+    source: Grid<f32>,
     tension: Option<Grid<f32>>,
     spray: Option<Grid<f32>>,
     previous_pressure: Option<Grid<f32>>,
@@ -51,10 +54,14 @@ impl Joined {
         };
         let driven: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.driven).collect();
         let parted = parts(|liquid| liquid.parting?.previous);
+        let drift = liquids.first().map_or(1.0, |liquid| liquid.drift);
+        let density = lattice.density(&rho);
+        let on_faces = lattice.on_faces(vel, &rho);
         Self {
-            vel: lattice.velocity(vel, &rho),
-            density: lattice.density(&rho),
-            source: lattice.of_owner(&parts(|liquid| liquid.source)),
+            vel: on_faces.vel,
+            face_density: density.is_err().then_some(on_faces.density),
+            density,
+            source: lattice.divergence(lattice.of_owner(&parts(|liquid| liquid.source)), drift),
             tension: lattice.of_owner(&parts(|liquid| liquid.tension)),
             swelling: join::greatest(&parts(|liquid| liquid.swelling)),
             spray: join::sum(&parts(|liquid| liquid.spray)),
@@ -88,7 +95,8 @@ impl Joined {
                 Ok(rho) => Density::Uniform(*rho),
                 Err(rho) => Density::PerCell(rho),
             },
-            source: self.source.as_ref(),
+            face_density: self.face_density.as_ref(),
+            source: Some(&self.source),
             tension: self.tension.as_ref(),
             spray: self.spray.as_ref(),
             liquid_excess: liquids.iter().map(|liquid| liquid.liquid_excess).sum(),

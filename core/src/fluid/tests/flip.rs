@@ -101,6 +101,7 @@ impl Scene {
             spray: Some(&self.liquid.spray),
             liquid_excess: self.liquid.volume.excess_volume(),
             density: Density::Uniform(1000.0),
+            face_density: None,
             source: Some(&self.liquid.divergence),
             tension: self.liquid.tension.as_ref(),
             previous_pressure: self.pressure.as_ref(),

@@ -8,6 +8,7 @@ mod energy;
 mod extrapolation;
 mod flip;
 mod interrupt;
+mod layers;
 mod parting;
 mod rest;
 mod sensitivity;

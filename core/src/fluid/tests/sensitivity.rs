@@ -138,6 +138,16 @@ fn jet(variant: usize) -> Measured {
     vec![("the jet of a slot: contraction, error, %", 100.0 * (slot[variant].contraction() / theory - 1.0))]
 }
 
+/// A light liquid rests on a heavy one, for two seconds.
+fn layers(variant: usize) -> Measured {
+    let (mut layers, heights) = super::layers::at_rest([1000.0, 700.0], 0.25 * variant as f64);
+    (0..48).for_each(|_| layers.substep(1.0 / 24.0));
+    vec![
+        ("oil on water after 2 s: rms speed of the water, m/s", layers.rms_speed()),
+        ("oil on water after 2 s: how far the oil sank, voxels", (heights[1] - layers.height(1)) / H),
+    ]
+}
+
 /// Variants of each scene.
 const VARIANTS: usize = 4;
 
@@ -207,13 +217,18 @@ const PARTING: [Constant; 4] = [
     ["parting::LEAST_TO_SURFACE", "voxels", "the same, where a gap has opened: its least"],
 ];
 
+/// How liquids touch.
+const SEVERAL: [Constant; 1] =
+    [["several::TOGETHER", "1/s", "rate at which an overlap of two liquids or a gap between them goes"]];
+
 /// The constants and the scenes that show what they do.
-const SHOWN: [(&[Constant], &[Run]); 5] = [
+const SHOWN: [(&[Constant], &[Run]); 6] = [
     (&CROWDING, &[crowd, scatter, fall]),
     (&VOLUMES, &[bubble, bell]),
     (&SEARCH, &[carried, bubble]),
     (&PIECES, &[bell, bubble]),
     (&PARTING, &[jet]),
+    (&SEVERAL, &[layers]),
 ];
 
 /// The constants that the sources declare, and their values as they stand there.

@@ -49,22 +49,22 @@ impl Call<'_> {
         made.map(|grid| unsafe { GridMut::new(grid) }).ok_or_else(|| refused(port))
     }
 
-    /// New grids at several ports, each filled with its background. `shape` makes the request for the n-th of them, and
-    /// sees those made before. The ports must be different ones.
+    /// New grids at several ports (and items of them), each filled with its background. `shape` makes the request for the
+    /// n-th of them, and sees those made before. The places must be different ones.
     pub fn shape_grids<'s>(
         &mut self,
-        ports: &[u32],
+        ports: &[(u32, u32)],
         mut shape: impl FnMut(usize, &[GridMut]) -> GridShape<'s>,
     ) -> Result<Vec<GridMut<'_>>, Failure> {
         let mut made = Vec::with_capacity(ports.len());
-        for (n, &port) in ports.iter().enumerate() {
-            if ports[..n].contains(&port) {
+        for (n, &(port, item)) in ports.iter().enumerate() {
+            if ports[..n].contains(&(port, item)) {
                 return Err(Failure::host(port, "one port is written twice at once"));
             }
             let request = shape(n, &made).request();
             // SAFETY: [owner] function on the owner's thread.
             let grid =
-                self.context().shape_grid.and_then(|f| unsafe { read(f(self.raw(), port, 0, &request)) });
+                self.context().shape_grid.and_then(|f| unsafe { read(f(self.raw(), port, item, &request)) });
             // SAFETY: the memory is ours alone while `self` is borrowed mutably, of this port alone, and stays valid
             // while others are shaped (header).
             made.push(grid.map(|grid| unsafe { GridMut::new(grid) }).ok_or_else(|| refused(port))?);

@@ -5,15 +5,16 @@ use crate::exchange::{BodyShares, Exchange, OwnerPorts, read_cavitation_pressure
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::viscous::Viscous;
 use meniscus_core::coupling::{LiquidFields, Parting, Projection};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::pressure::Density;
 use meniscus_core::solid::DomainLimits;
-use meniscus_core::viscosity::{self, Viscosity, Walls};
+use meniscus_core::viscosity::Walls;
 
 /// The fields of a liquid, as its ports hold them.
 pub(super) struct Inputs {
+    /// Which item of the ports it is.
+    pub(super) item: u32,
     pub(super) transform: Transform,
     pub(super) swelling: Option<Grid<f32>>,
     pub(super) parted: Option<Grid<f32>>,
@@ -43,14 +44,28 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// All but the velocity, which is read ahead.
-    pub(super) fn read(exchange: &mut Exchange, call: &Call, at: SolvePorts) -> Result<Self, Failure> {
+    /// The liquids that have begun, in the order of their names, and their velocities on faces, m/s.
+    pub(super) fn read_all(
+        exchange: &mut Exchange,
+        call: &Call,
+        at: SolvePorts,
+    ) -> Result<(Vec<Self>, Vec<FaceGrid<f32>>), Failure> {
         let always = [at.surface, at.vel_drift, at.open, at.vel_solid, at.density, at.divergence];
         let sometimes = [at.swelling, at.tension, at.spray, at.pressure, at.viscosity, at.parted, at.inlet];
         exchange.read_ahead(call, &[&always[..], &sometimes].concat());
-        let (surface, transform) = exchange.required_grid(call, at.surface)?;
-        let cavitation = read_cavitation_pressure(call, at.domain, 0);
-        let mut optional = |port| Ok(exchange.grid::<f32>(call, port, 0)?.map(|g| g.0));
+        let begun = (0..call.items(at.surface)).filter(|&item| call.grid(at.surface, item).is_some());
+        let mut all = (Vec::new(), Vec::new());
+        for item in begun {
+            all.0.push(Self::read(exchange, call, at, item)?);
+            all.1.push(exchange.required_faces_of(call, at.vel_drift, item)?.0);
+        }
+        Ok(all)
+    }
+
+    fn read(exchange: &mut Exchange, call: &Call, at: SolvePorts, item: u32) -> Result<Self, Failure> {
+        let (surface, transform) = exchange.required_grid_of(call, at.surface, item)?;
+        let cavitation = read_cavitation_pressure(call, at.domain, item);
+        let mut optional = |port| Ok(exchange.grid::<f32>(call, port, item)?.map(|g| g.0));
         let density = optional(at.density)?;
         let viscosity = match optional(at.viscosity)? {
             Some(viscosity) => Some((optional(at.solid)?.ok_or_else(|| no_solid(at))?, viscosity)),
@@ -63,19 +78,20 @@ impl Inputs {
             tension: optional(at.tension)?,
             spray: optional(at.spray)?,
             pressure: optional(at.pressure)?,
-            open: exchange.required_faces(call, at.open)?.0,
-            vel_solid: exchange.required_faces(call, at.vel_solid)?.0,
+            open: exchange.required_faces_of(call, at.open, item)?.0,
+            vel_solid: exchange.required_faces_of(call, at.vel_solid, item)?.0,
             driven: match cavitation {
-                Some(_) => exchange.faces(call, at.inlet, 0)?.map(|f| f.0),
+                Some(_) => exchange.faces(call, at.inlet, item)?.map(|f| f.0),
                 None => None,
             },
-            owners: exchange.owners(call, OwnerPorts { owner: at.owner, owners: at.owners }, 0)?,
-            bubbles: exchange.bubble_memory(call, at.region, at.air)?,
-            domain: read_domain(call, at.domain, 0)?,
-            walls: read_walls(call, at.domain, 0),
-            uniform_density: if density.is_some() { 0.0 } else { uniform_density(call, at)? },
-            excess: liquid_excess(call, at),
+            owners: exchange.owners(call, OwnerPorts { owner: at.owner, owners: at.owners }, item)?,
+            bubbles: exchange.bubble_memory(call, at.region, at.air, item)?,
+            domain: read_domain(call, at.domain, item)?,
+            walls: read_walls(call, at.domain, item),
+            uniform_density: if density.is_some() { 0.0 } else { uniform_density(call, at, item)? },
+            excess: liquid_excess(call, at, item),
             drift: call.dt_next(),
+            item,
             transform,
             surface,
             density,
@@ -113,6 +129,7 @@ impl Inputs {
                 Some(per_cell) => Density::PerCell(per_cell),
                 None => Density::Uniform(self.uniform_density),
             },
+            face_density: None,
             source: self.divergence.as_ref(),
             tension: self.tension.as_ref(),
             spray: self.spray.as_ref(),
@@ -136,11 +153,14 @@ impl Inputs {
         }
     }
 
-    /// What a viscous liquid's velocity is diffused with; `None` where nothing is viscous.
-    pub(super) fn viscous(&self) -> Option<Viscous<'_>> {
-        let (solid, viscosity) = self.viscosity.as_ref()?;
-        let params = viscosity::Params::default();
-        Some(Viscous { solid, viscosity: Viscosity::PerCell(viscosity), walls: self.walls, params })
+    /// φ of its solids, m, and its viscosity, Pa s; `None` where nothing is viscous.
+    pub(super) fn viscous(&self) -> Option<(&Grid<f32>, &Grid<f32>)> {
+        self.viscosity.as_ref().map(|(solid, viscosity)| (solid, viscosity))
+    }
+
+    /// How the walls hold it where it is viscous.
+    pub(super) fn walls(&self) -> Walls {
+        self.walls
     }
 
     /// Fields that the projection did not change go back to where they were kept.
@@ -160,8 +180,8 @@ fn no_solid(at: SolvePorts) -> Failure {
     Failure::input(at.solid, "a viscous liquid needs `solid`, which is not there")
 }
 
-fn uniform_density(call: &Call, at: SolvePorts) -> Result<f64, Failure> {
-    let density = call.table(at.liquid, 0).and_then(|t| t.first::<f64>("density"));
+fn uniform_density(call: &Call, at: SolvePorts, item: u32) -> Result<f64, Failure> {
+    let density = call.table(at.liquid, item).and_then(|t| t.first::<f64>("density"));
     match density.filter(|d| d.is_finite() && *d >= 0.0) {
         // Without particles there is no density, and no pressure that would depend on it.
         Some(d) => Ok(if d > 0.0 { d } else { 1000.0 }),
@@ -170,8 +190,8 @@ fn uniform_density(call: &Call, at: SolvePorts) -> Result<f64, Failure> {
 }
 
 /// What the liquid has beyond its rest volume, m³; 0 where nobody keeps books.
-fn liquid_excess(call: &Call, at: SolvePorts) -> f64 {
-    let number = |name| call.table(at.liquid, 0).and_then(|t| t.first::<f64>(name));
+fn liquid_excess(call: &Call, at: SolvePorts, item: u32) -> f64 {
+    let number = |name| call.table(at.liquid, item).and_then(|t| t.first::<f64>(name));
     let excess = number("excess").zip(number("rest_volume")).map(|(excess, rest)| excess * rest);
     excess.filter(|e| e.is_finite()).unwrap_or(0.0)
 }

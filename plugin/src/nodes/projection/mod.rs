@@ -1,25 +1,29 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
+pub mod alike;
 mod inputs;
 mod report;
+mod together;
 
 use crate::exchange::{BodyPorts, BodyShares, Exchange, Field, write_bubble_memory, write_bubbles};
 use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
-use meniscus_core::coupling::viscous::{SplitError, between_projections};
+use meniscus_core::coupling::viscous::SplitError;
 use meniscus_core::coupling::{Error, Gas, LiquidFields, Projection};
 use meniscus_core::device::Device;
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Iteration, Params, PressureSolver};
 use meniscus_core::viscosity;
 use std::ops::ControlFlow;
+use together::Solved;
 
 port_places! {
     /// What a projection reads and writes: a liquid solver's ports of the solve stage.
     pub struct SolvePorts {
         surface, vel_drift, open, vel_solid, density, divergence, liquid, domain, pressure, region, bubbles, swelling,
         viscosity, solid, air, tension, spray, parted, inlet, owner, owners,
+        others,
     }
 }
 
@@ -95,17 +99,13 @@ impl Solve {
         air: Air,
     ) -> Result<Outcome, Failure> {
         let at = self.ports;
-        let inputs = Inputs::read(exchange, call, at)?;
-        let mut vel = exchange.required_faces(call, at.vel_drift)?.0;
+        alike::check(call, at)?;
+        let (liquids, mut vel) = Inputs::read_all(exchange, call, at)?;
         let shares = self.bodies.map(|ports| BodyShares::read(call, ports)).transpose()?.unwrap_or_default();
-        if let Some(stranger) = inputs.stranger(&shares) {
-            let sentence = format!(
-                "`{stranger}` takes part in the solve, but the liquid does not meet it: wire it into the liquid's solver, too"
-            );
-            return Err(Failure::new(Status::BAD_INPUT, sentence));
-        }
-        let pieces = inputs.pieces(&shares);
-        let fields = inputs.fields(air, &shares, &pieces);
+        alike::check_bodies(call, at, &liquids, &shares)?;
+        let pieces: Vec<_> = liquids.iter().map(|liquid| liquid.pieces(&shares)).collect();
+        let each: Vec<_> =
+            liquids.iter().zip(&pieces).map(|(l, pieces)| l.fields(air, &shares, pieces)).collect();
         let params = Params {
             tolerance: call.number(self.params.tolerance),
             max_iterations: call.int(self.params.max_iterations).max(1) as usize,
@@ -119,16 +119,11 @@ impl Solve {
         let mut projection = |fields: &LiquidFields, vel: &mut FaceGrid<f32>| {
             (self.project)(fields, vel, dt, solver.as_mut(), &params, &mut { go_on })
         };
-        let solved = exchange.install(|| match inputs.viscous() {
-            Some(viscous) => {
-                let go_on = &mut { go_on };
-                let solved = between_projections(&fields, &viscous, &mut vel, dt, &mut projection, go_on);
-                solved.map(|(projected, info)| (projected, Some(info)))
-            }
-            None => Ok((projection(&fields, &mut vel)?, None)),
-        });
-        let (projected, viscous) = match solved {
-            Ok(solved) => solved,
+        let solved =
+            exchange.install(|| together::solve(&liquids, &each, &mut vel, dt, &mut projection, go_on));
+        let Solved { of_all, of_each, viscous } = match solved {
+            Ok(Some(solved)) => solved,
+            Ok(None) => return Ok(Outcome::Done),
             Err(SplitError::Projection(Error::Solve(pressure::Error::Cancelled { .. }))) => {
                 return Ok(Outcome::Cancelled);
             }
@@ -146,48 +141,59 @@ impl Solve {
         if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
             call.log(Level::INFO, &notice);
         }
-        write(exchange, call, at, &inputs, &vel, &projected)?;
-        if let Some(ports) = self.bodies {
-            shares.write(call, ports, &projected.bodies)?;
+        for (n, liquid) in liquids.iter().enumerate() {
+            write(exchange, call, at, liquid, &vel[n], of_each.get(n).map_or(&of_all, |(part, _)| part))?;
+            if let Some((_, others)) = of_each.get(n) {
+                let others = Field::grid(at.others, Sampling::CENTER, others).of_item(liquid.item);
+                exchange.write_fields(call, &liquid.transform, &[others])?;
+            }
         }
-        report::pressure(call, self.name, &projected);
+        if let Some(ports) = self.bodies {
+            shares.write(call, ports, &of_all.bodies)?;
+        }
+        report::pressure(call, self.name, &of_all);
         if let Some(info) = &viscous {
             report::viscosity(call, info);
         }
-        let full = report::no_room(inputs.swelling.as_ref(), &inputs.transform, &projected);
+        let full = liquids.iter().find_map(|l| report::no_room(l.swelling.as_ref(), &l.transform, &of_all));
         if let Some(sentence) = full.filter(|_| !caches.told) {
             caches.told = true;
             call.log(Level::WARNING, &sentence);
         }
-        inputs.give_back(exchange, at, &projected);
-        Ok(match report::unconverged(&projected.info, viscous.as_ref(), &params) {
+        if let Ok([liquid]) = <[Inputs; 1]>::try_from(liquids) {
+            liquid.give_back(exchange, at, &of_all);
+        }
+        Ok(match report::unconverged(&of_all.info, viscous.as_ref(), &params) {
             None => Outcome::Done,
             Some(reached) => Outcome::NotConverged(reached),
         })
     }
 }
 
-/// Writes what a projection made, and what the next one is to know.
+/// Writes what a projection made of a liquid, and what the next one is to know.
 fn write(
     exchange: &mut Exchange,
     call: &mut Call,
     at: SolvePorts,
-    inputs: &Inputs,
+    liquid: &Inputs,
     vel: &FaceGrid<f32>,
     projected: &Projection,
 ) -> Result<(), Failure> {
-    let center = |port, grid| Field::grid(port, Sampling::CENTER, grid);
-    let mut fields = vec![Field::faces(at.vel_drift, vel), center(at.pressure, &projected.pressure)];
+    let item = liquid.item;
+    let center = |port, grid| Field::grid(port, Sampling::CENTER, grid).of_item(item);
+    let mut fields =
+        vec![Field::faces(at.vel_drift, vel).of_item(item), center(at.pressure, &projected.pressure)];
     fields.extend(projected.surface.as_ref().map(|fitted| center(at.surface, fitted)));
     // One that was left by an earlier substep does not stay when liquid no longer parts.
-    let none = inputs.parted.as_ref().map(|p| Grid::new(p.topology.clone(), 0.0));
+    let none = liquid.parted.as_ref().map(|p| Grid::new(p.topology.clone(), 0.0));
     let parted = projected.parted.as_ref().or(none.as_ref());
     fields.extend(parted.map(|parted| center(at.parted, parted)));
-    fields.extend(projected.vel_solid.as_ref().map(|walls| Field::faces(at.vel_solid, walls)));
-    exchange.write_fields(call, &inputs.transform, &fields)?;
-    exchange.write_grid(call, at.region, Sampling::CENTER, &projected.memory.cells, &inputs.transform)?;
-    write_bubble_memory(call, at.air, &projected.memory, projected.taken)?;
-    write_bubbles(call, at.bubbles, &projected.bubbles)
+    fields.extend(projected.vel_solid.as_ref().map(|walls| Field::faces(at.vel_solid, walls).of_item(item)));
+    exchange.write_fields(call, &liquid.transform, &fields)?;
+    let memory = Field::grid(at.region, Sampling::CENTER, &projected.memory.cells).of_item(item);
+    exchange.write_fields(call, &liquid.transform, &[memory])?;
+    write_bubble_memory(call, at.air, item, &projected.memory, projected.taken)?;
+    write_bubbles(call, at.bubbles, item, &projected.bubbles)
 }
 
 /// Where the user wants the work to be done.

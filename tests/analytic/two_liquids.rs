@@ -1,0 +1,114 @@
+//! Two liquids in one solve: each keeps its air, the order of wires says nothing, and what cannot be joined is refused.
+
+use crate::number;
+use meniscus_tests::shot::Shot;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// A block with a hole of another block in it, as an OBJ file.
+fn hollow(block: [[f64; 3]; 2], hole: [[f64; 3]; 2]) -> String {
+    const FACES: [[usize; 4]; 6] =
+        [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
+    let mut text = String::new();
+    for (n, [low, high]) in [block, hole].iter().enumerate() {
+        for corner in 0..8 {
+            let at = |axis: usize| if corner >> (2 - axis) & 1 == 0 { low[axis] } else { high[axis] };
+            writeln!(text, "v {} {} {}", at(0), at(1), at(2)).expect("a string takes it");
+        }
+        for face in FACES {
+            let corners = face.map(|corner| (8 * n + corner + 1).to_string());
+            let line = if n == 0 {
+                corners.join(" ")
+            } else {
+                corners.iter().rev().cloned().collect::<Vec<_>>().join(" ")
+            };
+            writeln!(text, "f {line}").expect("a string takes it");
+        }
+    }
+    text
+}
+
+/// Two blocks side by side in a tank, a bubble in each: water left, oil right.
+fn tank(wires: [&str; 2], params: [Value; 2]) -> Shot {
+    let [left, right] = params;
+    let limits = |more: &Value| {
+        let mut all = json!({
+            "limit_center": [0, 0.3, 0], "limit_size": [0.6, 0.6, 0.3], "side_neg_x": "closed",
+            "side_pos_x": "closed", "side_neg_y": "closed", "side_neg_z": "closed", "side_pos_z": "closed" });
+        let more = more.get("solver").and_then(Value::as_object).cloned().unwrap_or_default();
+        all.as_object_mut().expect("an object").extend(more);
+        all
+    };
+    let separation = |more: &Value| more.get("separation").and_then(Value::as_f64).unwrap_or(0.01);
+    let shot = Shot::new(&json!({
+        "format": "meniscus.graph/1", "fps": 24, "frames": [1, 5],
+        "substeps": { "min": 1, "max": 4, "cfl": 2.0 },
+        "nodes": [
+            { "name": "a", "type": "file", "params": { "file": "a.obj" } },
+            { "name": "b", "type": "file", "params": { "file": "b.obj" } },
+            { "name": "water", "type": "liquid_object", "inputs": ["a"],
+              "params": { "particle_separation": separation(&left) } },
+            { "name": "oil", "type": "liquid_object", "inputs": ["b"],
+              "params": { "particle_separation": separation(&right), "density": 800 } },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "flip_water", "type": "flip_solver", "inputs": ["water", "gravity"], "params": limits(&left) },
+            { "name": "flip_oil", "type": "flip_solver", "inputs": ["oil", "gravity"], "params": limits(&right) },
+            { "name": "bubbles", "type": "constraint_bubbles", "inputs": wires },
+            { "name": "cache", "type": "vdb_cache", "inputs": ["bubbles"] }
+        ]
+    }));
+    let a = hollow([[-0.3, 0.0, -0.15], [0.0, 0.3, 0.15]], [[-0.2, 0.06, -0.06], [-0.09, 0.16, 0.06]]);
+    let b = hollow([[0.0, 0.0, -0.15], [0.3, 0.3, 0.15]], [[0.08, 0.06, -0.06], [0.2, 0.16, 0.06]]);
+    shot.file("a.obj", a.as_bytes());
+    shot.file("b.obj", b.as_bytes());
+    shot
+}
+
+const WIRES: [&str; 2] = ["flip_water", "flip_oil"];
+
+fn same() -> [Value; 2] {
+    [json!({}), json!({})]
+}
+
+#[test]
+fn each_keeps_its_air_whichever_is_wired_first() {
+    let caches = [WIRES, ["flip_oil", "flip_water"]].map(|wires| {
+        let shot = tank(wires, same());
+        shot.cook(&[]);
+        for record in shot.stats() {
+            let bubbles = record["bubbles"].as_array().expect("bubbles");
+            let ids: Vec<i64> = bubbles.iter().filter_map(|b| b["id"].as_i64()).collect();
+            assert_eq!(ids, [1, 2], "at {}", number(&record, "/time"));
+            for (bubble, held) in bubbles.iter().zip([0.11 * 0.1 * 0.12, 0.12 * 0.1 * 0.12]) {
+                let [rest, volume, found] =
+                    ["/rest_volume", "/volume", "/found_volume"].map(|key| number(bubble, key));
+                // Half a voxel of surface is not known in the first frame.
+                assert!((rest / held - 1.0).abs() < 0.04, "{rest} m³ were closed in, not {held} m³");
+                assert!((volume / rest - 1.0).abs() < 0.01, "{volume} m³, not {rest} m³");
+                assert!((found / rest - 1.0).abs() < 0.05, "particles leave {found} m³, not {rest} m³");
+            }
+            for liquid in ["water", "oil"] {
+                let of = |key: &str| number(&record, &format!("/objects/{liquid}/{key}"));
+                assert!((of("found_volume") / of("rest_volume") - 1.0).abs() < 0.01, "{liquid}: {record}");
+            }
+        }
+        std::fs::read(shot.out().join("cache/cache.0005.vdb")).expect("a cache")
+    });
+    assert!(caches[0] == caches[1], "the order of the wires changes what is written");
+}
+
+#[test]
+fn liquids_that_cannot_share_a_solve_are_refused() {
+    let sentence = |params: [Value; 2]| {
+        let shot = tank(WIRES, params);
+        let mut command = meniscus_tests::meniscus(&["check"]);
+        let output = command.arg(shot.path("shot.meniscus.json")).env("HOME", shot.path("home")).output();
+        let output = output.expect("check runs");
+        assert!(!output.status.success(), "check calls it sound");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let finer = sentence([json!({ "separation": 0.0125 }), json!({})]);
+    assert!(finer.contains("voxels measure 0.02 and 0.025 m"), "{finer}");
+    let smaller = sentence([json!({ "solver": { "limit_size": [0.6, 0.5, 0.3] } }), json!({})]);
+    assert!(smaller.contains("boxes differ"), "{smaller}");
+}

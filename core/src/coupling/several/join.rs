@@ -16,14 +16,11 @@ fn all_leaves<'a>(topologies: impl Iterator<Item = &'a Arc<Topology>>) -> Option
     topologies.cloned().reduce(|all, more| if all == more { all } else { Arc::new(all.union(&more)) })
 }
 
-/// The values of the grids that are there on all their leaves, with the number of the liquid that each one is of.
-fn spread<'a, T: Copy + Send + Sync>(
-    parts: &[Option<&'a Grid<T>>],
-) -> Option<(Arc<Topology>, Vec<(usize, Grid<T>)>)> {
+/// The grids that are there, on all their leaves, each with the number of the liquid that it is of; `None` where none is.
+fn spread(parts: &[Option<&Grid<f32>>]) -> Option<Vec<(usize, Grid<f32>)>> {
     let topology = all_leaves(parts.iter().flatten().map(|grid| &grid.topology))?;
-    let on_all = |(i, grid): (usize, &Option<&'a Grid<T>>)| grid.map(|grid| (i, grid.on(&topology)));
-    let grids = parts.iter().enumerate().filter_map(on_all).collect();
-    Some((topology, grids))
+    let on_all = |(i, grid): (usize, &Option<&Grid<f32>>)| grid.map(|grid| (i, grid.on(&topology)));
+    Some(parts.iter().enumerate().filter_map(on_all).collect())
 }
 
 /// The value of greatest magnitude, of the first of equals. Solids that several liquids meet swell once.
@@ -42,8 +39,7 @@ pub(super) fn least(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
 }
 
 fn folded(parts: &[Option<&Grid<f32>>], fold: impl Fn(f32, f32) -> f32 + Sync) -> Option<Grid<f32>> {
-    let (_, grids) = spread(parts)?;
-    grids.into_iter().map(|(_, grid)| grid).reduce(|mut all, more| {
+    spread(parts)?.into_iter().map(|(_, grid)| grid).reduce(|mut all, more| {
         let pairs = all.values.par_iter_mut().zip(&more.values).with_min_len(4096);
         pairs.for_each(|(a, &b)| *a = fold(*a, b));
         all
@@ -267,7 +263,8 @@ pub(super) struct OnFaces {
 
 /// Of each cell the value of the liquid that it belongs to, 0 where that has none; `None` where none has any.
 pub(super) fn of_owner(owner: &Grid<u8>, parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
-    let (topology, grids) = spread(parts)?;
+    let grids = spread(parts)?;
+    let topology = grids.first()?.1.topology.clone();
     let mut out = Grid::new(topology.clone(), 0.0);
     out.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, out)| {
         let Some(at) = owner.topology.leaf_of(topology.origins()[l]) else { return };

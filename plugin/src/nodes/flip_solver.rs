@@ -46,7 +46,7 @@ const SOLVE: Solve = Solve {
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.flip_solver", c"FLIP Solver")
-    .help(c"Simulates a liquid. Wire in one liquid object, the solids it collides with, and forces, in the order in which they act, sources first. By itself it solves a free surface: all air has the same pressure. Wire it into a coupling to solve the pressure together with something else, such as trapped air.")
+    .help(c"Simulates a liquid. Wire in one liquid object, the solids it collides with, and forces, in the order in which they act, sources first. By itself it solves a free surface: all air has the same pressure. Wire it into a coupling to solve the pressure together with something else, such as trapped air or another liquid: without one, two liquids pass through each other.")
     .medium(c"liquid")
     .houdini(c"flipsolver")
     .cites(c"ZhuBridson2005 Jiang2015 Batty2007 Gibou2002 Kim2007 BattyBridson2008 HongKim2005 Sussman2003 Kugelstadt2021 Enright2003 Hong2008")

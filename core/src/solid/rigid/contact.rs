@@ -29,6 +29,8 @@ pub(super) struct Contact {
     pub other: Other,
     /// Where, m, world.
     pub at: DVec3,
+    /// The same on the body's surface, m, world.
+    pub own: DVec3,
     /// Unit normal from the other to the body.
     pub normal: DVec3,
     /// Distance, m; negative where they overlap.
@@ -55,6 +57,7 @@ impl Contact {
             body,
             other,
             at,
+            own: at,
             normal,
             gap,
             solid: DVec3::ZERO,
@@ -65,6 +68,18 @@ impl Contact {
             rebound: 0.0,
             parting: 0.0,
         }
+    }
+
+    /// The whole impulse on the body, N s.
+    pub fn impulse(&self) -> DVec3 {
+        self.normal * self.pressed + self.rubbed
+    }
+
+    /// Adds to the impulse.
+    pub fn take(&mut self, impulse: DVec3) {
+        let along = impulse.dot(self.normal);
+        self.pressed += along;
+        self.rubbed += impulse - self.normal * along;
     }
 
     /// The names of the two.
@@ -98,7 +113,7 @@ impl Memory {
         let by = if kick > 0.0 { 1.0 / kick } else { 0.0 };
         Self {
             between: contact.keys(bodies),
-            at: pose.to_rest(contact.at),
+            at: pose.to_rest(contact.own),
             pressed: contact.pressed * by,
             rubbed: pose.orientation.inverse() * contact.rubbed * by,
             rebound: contact.rebound,
@@ -117,18 +132,20 @@ pub(super) fn recall(contacts: &mut [Contact], memory: &[Memory], bodies: &[Body
         let first = memory.partition_point(|m| m.between < keys);
         let last = first + memory[first..].partition_point(|m| m.between == keys);
         let body = &bodies[contact.body];
-        let at = body.pose.to_rest(contact.at);
+        let at = body.pose.to_rest(contact.own);
         let reach = NEAR * body.shape.radius();
         let known = (first..last)
             .filter(|&m| !used[m])
             .map(|m| ((memory[m].at - at).length(), m))
-            .filter(|(d, _)| *d <= reach)
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let Some((_, m)) = known else { continue };
+        let Some((distance, m)) = known else { continue };
+        contact.parting = memory[m].rebound;
+        if distance > reach {
+            continue;
+        }
         used[m] = true;
         contact.pressed = memory[m].pressed * kick;
         let rubbed = body.pose.orientation * memory[m].rubbed * kick;
         contact.rubbed = rubbed - contact.normal * rubbed.dot(contact.normal);
-        contact.parting = memory[m].rebound;
     }
 }

@@ -30,12 +30,7 @@ fn fastest(body: &Body) -> f64 {
 }
 
 /// Contacts that may close in a drift of `next` seconds, in a fixed order. Pairs that both rest are left out.
-pub(super) fn contacts(
-    bodies: &[Body],
-    around: &Surroundings,
-    memory: &[Memory],
-    next: f64,
-) -> Vec<Contact> {
+pub(super) fn contacts(bodies: &[Body], around: &Surroundings, memory: &[Memory], next: f64) -> Vec<Contact> {
     let mut found = Vec::new();
     for (a, b) in pairs(bodies, next) {
         let reach = SKIN * bodies[a].shape.radius()
@@ -69,10 +64,8 @@ fn owed_to_solids(memory: &[Memory], body: &Body) -> f64 {
 /// Pairs of bodies whose boxes come within reach, the one of lower key first, in the order of their keys.
 fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
     let reach = |b: &Body| b.shape.radius() * (1.0 + SKIN) + fastest(b) * next;
-    let ends: Vec<(DVec3, DVec3)> = bodies
-        .iter()
-        .map(|b| (b.pose.position - reach(b), b.pose.position + reach(b)))
-        .collect();
+    let ends: Vec<(DVec3, DVec3)> =
+        bodies.iter().map(|b| (b.pose.position - reach(b), b.pose.position + reach(b))).collect();
     let mut order: Vec<usize> = (0..bodies.len()).collect();
     order.sort_by(|&a, &b| ends[a].0.x.total_cmp(&ends[b].0.x).then(a.cmp(&b)));
     let mut found = Vec::new();
@@ -130,7 +123,8 @@ fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Cont
                 let ends = [to_a * point.local_p1, to_b * point.local_p2].map(ours);
                 let at = 0.5 * (ends[0] + ends[1]);
                 if point.dist <= reach && normal.is_finite() && at.is_finite() {
-                    all.push(Contact::new(a, Other::Body(b), at, normal, point.dist - skin));
+                    let contact = Contact::new(a, Other::Body(b), at, normal, point.dist - skin);
+                    all.push(Contact { own: ends[0], ..contact });
                 }
             }
         }

@@ -104,7 +104,11 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
     for n in 0..bodies.len() {
         let still = least[find(&mut root, n)];
         let body = &mut bodies[n];
-        if body.is_free() && still >= STILL && still.is_finite() && (held[n] || body.kick.linear.length() == 0.0) {
+        if body.is_free()
+            && still >= STILL
+            && still.is_finite()
+            && (held[n] || body.kick.linear.length() == 0.0)
+        {
             body.rest.asleep = true;
             body.rest.pull = if kick > 0.0 { body.kick.linear / kick } else { body.rest.pull };
             body.velocity = glam::DVec3::ZERO;

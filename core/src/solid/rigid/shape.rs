@@ -111,7 +111,9 @@ impl Shape {
 /// A hull as parry knows it. Boxes that lie along the axes are known as such: contacts between them are exact where
 /// they touch.
 fn part(hull: &[DVec3]) -> Result<Part, HullError> {
-    let (low, high) = hull.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
+    let (low, high) = hull
+        .iter()
+        .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
     let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
     let radius = hull.iter().map(|p| (*p - centre).length()).fold(0.0, f64::max);
     let at_corner = |p: &DVec3| ((*p - centre).abs() - half).abs().max_element() <= 1e-6 * radius;
@@ -172,7 +174,10 @@ mod tests {
         let (shape, centre) = Shape::of(&cuboid(glam::Vec3::new(1.0, 0.5, 0.25)), 100.0).unwrap();
         assert_eq!((shape.parts.len(), shape.mass), (1, 12.5));
         assert!(shape.parts[0].shape.as_cuboid().is_some());
-        let corners = shape.samples.iter().filter(|p| ((**p + centre - centre).abs() - DVec3::new(0.5, 0.25, 0.125)).length() < 1e-6);
+        let corners = shape
+            .samples
+            .iter()
+            .filter(|p| ((**p + centre - centre).abs() - DVec3::new(0.5, 0.25, 0.125)).length() < 1e-6);
         assert_eq!(corners.count(), 8);
         assert!(shape.samples.len() > 100 && shape.samples.len() <= SAMPLES);
         let many = Shape::of(&ball(1.0, 128), 1.0).unwrap().0;

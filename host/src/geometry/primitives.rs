@@ -43,11 +43,22 @@ pub(super) fn node_types() -> Vec<NodeType> {
             ParamSpec {
                 components: 3,
                 default: Value::Integers(vec![1; 3]),
-                ..ParamSpec::integer("count", "Count", 1, "Number of points along x, y and z. Higher: more of them.")
-                    .within(Some(1.0), Some(4096.0))
+                ..ParamSpec::integer(
+                    "count",
+                    "Count",
+                    1,
+                    "Number of points along x, y and z. Higher: more of them.",
+                )
+                .within(Some(1.0), Some(4096.0))
             },
-            ParamSpec::number("spacing", "Spacing", &[1.0; 3], "m", "Distance between points along x, y and z. Higher: they stand farther apart.")
-                .within(Some(0.0), Some(1e5)),
+            ParamSpec::number(
+                "spacing",
+                "Spacing",
+                &[1.0; 3],
+                "m",
+                "Distance between points along x, y and z. Higher: they stand farther apart.",
+            )
+            .within(Some(0.0), Some(1e5)),
             center(),
             rotate(),
         ]),

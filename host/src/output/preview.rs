@@ -380,6 +380,22 @@ mod tests {
     }
 
     #[test]
+    fn level_sets_are_shown_at_points_where_an_object_says_so() {
+        let mut scene = scene();
+        let liquid = Shown { class: GridClass::Plain, drawn: Some(data::Drawn::Liquid) };
+        let show = |scene: &mut Scene, points: &[[f32; 3]]| {
+            let points = Data::Geometry(Geometry::from_points(points));
+            scene.objects[0].show("places", Lifetime::State, liquid, points);
+            let p = shoot(scene, &params(&[("field_of_view", Value::Numbers(vec![60.0]))])).unwrap();
+            [20, 40, 60].map(|x| blueness(&p, x, 30) > 40)
+        };
+        let step = RADIUS as f32 * 2.0;
+        assert_eq!(show(&mut scene, &[[0.0; 3]]), [false, true, false]);
+        assert_eq!(show(&mut scene, &[[-step, 0.0, 0.0], [step, 0.0, 0.0]]), [true, false, true]);
+        assert_eq!(show(&mut scene, &[]), [false; 3]);
+    }
+
+    #[test]
     fn a_given_camera_looks_from_where_it_is_told() {
         let given = |position: [f64; 3], look_at: [f64; 3]| {
             let position = Value::Numbers(position.to_vec());

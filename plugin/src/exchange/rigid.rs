@@ -21,7 +21,13 @@ pub struct Shapes(Vec<(Vec<u64>, Arc<Shape>)>);
 const KEPT: usize = 256;
 
 impl Shapes {
-    fn of(&mut self, call: &Call, ports: RigidPorts, item: u32, state: &State) -> Result<Arc<Shape>, Failure> {
+    fn of(
+        &mut self,
+        call: &Call,
+        ports: RigidPorts,
+        item: u32,
+        state: &State,
+    ) -> Result<Arc<Shape>, Failure> {
         let table = call.table(ports.hulls, item).ok_or_else(|| lacks(call, ports.hulls, item, "hulls"))?;
         let hulls = State { call, port: ports.hulls, item, table };
         let (corners, starts, samples) =
@@ -52,8 +58,9 @@ impl Shapes {
             return Err(Failure::input(ports.rigid, sentence));
         }
         let parts = starts.windows(2).map(|s| corners[s[0] as usize..s[1] as usize].to_vec()).collect();
-        let shape = Shape::new(mass, inertia, parts, samples)
-            .map_err(|e| Failure::input(ports.hulls, format!("`{}`: {e}", call.item_name(ports.hulls, item))))?;
+        let shape = Shape::new(mass, inertia, parts, samples).map_err(|e| {
+            Failure::input(ports.hulls, format!("`{}`: {e}", call.item_name(ports.hulls, item)))
+        })?;
         let shape = Arc::new(shape);
         self.0.insert(0, (key, shape.clone()));
         self.0.truncate(KEPT);
@@ -63,7 +70,12 @@ impl Shapes {
 
 impl Shapes {
     /// The shape and surface of an item's bodies.
-    pub fn kept(&mut self, call: &Call, ports: RigidPorts, item: u32) -> Result<(Arc<Shape>, Surface), Failure> {
+    pub fn kept(
+        &mut self,
+        call: &Call,
+        ports: RigidPorts,
+        item: u32,
+    ) -> Result<(Arc<Shape>, Surface), Failure> {
         let table = call.table(ports.rigid, item).ok_or_else(|| lacks(call, ports.rigid, item, "mass"))?;
         let state = State { call, port: ports.rigid, item, table };
         Ok((self.of(call, ports, item, &state)?, state.surface()?))
@@ -132,7 +144,12 @@ pub fn read(call: &Call, ports: RigidPorts, shapes: &mut Shapes) -> Result<Vec<B
     Ok(bodies)
 }
 
-fn read_item(state: &State, ports: RigidPorts, shape: &Arc<Shape>, bodies: &mut Vec<Body>) -> Result<(), Failure> {
+fn read_item(
+    state: &State,
+    ports: RigidPorts,
+    shape: &Arc<Shape>,
+    bodies: &mut Vec<Body>,
+) -> Result<(), Failure> {
     let State { call, item, .. } = *state;
     let (position, orientation) = (state.vectors("position")?, state.numbers::<4>("orientation")?);
     let (velocity, momentum) = (state.vectors("velocity")?, state.vectors("momentum")?);
@@ -142,8 +159,16 @@ fn read_item(state: &State, ports: RigidPorts, shape: &Arc<Shape>, bodies: &mut 
     let sleeping = state.array::<i32>("sleeping")?;
     let surface = state.surface()?;
     let count = position.len();
-    let counts =
-        [orientation.len(), velocity.len(), momentum.len(), push.len(), still.len(), asleep.len(), pull.len(), id.len()];
+    let counts = [
+        orientation.len(),
+        velocity.len(),
+        momentum.len(),
+        push.len(),
+        still.len(),
+        asleep.len(),
+        pull.len(),
+        id.len(),
+    ];
     if counts.iter().any(|&n| n != count) {
         let sentence = format!("the arrays of `{}` are not of one length", call.item_name(ports.rigid, item));
         return Err(Failure::input(ports.rigid, sentence));
@@ -152,13 +177,15 @@ fn read_item(state: &State, ports: RigidPorts, shape: &Arc<Shape>, bodies: &mut 
     let points = call.geometry(ports.bodies, item);
     let kicks = |name: &str| -> Result<Option<Vec<DVec3>>, Failure> {
         let Some(values) = points.as_ref().and_then(|g| g.points::<f32, 3>(name)) else { return Ok(None) };
-        let values: Vec<DVec3> =
-            values.iter().map(|v| glam::Vec3::from_array(*v).as_dvec3()).collect();
+        let values: Vec<DVec3> = values.iter().map(|v| glam::Vec3::from_array(*v).as_dvec3()).collect();
         match values.len() == count && values.iter().all(|v| v.is_finite()) {
             true => Ok(Some(values)),
             false => {
                 let of = call.item_name(ports.bodies, item);
-                Err(Failure::not_finite(ports.bodies, format!("a force gave bodies of `{of}` a `{name}` that is no number")))
+                Err(Failure::not_finite(
+                    ports.bodies,
+                    format!("a force gave bodies of `{of}` a `{name}` that is no number"),
+                ))
             }
         }
     };
@@ -289,7 +316,8 @@ pub fn write_points(
         AttributeShape::on_points(c"id", Element::I64, 1, Meaning::PLAIN),
         AttributeShape::on_points(c"asleep", Element::I32, 1, Meaning::PLAIN),
     ];
-    let mut made = call.shape_geometry(port, item, &GeometryShape::points(bodies.len(), [0.0; 3], attributes))?;
+    let mut made =
+        call.shape_geometry(port, item, &GeometryShape::points(bodies.len(), [0.0; 3], attributes))?;
     let inertia = shape.inertia().to_cols_array().map(|i| i as f32);
     let vector = |f: fn(&Published) -> DVec3| bodies.iter().map(move |p| f(p).as_vec3().to_array());
     let written = made.points("P", vector(|p| p.body.pose.position))
@@ -302,7 +330,11 @@ pub fn write_points(
         && made.points("inertia", bodies.iter().map(|_| inertia))
         && made.points("id", bodies.iter().map(|p| [p.body.key[1]]))
         && made.points("asleep", bodies.iter().map(|p| [i32::from(p.body.rest.asleep)]));
-    if written { Ok(()) } else { Err(Failure::host(port, "the host shaped other points than were asked for")) }
+    if written {
+        Ok(())
+    } else {
+        Err(Failure::host(port, "the host shaped other points than were asked for"))
+    }
 }
 
 /// Writes the table `motion`: a piece per body.
@@ -345,7 +377,8 @@ impl Exchange {
             of_points(c"v", Element::F32, 3, Meaning::VECTOR),
             of_points(c"id", Element::I64, 1, Meaning::PLAIN),
         ];
-        let (mut place, mut velocity, mut ids, mut corners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut place, mut velocity, mut ids, mut corners) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (n, Published { body, now }) in bodies.iter().enumerate() {
             for p in &points {
                 let arm = body.pose.orientation * glam::Vec3::from_array(*p).as_dvec3();
@@ -361,6 +394,10 @@ impl Exchange {
             && made.points("v", velocity.into_iter())
             && made.points("id", ids.into_iter())
             && made.write_topology(&corners, &[]);
-        if written { Ok(()) } else { Err(Failure::host(port, "the host shaped another mesh than was asked for")) }
+        if written {
+            Ok(())
+        } else {
+            Err(Failure::host(port, "the host shaped another mesh than was asked for"))
+        }
     }
 }

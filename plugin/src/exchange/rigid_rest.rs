@@ -74,7 +74,9 @@ impl Exchange {
             .map_err(|e| Failure::input(port, format!("`{}`: {e}", call.item_name(port, 0))))?;
         let starts = match (&solid, points.is_empty()) {
             (SolidShape::Rigid { placement, .. }, true) => vec![alone(placement.transform(), centre)],
-            (_, true) => vec![alone(&Transform { linear: DMat3::IDENTITY, translation: DVec3::ZERO }, centre)],
+            (_, true) => {
+                vec![alone(&Transform { linear: DMat3::IDENTITY, translation: DVec3::ZERO }, centre)]
+            }
             (_, false) => at_points(call, port, &points, centre)?,
         };
         let points = mesh.points.iter().map(|p| (p.as_dvec3() - centre).as_vec3()).collect();
@@ -101,9 +103,8 @@ impl Exchange {
             }
             SolidShape::Rigid { placement, .. } => {
                 let pose = alone(placement.transform(), centre).pose;
-                let velocity = placement
-                    .velocity(pose.position)
-                    .map(|[linear, angular]| Velocity { linear, angular });
+                let velocity =
+                    placement.velocity(pose.position).map(|[linear, angular]| Velocity { linear, angular });
                 Led { pose, velocity }
             }
         })
@@ -116,11 +117,21 @@ impl Exchange {
         let mut made = call.shape_geometry(port, 0, &shape)?;
         let written = made.points("P", mesh.points.iter().map(Vec3::to_array))
             && made.write_topology(mesh.triangles.as_flattened(), &[]);
-        if written { Ok(()) } else { Err(Failure::host(port, "the host shaped another mesh than was asked for")) }
+        if written {
+            Ok(())
+        } else {
+            Err(Failure::host(port, "the host shaped another mesh than was asked for"))
+        }
     }
 
     /// Makes the signed distance in the rest frame with voxels of `h` metres.
-    pub fn write_rest_distance(&self, call: &mut Call, port: u32, mesh: &TriMesh, h: f64) -> Result<(), Failure> {
+    pub fn write_rest_distance(
+        &self,
+        call: &mut Call,
+        port: u32,
+        mesh: &TriMesh,
+        h: f64,
+    ) -> Result<(), Failure> {
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
         let lattice = levelset::lattice(mesh, h);
@@ -156,7 +167,8 @@ fn at_points(call: &Call, port: u32, items: &[GeometryView], centre: DVec3) -> R
             };
             let orientation = turn.normalize();
             if !orientation.is_finite() {
-                let sentence = format!("`{}`: the `orient` of point {n} is no rotation", call.item_name(port, 0));
+                let sentence =
+                    format!("`{}`: the `orient` of point {n} is no rotation", call.item_name(port, 0));
                 return Err(Failure::input(port, sentence));
             }
             let position = origin + Vec3::from_array(*p).as_dvec3() + orientation * centre;

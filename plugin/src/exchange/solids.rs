@@ -129,7 +129,8 @@ fn placements(call: &Call, motion: u32, item: u32) -> Result<Option<Vec<Transfor
     };
     let (places, rest) = values.as_chunks::<16>();
     if !rest.is_empty() || !values.iter().all(|v| v.is_finite()) {
-        let sentence = format!("`placement` of `{}` is not made of finite 4x4 matrices", call.item_name(motion, item));
+        let sentence =
+            format!("`placement` of `{}` is not made of finite 4x4 matrices", call.item_name(motion, item));
         return Err(Failure::input(motion, sentence));
     }
     Ok(Some(places.iter().map(Transform::from_row_major).collect()))
@@ -152,7 +153,10 @@ fn copies(
             return Ok(vectors.iter().map(|v| DVec3::from_array(*v)).collect());
         }
         let name = call.item_name(motion, item);
-        Err(Failure::input(motion, format!("`{name}` lacks a finite vector `{array}` for each of its pieces")))
+        Err(Failure::input(
+            motion,
+            format!("`{name}` lacks a finite vector `{array}` for each of its pieces"),
+        ))
     };
     let said = when == 1 && table.as_ref().is_some_and(|t| t.array::<f64>("linear_next").is_some());
     let [linear, angular] = if said { ["linear_next", "angular_next"] } else { ["linear", "angular"] };

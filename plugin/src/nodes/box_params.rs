@@ -55,8 +55,7 @@ pub fn read(call: &Call, at: BoxParams) -> Result<DomainLimits, Failure> {
             written(FARTHEST)
         )));
     }
-    let sides =
-        [at.side_neg_x, at.side_pos_x, at.side_neg_y, at.side_pos_y, at.side_neg_z, at.side_pos_z];
+    let sides = [at.side_neg_x, at.side_pos_x, at.side_neg_y, at.side_pos_y, at.side_neg_z, at.side_pos_z];
     let side = |place: usize| match call.int(place) {
         0 => Side::Closed,
         1 => Side::Open,

@@ -143,7 +143,8 @@ impl Instance for RigidObject {
             return Err(Failure::parameter(sentence));
         }
         if rest.starts.is_empty() || rest.starts.len() > MOST {
-            let sentence = format!("{} points are wired in for bodies; 1 to {MOST} can be", rest.starts.len());
+            let sentence =
+                format!("{} points are wired in for bodies; 1 to {MOST} can be", rest.starts.len());
             return Err(Failure::input(INPUT, sentence));
         }
         self.write(call, &rest, h, keyframed)
@@ -155,7 +156,13 @@ impl Instance for RigidObject {
 }
 
 impl RigidObject {
-    fn write(&mut self, call: &mut Call, rest: &RigidRest, h: f64, keyframed: bool) -> Result<Outcome, Failure> {
+    fn write(
+        &mut self,
+        call: &mut Call,
+        rest: &RigidRest,
+        h: f64,
+        keyframed: bool,
+    ) -> Result<Outcome, Failure> {
         let shape = Arc::new(rest.shape.clone());
         let mut bodies = bodies(call, rest, &shape)?;
         if keyframed {
@@ -207,7 +214,11 @@ fn surface(call: &Call) -> Result<Surface, Failure> {
 }
 
 /// The bodies as they start.
-fn bodies(call: &Call, rest: &RigidRest, shape: &Arc<meniscus_core::solid::rigid::Shape>) -> Result<Vec<Body>, Failure> {
+fn bodies(
+    call: &Call,
+    rest: &RigidRest,
+    shape: &Arc<meniscus_core::solid::rigid::Shape>,
+) -> Result<Vec<Body>, Failure> {
     let linear = limits::velocity(call, param!(PARAMS, velocity), "velocity")?;
     let angular = DVec3::from_array(call.vector(param!(PARAMS, spin)));
     let surface = surface(call)?;

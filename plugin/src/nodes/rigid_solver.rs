@@ -36,7 +36,8 @@ const PORTS: &[Port] = &[
     body_ports::dynamics(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
 ];
 const FIRST_OF_AFFECTORS: u32 = 9;
-const AT: RigidPorts = RigidPorts { bodies: 0, rigid: 1, hulls: 2, shape: 3, mesh: 4, keyframes: 5, motion: 6 };
+const AT: RigidPorts =
+    RigidPorts { bodies: 0, rigid: 1, hulls: 2, shape: 3, mesh: 4, keyframes: 5, motion: 6 };
 const COLLIDERS: ColliderPorts = ColliderPorts {
     collision: FIRST_OF_AFFECTORS,
     collision_vel: FIRST_OF_AFFECTORS + 1,
@@ -46,9 +47,8 @@ const COLLIDERS: ColliderPorts = ColliderPorts {
 const DYNAMICS: u32 = FIRST_OF_AFFECTORS + 4;
 
 const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, means: Means) -> Param {
-    box_params::side(name, label, means).help(
-        c"Closed: a wall. Open: bodies pass and fly on. Kill: bodies that have passed it are removed.",
-    )
+    box_params::side(name, label, means)
+        .help(c"Closed: a wall. Open: bodies pass and fly on. Kill: bodies that have passed it are removed.")
 }
 
 const PARAMS: &[Param] = &[
@@ -74,7 +74,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
     .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, static objects and forces. A liquid meets the bodies that are also wired into its own solver; by itself it does not push them.")
     .medium(c"rigid")
     .houdini(c"rigidsolver")
-    .cites(c"Dullweber1997 MoreauJean1996 Silcowitz2010")
+    .cites(c"Dullweber1997 Jean1999 Silcowitz2010")
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::MOVES_FIRST)

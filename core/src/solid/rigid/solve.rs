@@ -97,7 +97,7 @@ impl Solve {
     }
 
     /// Finds impulses so that each contact parts at `targets` m/s or faster where it presses, and obeys Coulomb's law.
-    /// Sweeps to and fro over all contacts bring each to its own solution [Moreau and Jean 1996]; between them, the
+    /// Sweeps to and fro over all contacts bring each to its own solution [Jean 1999]; between them, the
     /// impulses go on along conjugate directions [Silcowitz et al. 2010]. It ends when no contact changes by more than
     /// `tolerance` m/s.
     pub fn run(&mut self, contacts: &mut [Contact], targets: &[f64], most: u32, tolerance: f64) -> Ended {

@@ -49,7 +49,7 @@ pub struct Report {
 }
 
 /// Share of a kick's velocity to which impulses are found.
-const TOLERANCE: f64 = 1e-7;
+const TOLERANCE: f64 = 1e-6;
 /// Impacts slower than this many kicks do not bounce.
 const BOUNCES: f64 = 2.0;
 /// Overlap that is left, by the body's radius.

@@ -7,5 +7,6 @@ mod device;
 mod first_frame;
 mod going_on;
 mod names;
+mod rigid;
 mod rings;
 mod words;

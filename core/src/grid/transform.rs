@@ -33,6 +33,11 @@ impl Transform {
         self.linear.inverse() * (world - self.translation)
     }
 
+    /// This map after another: index space of the other → where this one takes its world.
+    pub fn after(&self, first: &Self) -> Self {
+        Self { linear: self.linear * first.linear, translation: self.to_world(first.translation) }
+    }
+
     /// The map as a row-major 4×4 matrix acting on row vectors (OpenVDB's and Houdini's convention).
     pub fn to_row_major(&self) -> [f64; 16] {
         let (c, t) = (self.linear, self.translation);

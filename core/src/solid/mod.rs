@@ -5,6 +5,7 @@ mod domain;
 mod memory;
 mod occupancy;
 mod rasterise;
+pub mod rigid;
 mod split_cells;
 
 pub use collider::{Collider, Motion, SolidProbe, Solids};

@@ -1,6 +1,7 @@
 //! Objects: the simulated things, each a set of named ports with data.
 
-use super::{Geometry, Grid, Table};
+use super::{Array, Geometry, Grid, Owner, Table};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 use std::collections::BTreeMap;
 
 /// The data of one port.
@@ -55,7 +56,7 @@ pub enum GridClass {
     Fog,
 }
 
-/// How pictures draw a level set.
+/// How pictures draw a level set, or all level sets so drawn at each of some points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawn {
     /// Like water.
@@ -69,7 +70,7 @@ pub enum Drawn {
 pub struct Shown {
     /// Of a grid.
     pub class: GridClass,
-    /// Of a level set; `None`: not at all.
+    /// Of a level set, or of points; `None`: not at all.
     pub drawn: Option<Drawn>,
 }
 
@@ -134,6 +135,27 @@ impl Object {
             (Data::Grid(grid), Some(drawn)) => Some((name.as_str(), grid, drawn)),
             _ => None,
         })
+    }
+
+    /// Where pictures show the level sets that are drawn so: row-major maps from where they lie, one for each point of the
+    /// geometry that says so; `None` where none does, and they are shown where they lie.
+    pub fn places(&self, drawn: Drawn) -> Option<Vec<[f64; 16]>> {
+        let points = self.ports.values().find_map(|port| match &port.data {
+            Data::Geometry(g) if port.shown.drawn == Some(drawn) => Some(g),
+            _ => None,
+        })?;
+        let turns = match points.attribute(Owner::Point, "orient").map(|a| (a.components, &*a.values)) {
+            Some((4, Array::F32(v))) => v.as_chunks::<4>().0,
+            _ => &[],
+        };
+        let origin = DVec3::from(points.origin);
+        let place = |(n, p): (usize, &[f32; 3])| {
+            let turn = turns.get(n).map_or(DQuat::IDENTITY, |q| DQuat::from_array(q.map(f64::from)));
+            let at = origin + Vec3::from(*p).as_dvec3();
+            let [x, y, z] = DMat3::from_quat(turn.normalize()).to_cols_array_2d();
+            [x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0, at.x, at.y, at.z, 1.0]
+        };
+        Some(points.positions().iter().enumerate().map(place).collect())
     }
 
     /// Bytes held.

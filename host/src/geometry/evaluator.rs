@@ -173,6 +173,7 @@ impl Evaluator {
         Ok(match node.node_type.id.as_str() {
             "meniscus.box" => Arc::new(primitives::cuboid(params)),
             "meniscus.grid" => Arc::new(primitives::grid(params)),
+            "meniscus.points" => Arc::new(primitives::points(params).map_err(|e| problem(("count", e)))?),
             "meniscus.sphere" => Arc::new(revolve::sphere(params)),
             "meniscus.tube" => Arc::new(revolve::tube(params).map_err(problem)?),
             "meniscus.file" => {

@@ -2,7 +2,7 @@
 
 use super::matrix::Affine;
 use crate::data::Geometry;
-use crate::node::{NodeKind, NodeType, ParamSpec, Params};
+use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
 use glam::DVec3;
 
 pub(super) fn node_types() -> Vec<NodeType> {
@@ -31,6 +31,36 @@ pub(super) fn node_types() -> Vec<NodeType> {
             rotate(),
             count("rows", "Rows", "Number of points along z. Higher: a finer mesh."),
             count("columns", "Columns", "Number of points along x. Higher: a finer mesh."),
+        ]),
+        NodeType::host(
+            "meniscus.points",
+            "Points",
+            NodeKind::Geometry,
+            (0, Some(0)),
+            "A block of points, evenly spaced: places for copies of a mesh.",
+        )
+        .with(vec![
+            ParamSpec {
+                components: 3,
+                default: Value::Integers(vec![1; 3]),
+                ..ParamSpec::integer(
+                    "count",
+                    "Count",
+                    1,
+                    "Number of points along x, y and z. Higher: more of them.",
+                )
+                .within(Some(1.0), Some(4096.0))
+            },
+            ParamSpec::number(
+                "spacing",
+                "Spacing",
+                &[1.0; 3],
+                "m",
+                "Distance between points along x, y and z. Higher: they stand farther apart.",
+            )
+            .within(Some(0.0), Some(1e5)),
+            center(),
+            rotate(),
         ]),
     ]
 }
@@ -78,11 +108,35 @@ pub(super) fn grid(params: &Params) -> Geometry {
     Geometry::from_triangles(&points, &triangles)
 }
 
+pub(super) fn points(params: &Params) -> Result<Geometry, String> {
+    /// More points than this are taken for a slip.
+    const MOST: i64 = 10_000_000;
+    let (map, spacing) = (placement(params), DVec3::from(params.vector("spacing")));
+    let count: [i64; 3] = match params.values.get("count") {
+        Some(Value::Integers(v)) => std::array::from_fn(|c| v.get(c).copied().unwrap_or(1)),
+        _ => [1; 3],
+    };
+    let all = count.iter().map(|&n| n as f64).product::<f64>();
+    if all > MOST as f64 {
+        return Err(format!("{all} points are too many: {MOST} is the most"));
+    }
+    let at = |n: i64, of: i64| n as f64 - 0.5 * (of - 1) as f64;
+    let mut points = Vec::new();
+    for z in 0..count[2] {
+        for y in 0..count[1] {
+            for x in 0..count[0] {
+                let step = DVec3::new(at(x, count[0]), at(y, count[1]), at(z, count[2]));
+                points.push(map.apply(step * spacing).as_vec3().to_array());
+            }
+        }
+    }
+    Ok(Geometry::from_points(&points))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::revolve::{open_edges, volume};
     use super::*;
-    use crate::node::Value;
     use glam::Vec3;
 
     fn params(i: usize) -> Params {
@@ -109,5 +163,17 @@ mod tests {
             let p = |k: usize| Vec3::from(g.positions()[t[k] as usize]);
             assert!((p(1) - p(0)).cross(p(2) - p(0)).y > 0.0);
         }
+    }
+
+    #[test]
+    fn points_stand_in_a_block_about_their_centre() {
+        let mut p = params(2);
+        p.values.insert("count".into(), Value::Integers(vec![2, 3, 1]));
+        p.values.insert("spacing".into(), Value::Numbers(vec![1.0, 0.5, 9.0]));
+        p.values.insert("center".into(), Value::Numbers(vec![0.0, 1.0, 0.0]));
+        let g = points(&p).unwrap();
+        assert_eq!((g.points, g.positions()[0], g.positions()[5]), (6, [-0.5, 0.5, 0.0], [0.5, 1.5, 0.0]));
+        p.values.insert("count".into(), Value::Integers(vec![4096; 3]));
+        assert!(points(&p).is_err());
     }
 }

@@ -10,6 +10,7 @@ use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
 use glam::DVec3;
 use openvdb_sys::{Camera, GridOut, Material, Surface};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Distance of the studio floor below the shot, in diagonals of the shot: if they touched, floor and shot would
 /// flicker.
@@ -111,7 +112,7 @@ impl Preview {
         let pattern = Pattern::new(params.text("objects"));
         let chosen = self.shot.extents.iter().filter(|(name, _)| pattern.matches(name));
         let known = chosen.map(|(_, b)| *b).reduce(Bounds::union);
-        let now = || drawn.iter().filter_map(|d| bounds_of(d.grid)).reduce(Bounds::union);
+        let now = || drawn.iter().filter_map(|d| bounds_of(d.grid, &d.transform)).reduce(Bounds::union);
         known.or_else(now).unwrap_or(NOWHERE)
     }
 }
@@ -156,7 +157,9 @@ impl Output for Preview {
 /// A surface of an object and how it is drawn.
 struct Drawn<'a> {
     grid: &'a Grid,
-    converted: Converted,
+    converted: Rc<Converted>,
+    /// Index-to-world, row-major.
+    transform: [f64; 16],
     material: Material,
 }
 
@@ -165,7 +168,7 @@ impl Drawn<'_> {
         let grid = GridOut {
             name: "drawn",
             class: self.converted.class,
-            transform: self.converted.transform,
+            transform: self.transform,
             background: self.converted.background,
             origins: &self.converted.origins,
             masks: self.converted.masks.as_deref(),
@@ -210,7 +213,15 @@ fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
         let solid = if glass.matches(&object.name) { Material::Glass } else { Material::Clay };
         for (name, grid, how) in object.drawn() {
             let material = if how == data::Drawn::Liquid { Material::Liquid } else { solid };
-            drawn.push(Drawn { grid, converted: converted(object, name, grid)?, material });
+            let converted = Rc::new(converted(object, name, grid)?);
+            let transform = converted.transform;
+            match object.places(how) {
+                None => drawn.push(Drawn { grid, converted, transform, material }),
+                Some(places) => drawn.extend(places.iter().map(|place| {
+                    let transform = after(&transform, place);
+                    Drawn { grid, converted: converted.clone(), transform, material }
+                })),
+            }
         }
     }
     if let Some(reason) = nothing_to_draw(&frame.scene.objects, &objects) {
@@ -238,16 +249,24 @@ fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, Outp
         .map_err(|e| OutputError::new(format!("grid `{name}` of `{}` cannot be drawn: {e}", object.name)))
 }
 
+/// One row-major map after another.
+fn after(first: &[f64; 16], then: &[f64; 16]) -> [f64; 16] {
+    std::array::from_fn(|n| (0..4).map(|k| first[n / 4 * 4 + k] * then[4 * k + n % 4]).sum())
+}
+
 /// Bounds of a grid's leaves, metres.
-fn bounds_of(grid: &Grid) -> Option<Bounds> {
+fn bounds_of(grid: &Grid, to_world: &[f64; 16]) -> Option<Bounds> {
     let ends = |i: usize| if i == 1 { 8.0 } else { 0.0 };
+    let world = |p: [f64; 3]| {
+        std::array::from_fn(|c| to_world[12 + c] + (0..3).map(|r| p[r] * to_world[4 * r + c]).sum::<f64>())
+    };
     let corners = grid.origins.iter().flat_map(|o| {
         (0..8).map(move |i| {
             let corner = [i & 1, i >> 1 & 1, i >> 2];
             std::array::from_fn(|c| f64::from(o[c]) + ends(corner[c]))
         })
     });
-    Bounds::around(corners.map(|p| DVec3::from(grid.to_world(p))))
+    Bounds::around(corners.map(|p| DVec3::from_array(world(p))))
 }
 
 fn resolution(params: &Params) -> (u32, u32) {
@@ -358,6 +377,22 @@ mod tests {
         mesh.set("geometry", Lifetime::Substep, Data::Geometry(Geometry::default()));
         let error = shoot(&Scene { objects: vec![mesh] }, &params(&[])).unwrap_err();
         assert!(error.sentence.contains("an object is made of it"), "{error}");
+    }
+
+    #[test]
+    fn level_sets_are_shown_at_points_where_an_object_says_so() {
+        let mut scene = scene();
+        let liquid = Shown { class: GridClass::Plain, drawn: Some(data::Drawn::Liquid) };
+        let show = |scene: &mut Scene, points: &[[f32; 3]]| {
+            let points = Data::Geometry(Geometry::from_points(points));
+            scene.objects[0].show("places", Lifetime::State, liquid, points);
+            let p = shoot(scene, &params(&[("field_of_view", Value::Numbers(vec![60.0]))])).unwrap();
+            [20, 40, 60].map(|x| blueness(&p, x, 30) > 40)
+        };
+        let step = RADIUS as f32 * 2.0;
+        assert_eq!(show(&mut scene, &[[0.0; 3]]), [false, true, false]);
+        assert_eq!(show(&mut scene, &[[-step, 0.0, 0.0], [step, 0.0, 0.0]]), [true, false, true]);
+        assert_eq!(show(&mut scene, &[]), [false; 3]);
     }
 
     #[test]

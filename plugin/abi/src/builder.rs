@@ -267,6 +267,12 @@ impl Port {
         self
     }
 
+    /// Points at which pictures show the object's level sets that are drawn so.
+    pub const fn drawn(mut self, drawn: Drawn) -> Self {
+        self.drawn = drawn;
+        self
+    }
+
     /// A density for volume renderers.
     pub const fn fog(mut self) -> Self {
         self.grid_class = GridClass::FOG;

@@ -42,10 +42,15 @@ impl Shares {
         Ok(shares)
     }
 
-    /// Body and piece of each solid of a list of names.
+    /// Body and piece of each solid of a list of names. An object of several pieces stands there once for each.
     pub fn pieces(&self, owners: &[String]) -> Vec<Option<(usize, usize)>> {
-        let body = |owner: &String| self.names.iter().position(|name| name == owner);
-        owners.iter().map(|owner| body(owner).map(|b| (b, 0))).collect()
+        let mut seen = vec![0; self.names.len()];
+        let piece = |owner: &String| {
+            let body = self.names.iter().position(|name| name == owner)?;
+            seen[body] += 1;
+            Some((body, seen[body] - 1)).filter(|&(b, piece)| piece < self.bodies[b].pieces.len())
+        };
+        owners.iter().map(piece).collect()
     }
 
     /// Writes what they get back.

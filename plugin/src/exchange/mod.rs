@@ -9,6 +9,7 @@ mod attributes;
 mod bodies;
 mod bubbles;
 mod carried;
+pub mod contacts;
 mod domain;
 mod finite;
 mod grids;
@@ -17,6 +18,8 @@ mod liquid;
 mod particles;
 mod pool;
 mod region;
+pub mod rigid;
+mod rigid_rest;
 mod solid_shape;
 mod solids;
 
@@ -28,6 +31,7 @@ pub use grids::Field;
 pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_table};
 pub use particles::Followers;
 pub use region::Region;
+pub use rigid_rest::{RigidRest, Start, Weight};
 pub use solid_shape::SolidShape;
 pub use solids::ColliderPorts;
 

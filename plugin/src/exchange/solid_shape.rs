@@ -26,10 +26,20 @@ pub struct Placement {
 impl Placement {
     /// The row-major map of a lattice that is moved along.
     pub fn after(&self, lattice: &[f64; 16]) -> [f64; 16] {
-        let lattice = Transform::from_row_major(lattice);
-        let linear = self.transform.linear * lattice.linear;
-        let translation = self.transform.to_world(lattice.translation);
-        Transform { linear, translation }.to_row_major()
+        self.transform.after(&Transform::from_row_major(lattice)).to_row_major()
+    }
+
+    /// Rest → world.
+    pub fn transform(&self) -> &Transform {
+        &self.transform
+    }
+
+    /// Velocity (m/s) of the material at a world position and angular velocity (rad/s), in this substep and in the next.
+    pub fn velocity(&self, world: DVec3) -> [[DVec3; 2]; 2] {
+        [0, 1].map(|when| {
+            let [linear, angular] = [self.linear[when], self.angular[when]].map(DVec3::from_array);
+            [linear + angular.cross(world - DVec3::from_array(self.pivot)), angular]
+        })
     }
 }
 
@@ -85,7 +95,7 @@ impl SolidShape {
         }
     }
 
-    fn mesh(&self) -> &TriMesh {
+    pub(super) fn mesh(&self) -> &TriMesh {
         match self {
             Self::Rigid { rest, .. } => rest,
             Self::Free { mesh, .. } => mesh,
@@ -94,12 +104,17 @@ impl SolidShape {
 }
 
 /// Half width of the band of a collider's signed distance, voxels.
-const BAND: f32 = 4.0;
+pub(super) const BAND: f32 = 4.0;
 
 impl Exchange {
     /// The meshes wired into a port, in their rest pose where one of them moves rigidly.
     pub fn solid_shape(&self, call: &Call, port: u32) -> Result<SolidShape, Failure> {
         let items: Vec<GeometryView> = (0..call.items(port)).filter_map(|n| call.geometry(port, n)).collect();
+        Self::shape_of(call, port, items)
+    }
+
+    /// The shape of some of the items of a port.
+    pub(super) fn shape_of(call: &Call, port: u32, items: Vec<GeometryView>) -> Result<SolidShape, Failure> {
         if let [only] = items.as_slice()
             && let Some(placement) = placement(only)
         {
@@ -217,7 +232,7 @@ fn velocities_next(items: &[GeometryView], mesh: &TriMesh) -> Option<Vec<Vec3>> 
     Some(next)
 }
 
-fn write_distance(
+pub(super) fn write_distance(
     call: &mut Call,
     port: u32,
     distance: &SignedDistance,

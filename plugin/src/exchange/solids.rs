@@ -51,11 +51,16 @@ impl Exchange {
                     distance
                 }
             };
+            let is_body = call.table(dynamics, item).is_some();
             for (when, colliders) in colliders.iter_mut().enumerate() {
-                let motion = self.motion(call, ports, item, when)?;
-                let collider = Collider::new(distance.clone(), transform, motion);
-                let is_body = call.table(dynamics, item).is_some();
-                colliders.push(if is_body { collider.as_body() } else { collider });
+                let placed = match placements(call, ports.motion, item)? {
+                    Some(places) => copies(call, ports.motion, item, when, &places, transform)?,
+                    None => vec![(transform, self.motion(call, ports, item, when)?)],
+                };
+                colliders.extend(placed.into_iter().map(|(transform, motion)| {
+                    let collider = Collider::new(distance.clone(), transform, motion);
+                    if is_body { collider.as_body() } else { collider }
+                }));
             }
         }
         Ok(colliders)
@@ -106,12 +111,65 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// The names of [`Self::colliders`].
-    pub fn collider_names(call: &Call, ports: ColliderPorts) -> Vec<String> {
-        let there = |&item: &u32| call.grid(ports.collision, item).is_some();
-        let name = |item| call.item_name(ports.collision, item).to_owned();
-        (0..call.items(ports.collision)).filter(there).map(name).collect()
+    /// The names of [`Self::colliders`]: that of an object once for each of its pieces, in their order.
+    pub fn collider_names(call: &Call, ports: ColliderPorts) -> Result<Vec<String>, Failure> {
+        let mut names = Vec::new();
+        for item in (0..call.items(ports.collision)).filter(|&i| call.grid(ports.collision, i).is_some()) {
+            let pieces = placements(call, ports.motion, item)?.map_or(1, |places| places.len());
+            names.extend(std::iter::repeat_n(call.item_name(ports.collision, item).to_owned(), pieces));
+        }
+        Ok(names)
     }
+}
+
+/// Where an object's signed distance is, once for each of its pieces; `None` where it is where its lattice says.
+fn placements(call: &Call, motion: u32, item: u32) -> Result<Option<Vec<Transform>>, Failure> {
+    let Some(values) = call.table(motion, item).and_then(|t| t.array::<f64>("placement")) else {
+        return Ok(None);
+    };
+    let (places, rest) = values.as_chunks::<16>();
+    if !rest.is_empty() || !values.iter().all(|v| v.is_finite()) {
+        let sentence =
+            format!("`placement` of `{}` is not made of finite 4x4 matrices", call.item_name(motion, item));
+        return Err(Failure::input(motion, sentence));
+    }
+    Ok(Some(places.iter().map(Transform::from_row_major).collect()))
+}
+
+/// The pieces of an object: where each is, and how it moves in this substep (`when` 0) or in the next (1).
+fn copies(
+    call: &Call,
+    motion: u32,
+    item: u32,
+    when: usize,
+    places: &[Transform],
+    lattice: Transform,
+) -> Result<Vec<(Transform, Motion)>, Failure> {
+    let table = call.table(motion, item);
+    let vectors = |array: &str| -> Result<Vec<DVec3>, Failure> {
+        let values = table.as_ref().and_then(|t| t.array::<f64>(array)).unwrap_or_default();
+        let (vectors, rest) = values.as_chunks::<3>();
+        if vectors.len() == places.len() && rest.is_empty() && values.iter().all(|v| v.is_finite()) {
+            return Ok(vectors.iter().map(|v| DVec3::from_array(*v)).collect());
+        }
+        let name = call.item_name(motion, item);
+        Err(Failure::input(
+            motion,
+            format!("`{name}` lacks a finite vector `{array}` for each of its pieces"),
+        ))
+    };
+    let said = when == 1 && table.as_ref().is_some_and(|t| t.array::<f64>("linear_next").is_some());
+    let [linear, angular] = if said { ["linear_next", "angular_next"] } else { ["linear", "angular"] };
+    let (linear, angular, pivot) = (vectors(linear)?, vectors(angular)?, vectors("pivot")?);
+    let piece = |n: usize| {
+        let (linear, angular, pivot) = (linear[n], angular[n], pivot[n]);
+        let motion = match linear == DVec3::ZERO && angular == DVec3::ZERO {
+            true => Motion::Static,
+            false => Motion::Rigid { linear, angular, pivot },
+        };
+        (places[n].after(&lattice), motion)
+    };
+    Ok((0..places.len()).map(piece).collect())
 }
 
 /// Geometry items as one mesh in world space (or in the space of the named position attribute).
@@ -153,7 +211,7 @@ pub(super) fn stamps_of(items: &[GeometryView], attributes: &[&str]) -> Option<V
     stamps.iter().all(|&s| s != 0).then_some(stamps)
 }
 
-fn append(mesh: &mut TriMesh, view: &GeometryView, positions: &str) -> Result<(), String> {
+pub(super) fn append(mesh: &mut TriMesh, view: &GeometryView, positions: &str) -> Result<(), String> {
     if view.primitive() != Primitive::TRIANGLES {
         return Err("is not made of triangles".into());
     }

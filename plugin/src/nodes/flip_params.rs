@@ -1,7 +1,7 @@
 //! The parameters of the FLIP solver, translated into the core's settings.
 
+use super::box_params::{self, BoxParams};
 use super::{frames, projection};
-use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Means, MenuItem, Param, param};
 use meniscus_core::fluid::params::{FlipParams, MOST_CFL};
@@ -9,19 +9,15 @@ use meniscus_core::fluid::population::reseeding::Reseeding;
 use meniscus_core::fluid::surface::volume::VolumeControl;
 use meniscus_core::fluid::transport::transfer::VelocityTransfer;
 use meniscus_core::number::written;
-use meniscus_core::solid::{DomainLimits, Side};
+use meniscus_core::solid::DomainLimits;
 use meniscus_core::viscosity::Walls;
 
 const TRANSFERS: &[MenuItem] =
     &[MenuItem::new(c"apic", c"Swirly Kernel (APIC)"), MenuItem::new(c"flip", c"Splashy Kernel (FLIP/PIC)")];
 const APIC: i64 = 0;
 
-const SIDES: &[MenuItem] =
-    &[MenuItem::new(c"closed", c"Closed"), MenuItem::new(c"open", c"Open"), MenuItem::new(c"kill", c"Kill")];
-const KILL: u32 = 2;
-
 const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, means: Means) -> Param {
-    Param::menu(name, label, KILL, SIDES).means(means).folder(c"Volume Limits").help(
+    box_params::side(name, label, means).help(
         c"Closed: a wall. Open: liquid passes, and the air beyond is unbounded. Kill: liquid that crosses it is removed, and the air beyond is unbounded.",
     )
 }
@@ -39,18 +35,8 @@ pub const PARAMS: &[Param] = &[
         .hard_max()
         .help(c"For the splashy kernel. Higher: livelier and noisier, because particles keep more of their own velocity. Lower: smoother and more viscous, because they take more of the grid's.")
         .disable_when(c"{ velocity_transfer == apic }"),
-    Param::vector3(c"limit_center", c"Box Center", [0.0; 3])
-        .folder(c"Volume Limits")
-        .unit(c"m")
-        .help(c"Centre of the box that contains the simulation.")
-        .means(Means::BOX_CENTER)
-        .houdini(c"limit_t"),
-    Param::vector3(c"limit_size", c"Box Size", [20.0; 3])
-        .folder(c"Volume Limits")
-        .unit(c"m")
-        .help(c"Size of the box that contains the simulation. Larger: the liquid reaches the box's sides later. Memory grows with the liquid, not with the box.")
-        .means(Means::BOX_SIZE)
-        .houdini(c"limit_size"),
+    box_params::CENTER,
+    box_params::size().help(c"Size of the box that contains the simulation. Larger: the liquid reaches the box's sides later. Memory grows with the liquid, not with the box."),
     side(c"side_neg_x", c"-X Side", Means::BOX_NEG_X),
     side(c"side_pos_x", c"+X Side", Means::BOX_POS_X),
     side(c"side_neg_y", c"-Y Side", Means::BOX_NEG_Y),
@@ -210,32 +196,5 @@ pub fn cavitation_pressure(call: &Call) -> Option<f64> {
 
 /// The box that contains the simulation.
 pub fn domain_limits(call: &Call) -> Result<DomainLimits, Failure> {
-    let (centre, size) = (
-        DVec3::from_array(call.vector(param!(PARAMS, limit_center))),
-        DVec3::from_array(call.vector(param!(PARAMS, limit_size))),
-    );
-    /// Largest distance of a side from the world's origin, m: beyond it, f32 positions cannot tell voxels apart.
-    const FARTHEST: f64 = 1e9;
-    let farthest = (centre.abs() + 0.5 * size).max_element();
-    if !(size.cmpgt(DVec3::ZERO).all() && farthest <= FARTHEST) {
-        let [size, centre] = [size, centre].map(|v| v.to_array().map(written).join(", "));
-        return Err(Failure::parameter(format!(
-            "limit_size: a box of [{size}] m at [{centre}] holds nothing, or reaches farther than {} m from the origin",
-            written(FARTHEST)
-        )));
-    }
-    let sides = [
-        param!(PARAMS, side_neg_x),
-        param!(PARAMS, side_pos_x),
-        param!(PARAMS, side_neg_y),
-        param!(PARAMS, side_pos_y),
-        param!(PARAMS, side_neg_z),
-        param!(PARAMS, side_pos_z),
-    ];
-    let side = |place: usize| match call.int(place) {
-        0 => Side::Closed,
-        1 => Side::Open,
-        _ => Side::Kill,
-    };
-    Ok(DomainLimits { min: centre - 0.5 * size, max: centre + 0.5 * size, sides: sides.map(side) })
+    box_params::read(call, BoxParams::of(PARAMS))
 }

@@ -204,7 +204,7 @@ impl FlipSolver {
         let cavitation_pressure = cavitation_pressure(call);
         write_domain(call, SUBSTEP.domain, &domain, walls, cavitation_pressure)?;
         let owner = held.liquid.solid.owner.as_ref();
-        let names = Exchange::collider_names(call, COLLIDERS);
+        let names = Exchange::collider_names(call, COLLIDERS)?;
         self.exchange.write_owners(call, OWNERS, owner, &names, &held.liquid.transform)?;
         if let Some(inlet) = &held.liquid.inlet {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;

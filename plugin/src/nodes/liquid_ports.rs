@@ -101,7 +101,7 @@ pub const PORTS: &[Port] = &[
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"owners")
-        .help(c"names: the objects that `owner` counts (u8, each ends with 0).")
+        .help(c"names: the objects that `owner` counts (u8, each ends with 0), one of several pieces once for each.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),

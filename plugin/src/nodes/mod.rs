@@ -1,6 +1,7 @@
 //! The node types, one short file each; files of their own hold what several nodes share.
 
 mod body_ports;
+mod box_params;
 mod collider_ports;
 mod constraint_bubbles;
 mod drive;
@@ -17,6 +18,9 @@ mod liquid_sink;
 mod liquid_source;
 mod material;
 mod projection;
+mod rigid_object;
+mod rigid_ports;
+mod rigid_solver;
 mod static_object;
 
 use meniscus_abi::guest::Node;
@@ -43,4 +47,6 @@ nodes! {
     liquid_sink::LiquidSink,
     flip_solver::FlipSolver,
     constraint_bubbles::ConstraintBubbles,
+    rigid_object::RigidObject,
+    rigid_solver::RigidSolver,
 }

@@ -88,8 +88,8 @@ pub(super) fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpe
     if class != GridClass::Plain && !is_scalar {
         return Err(format!("port `{name}` has a class, which only a grid of one number has"));
     }
-    if drawn.is_some() && class != GridClass::LevelSet {
-        return Err(format!("port `{name}` is drawn, and no level set"));
+    if drawn.is_some() && class != GridClass::LevelSet && carries != Carries::Geometry {
+        return Err(format!("port `{name}` is drawn, and neither a level set nor geometry"));
     }
     let report = report(&read.text(p.report), &name, carries)?;
     let access = Stage::ALL.map(|s| {

@@ -1,0 +1,216 @@
+//! A rigid body: where it is, how it moves, and what it is made of.
+
+use super::shape::Shape;
+use super::{Key, spin};
+use glam::{DMat3, DQuat, DVec3};
+use std::sync::Arc;
+
+/// Place and orientation of a body's rest frame, whose origin is the centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Of the centre of mass, m.
+    pub position: DVec3,
+    /// From the rest frame to the world.
+    pub orientation: DQuat,
+}
+
+impl Pose {
+    /// The world's place of a point of the rest frame.
+    pub fn place(&self, rest: DVec3) -> DVec3 {
+        self.position + self.orientation * rest
+    }
+
+    /// The rest frame's place of a point of the world.
+    pub fn to_rest(&self, world: DVec3) -> DVec3 {
+        self.orientation.inverse() * (world - self.position)
+    }
+}
+
+/// Velocity of a body, or a change of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Velocity {
+    /// Of the centre of mass, m/s.
+    pub linear: DVec3,
+    /// Angular, rad/s, world axes.
+    pub angular: DVec3,
+}
+
+/// What a body's surface does in a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surface {
+    /// Coulomb's coefficient of friction. Between two bodies the geometric mean of theirs counts.
+    pub friction: f64,
+    /// Speed after an impact by the speed before. Between two bodies the larger counts.
+    pub restitution: f64,
+    /// Bits of the groups that the body belongs to.
+    pub group: u32,
+    /// Bits of the groups that it meets. Two bodies meet where each is in a group that the other meets.
+    pub mask: u32,
+}
+
+/// Whether a body has come to rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rest {
+    /// Time for which it has been still, s.
+    pub still: f64,
+    /// It sleeps: it is not moved until something touches it.
+    pub asleep: bool,
+    /// Acceleration that forces gave it when it fell asleep, m/s².
+    pub pull: DVec3,
+}
+
+/// A body that follows keyframes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Led {
+    /// Where it is at the end of the substep.
+    pub pose: Pose,
+    /// Its velocity in this substep and in the next.
+    pub velocity: [Velocity; 2],
+}
+
+/// A rigid body.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its name among all bodies.
+    pub key: Key,
+    /// Its form and mass.
+    pub shape: Arc<Shape>,
+    /// Its surface.
+    pub surface: Surface,
+    /// Where it is.
+    pub pose: Pose,
+    /// Velocity of the centre of mass in the middle of the next substep, m/s.
+    pub velocity: DVec3,
+    /// Angular momentum in the middle of the next substep, kg m²/s, world axes.
+    pub momentum: DVec3,
+    /// Velocity by which the next drift also undoes overlaps. It is no part of the body's momentum.
+    pub push: Velocity,
+    /// Whether it rests.
+    pub rest: Rest,
+    /// Whether it may fall asleep.
+    pub may_sleep: bool,
+    /// Where keyframes lead it, if so.
+    pub led: Option<Led>,
+    /// What forces change in this substep's kick.
+    pub kick: Velocity,
+    /// Its velocity as it drifted in this substep, and as it will in the next.
+    pub motion: [Velocity; 2],
+    /// Accelerations (m/s², rad/s²) that contacts gave it in this kick: no part of `push`.
+    pub struck: Velocity,
+}
+
+impl Body {
+    /// A body at rest, moved by what touches it.
+    pub fn new(key: Key, shape: Arc<Shape>, surface: Surface, pose: Pose) -> Self {
+        let zero = Velocity::default();
+        Self {
+            key,
+            shape,
+            surface,
+            pose,
+            velocity: DVec3::ZERO,
+            momentum: DVec3::ZERO,
+            push: zero,
+            rest: Rest::default(),
+            may_sleep: true,
+            led: None,
+            kick: zero,
+            motion: [zero; 2],
+            struck: zero,
+        }
+    }
+
+    /// The same body with a velocity.
+    pub fn moving(mut self, velocity: Velocity) -> Self {
+        self.velocity = velocity.linear;
+        self.momentum = self.inertia() * velocity.angular;
+        self
+    }
+
+    /// True where contacts move it.
+    pub fn is_free(&self) -> bool {
+        self.led.is_none() && !self.rest.asleep
+    }
+
+    /// Its inertia as it is turned now, kg m², world axes.
+    pub fn inertia(&self) -> DMat3 {
+        let turn = DMat3::from_quat(self.pose.orientation);
+        turn * self.shape.inertia() * turn.transpose()
+    }
+
+    /// The inverse of [`Self::inertia`].
+    pub fn inverse_inertia(&self) -> DMat3 {
+        let turn = DMat3::from_quat(self.pose.orientation);
+        turn * self.shape.inverse_inertia() * turn.transpose()
+    }
+
+    /// The velocity that its momentum gives it as it is turned now; that of its keyframes where they lead it.
+    pub fn speed(&self) -> Velocity {
+        match self.led {
+            Some(led) => led.velocity[1],
+            None => Velocity { linear: self.velocity, angular: self.inverse_inertia() * self.momentum },
+        }
+    }
+
+    /// Gives it a velocity that something else has solved for, in place of its own.
+    pub fn take(&mut self, velocity: Velocity) {
+        let gained = velocity.angular - self.speed().angular;
+        self.momentum += self.inertia() * gained;
+        self.velocity = velocity.linear;
+        self.motion[1] = self.coming(0.0);
+    }
+
+    /// Moves it for `dt` seconds.
+    pub(super) fn drift(&mut self, dt: f64) {
+        if let Some(led) = self.led {
+            self.pose = led.pose;
+            self.motion[0] = led.velocity[0];
+            return;
+        }
+        let before = self.pose;
+        if !self.rest.asleep && dt > 0.0 {
+            self.pose = self.after(dt);
+        }
+        self.motion[0] = match dt > 0.0 {
+            true => between(&before, &self.pose, dt),
+            false => self.coming(0.0),
+        };
+    }
+
+    /// Its velocity over the next `dt` seconds, `push` included.
+    pub(super) fn coming(&self, dt: f64) -> Velocity {
+        if let Some(led) = self.led {
+            return led.velocity[1];
+        }
+        if self.rest.asleep {
+            return Velocity::default();
+        }
+        if dt <= 0.0 {
+            let Velocity { linear, angular } = self.speed();
+            return Velocity { linear: linear + self.push.linear, angular: angular + self.push.angular };
+        }
+        between(&self.pose, &self.after(dt), dt)
+    }
+
+    fn after(&self, dt: f64) -> Pose {
+        let turned = spin::turned(self.pose.orientation, self.momentum, self.shape.principal(), dt);
+        let pushed = DQuat::from_scaled_axis(self.push.angular * dt);
+        Pose {
+            position: self.pose.position + dt * (self.velocity + self.push.linear),
+            orientation: (pushed * turned).normalize(),
+        }
+    }
+
+    /// Kinetic energy, J.
+    pub fn kinetic_energy(&self) -> f64 {
+        let Velocity { linear, angular } = self.speed();
+        0.5 * self.shape.mass() * linear.length_squared() + 0.5 * angular.dot(self.momentum)
+    }
+}
+
+fn between(from: &Pose, to: &Pose, dt: f64) -> Velocity {
+    Velocity {
+        linear: (to.position - from.position) / dt,
+        angular: spin::rate(from.orientation, to.orientation, dt),
+    }
+}

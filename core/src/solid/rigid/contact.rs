@@ -1,0 +1,151 @@
+//! Contacts, and what is remembered of them from one substep to the next.
+
+use super::Body;
+use glam::DVec3;
+
+/// What names a body or a solid: a body by its object and its number there, a solid that is not a body by [`COLLIDER`]
+/// or [`WALL`] and its number.
+pub type Key = [i64; 2];
+/// First number of a collider's key.
+pub(super) const COLLIDER: i64 = -1;
+/// First number of a side's key.
+pub(super) const WALL: i64 = -2;
+
+/// What a body meets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Other {
+    /// Another body, by its place in the list.
+    Body(usize),
+    /// A solid that nothing moves.
+    Solid(Key),
+}
+
+/// A place where a body touches something, or may in the drift that comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contact {
+    /// Place of the body in the list.
+    pub body: usize,
+    /// What it meets.
+    pub other: Other,
+    /// Where, m, world.
+    pub at: DVec3,
+    /// The same on the body's surface, m, world.
+    pub own: DVec3,
+    /// Unit normal from the other to the body.
+    pub normal: DVec3,
+    /// Distance, m; negative where they overlap.
+    pub gap: f64,
+    /// Velocity there, m/s, of a solid that is not a body, in the next drift.
+    pub solid: DVec3,
+    /// Coulomb's coefficient.
+    pub friction: f64,
+    /// Of the impact.
+    pub restitution: f64,
+    /// Impulse along the normal, N s.
+    pub pressed: f64,
+    /// Impulse of friction, N s, across the normal.
+    pub rubbed: DVec3,
+    /// Speed at which the two are to part after the drift that comes, in which they meet, m/s.
+    pub rebound: f64,
+    /// Speed at which they are to part now, as they have met in the drift before, m/s.
+    pub parting: f64,
+}
+
+impl Contact {
+    pub fn new(body: usize, other: Other, at: DVec3, normal: DVec3, gap: f64) -> Self {
+        Self {
+            body,
+            other,
+            at,
+            own: at,
+            normal,
+            gap,
+            solid: DVec3::ZERO,
+            friction: 0.0,
+            restitution: 0.0,
+            pressed: 0.0,
+            rubbed: DVec3::ZERO,
+            rebound: 0.0,
+            parting: 0.0,
+        }
+    }
+
+    /// The whole impulse on the body, N s.
+    pub fn impulse(&self) -> DVec3 {
+        self.normal * self.pressed + self.rubbed
+    }
+
+    /// Adds to the impulse.
+    pub fn take(&mut self, impulse: DVec3) {
+        let along = impulse.dot(self.normal);
+        self.pressed += along;
+        self.rubbed += impulse - self.normal * along;
+    }
+
+    /// The names of the two.
+    pub fn keys(&self, bodies: &[Body]) -> [Key; 2] {
+        let other = match self.other {
+            Other::Body(b) => bodies[b].key,
+            Other::Solid(key) => key,
+        };
+        [bodies[self.body].key, other]
+    }
+}
+
+/// A contact of the last substep: the next one starts from its impulses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// The two.
+    pub between: [Key; 2],
+    /// Where, in the rest frame of the first, m.
+    pub at: DVec3,
+    /// Impulse along the normal by the time over which it acted, N.
+    pub pressed: f64,
+    /// Impulse of friction by that time, N, rest frame of the first.
+    pub rubbed: DVec3,
+    /// Speed at which the two are to part, m/s.
+    pub rebound: f64,
+}
+
+impl Memory {
+    pub(super) fn of(contact: &Contact, bodies: &[Body], kick: f64) -> Self {
+        let pose = bodies[contact.body].pose;
+        let by = if kick > 0.0 { 1.0 / kick } else { 0.0 };
+        Self {
+            between: contact.keys(bodies),
+            at: pose.to_rest(contact.own),
+            pressed: contact.pressed * by,
+            rubbed: pose.orientation.inverse() * contact.rubbed * by,
+            rebound: contact.rebound,
+        }
+    }
+}
+
+/// Share of a body's radius within which a contact counts as one of the last substep.
+const NEAR: f64 = 0.15;
+
+/// Gives contacts the impulses that they had in the last substep, for a kick of that length.
+pub(super) fn recall(contacts: &mut [Contact], memory: &[Memory], bodies: &[Body], kick: f64) {
+    let mut used = vec![false; memory.len()];
+    for contact in contacts {
+        let keys = contact.keys(bodies);
+        let first = memory.partition_point(|m| m.between < keys);
+        let last = first + memory[first..].partition_point(|m| m.between == keys);
+        let body = &bodies[contact.body];
+        let at = body.pose.to_rest(contact.own);
+        let reach = NEAR * body.shape.radius();
+        let known = (first..last)
+            .filter(|&m| !used[m])
+            .map(|m| ((memory[m].at - at).length(), m))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let Some((distance, m)) = known else { continue };
+        contact.parting = memory[m].rebound;
+        if distance > reach {
+            continue;
+        }
+        used[m] = true;
+        contact.pressed = memory[m].pressed * kick;
+        let rubbed = body.pose.orientation * memory[m].rubbed * kick;
+        contact.rubbed = rubbed - contact.normal * rubbed.dot(contact.normal);
+    }
+}

@@ -1,0 +1,278 @@
+//! Finds where bodies touch each other, colliders and the closed sides of the domain.
+
+use super::contact::{COLLIDER, Contact, Memory, Other, WALL};
+use super::shape::Part;
+use super::{Body, Pose};
+use crate::levelset::SdfSampler;
+use crate::solid::{Collider, DomainLimits, Side};
+use glam::{DMat3, DVec3};
+use parry3d_f64::math::{Pose3, Rot3, Vec3};
+use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
+
+/// What bodies meet besides each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// Solids that nothing moves, as they moved in this substep and as they will in the next.
+    pub colliders: [&'a [Collider]; 2],
+    /// The box that they stay in.
+    pub domain: &'a DomainLimits,
+}
+
+/// Contacts of a body with one other, at most: enough to hold it, spread as far as they go.
+const KEPT: usize = 8;
+/// Distance at which touching bodies are kept apart, by the smaller one's radius: hulls that overlap have no clear normal.
+const SKIN: f64 = 2e-4;
+
+/// A body's speed of any point, m/s, at most.
+fn fastest(body: &Body) -> f64 {
+    let v = body.speed();
+    v.linear.length() + v.angular.length() * body.shape.radius()
+}
+
+/// Contacts that may close in a drift of `next` seconds, in a fixed order. Pairs that both rest are left out.
+pub(super) fn contacts(bodies: &[Body], around: &Surroundings, memory: &[Memory], next: f64) -> Vec<Contact> {
+    let mut found = Vec::new();
+    for (a, b) in pairs(bodies, next) {
+        let reach = SKIN * bodies[a].shape.radius()
+            + (fastest(&bodies[a]) + fastest(&bodies[b]) + owed(memory, &bodies[a], &bodies[b])) * next;
+        between(bodies, a, b, reach, &mut found);
+    }
+    for n in 0..bodies.len() {
+        if bodies[n].led.is_some() {
+            continue;
+        }
+        let reach = (fastest(&bodies[n]) + owed_to_solids(memory, &bodies[n])) * next;
+        with_colliders(bodies, n, around, reach, next, &mut found);
+        with_walls(bodies, n, around.domain, reach, &mut found);
+    }
+    found
+}
+
+/// The speed at which two bodies are to part, where they met in the last drift.
+fn owed(memory: &[Memory], a: &Body, b: &Body) -> f64 {
+    let keys = [a.key, b.key];
+    let first = memory.partition_point(|m| m.between < keys);
+    memory[first..].iter().take_while(|m| m.between == keys).map(|m| m.rebound).fold(0.0, f64::max)
+}
+
+fn owed_to_solids(memory: &[Memory], body: &Body) -> f64 {
+    let first = memory.partition_point(|m| m.between[0] < body.key);
+    let of = memory[first..].iter().take_while(|m| m.between[0] == body.key);
+    of.filter(|m| m.between[1][0] < 0).map(|m| m.rebound).fold(0.0, f64::max)
+}
+
+/// Pairs of bodies whose boxes come within reach, the one of lower key first, in the order of their keys.
+fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
+    let reach = |b: &Body| b.shape.radius() * (1.0 + SKIN) + fastest(b) * next;
+    let ends: Vec<(DVec3, DVec3)> =
+        bodies.iter().map(|b| (b.pose.position - reach(b), b.pose.position + reach(b))).collect();
+    let mut order: Vec<usize> = (0..bodies.len()).collect();
+    order.sort_by(|&a, &b| ends[a].0.x.total_cmp(&ends[b].0.x).then(a.cmp(&b)));
+    let mut found = Vec::new();
+    for (i, &a) in order.iter().enumerate() {
+        for &b in order[i + 1..].iter().take_while(|&&b| ends[b].0.x <= ends[a].1.x) {
+            let apart = ends[a].0.cmpgt(ends[b].1).any() || ends[b].0.cmpgt(ends[a].1).any();
+            let moves = bodies[a].is_free() || bodies[b].is_free();
+            let (s, t) = (&bodies[a].surface, &bodies[b].surface);
+            if !apart && moves && s.group & t.mask != 0 && t.group & s.mask != 0 {
+                found.push(if bodies[a].key < bodies[b].key { (a, b) } else { (b, a) });
+            }
+        }
+    }
+    found.sort_by_key(|&(a, b)| (bodies[a].key, bodies[b].key));
+    found
+}
+
+fn placed(pose: &Pose, part: &Part) -> Pose3 {
+    let at = pose.place(part.centre);
+    let q = pose.orientation;
+    Pose3::from_parts(Vec3::new(at.x, at.y, at.z), Rot3::from_xyzw(q.x, q.y, q.z, q.w))
+}
+
+fn ours(v: Vec3) -> DVec3 {
+    DVec3::new(v.x, v.y, v.z)
+}
+
+/// Contacts between two bodies within `reach`.
+fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Contact>) {
+    let (first, second) = (&bodies[a], &bodies[b]);
+    let skin = SKIN * first.shape.radius().min(second.shape.radius());
+    let mut all = Vec::new();
+    for p in first.shape.parts() {
+        let at = first.pose.place(p.centre);
+        for q in second.shape.parts() {
+            if (second.pose.place(q.centre) - at).length() > p.radius + q.radius + reach {
+                continue;
+            }
+            let (to_a, to_b) = (placed(&first.pose, p), placed(&second.pose, q));
+            let mut manifold = ContactManifold::<(), ()>::new();
+            let met = DefaultQueryDispatcher.contact_manifold_convex_convex(
+                &to_a.inv_mul(&to_b),
+                &*p.shape,
+                &*q.shape,
+                None,
+                None,
+                reach,
+                &mut manifold,
+            );
+            if met.is_err() {
+                continue;
+            }
+            let normal = -ours(to_a.rotation * manifold.local_n1);
+            for point in &manifold.points {
+                let ends = [to_a * point.local_p1, to_b * point.local_p2].map(ours);
+                let at = 0.5 * (ends[0] + ends[1]);
+                if point.dist <= reach && normal.is_finite() && at.is_finite() {
+                    let contact = Contact::new(a, Other::Body(b), at, normal, point.dist - skin);
+                    all.push(Contact { own: ends[0], ..contact });
+                }
+            }
+        }
+    }
+    let (s, t) = (&first.surface, &second.surface);
+    for contact in &mut all {
+        contact.friction = (s.friction * t.friction).sqrt();
+        contact.restitution = s.restitution.max(t.restitution);
+    }
+    let kept = if first.shape.parts().len() * second.shape.parts().len() > 1 { 2 * KEPT } else { KEPT };
+    found.extend(spread(all, kept));
+}
+
+/// The deepest contact and those farthest from the ones chosen before, in their order.
+fn spread(all: Vec<Contact>, most: usize) -> Vec<Contact> {
+    if all.len() <= most {
+        return all;
+    }
+    let mut chosen: Vec<usize> = Vec::new();
+    let deepest = |a: &usize, b: &usize| all[*a].gap.total_cmp(&all[*b].gap).then(a.cmp(b));
+    chosen.extend((0..all.len()).min_by(deepest));
+    // What is far off closes later, if at all: it counts as nearer.
+    let least = all[chosen[0]].gap;
+    let mut apart: Vec<f64> = vec![f64::INFINITY; all.len()];
+    while let Some(&last) = chosen.last().filter(|_| chosen.len() < most) {
+        for (n, apart) in apart.iter_mut().enumerate() {
+            let distance = (all[n].at - all[last].at).length() - 2.0 * (all[n].gap - least).max(0.0);
+            *apart = apart.min(if n == last { f64::NEG_INFINITY } else { distance });
+        }
+        let farthest = (0..all.len()).max_by(|&a, &b| apart[a].total_cmp(&apart[b]).then(b.cmp(&a)));
+        match farthest.filter(|&n| apart[n] > f64::NEG_INFINITY) {
+            Some(n) => chosen.push(n),
+            None => break,
+        }
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|n| all[n]).collect()
+}
+
+/// The box of a collider's values in its own lattice, and the map of a body's rest frame into it.
+fn map_into(body: &Body, collider: &Collider) -> (DMat3, DVec3) {
+    let turn = DMat3::from_quat(body.pose.orientation);
+    let linear = collider.transform().linear.inverse();
+    (linear * turn, collider.to_index(body.pose.position))
+}
+
+/// Whether a body's ball comes within `reach` of a collider's values.
+fn near(body: &Body, collider: &Collider, reach: f64) -> bool {
+    let Some((low, high)) = collider.sdf().bounds() else { return false };
+    let h = collider.transform().voxel_size();
+    let at = collider.to_index(body.pose.position);
+    let radius = (body.shape.radius() + reach) / h;
+    let nearest = at.clamp(low.as_dvec3(), high.as_dvec3() + 8.0);
+    (nearest - at).length() <= radius
+}
+
+fn with_colliders(
+    bodies: &[Body],
+    n: usize,
+    around: &Surroundings,
+    reach: f64,
+    next: f64,
+    found: &mut Vec<Contact>,
+) {
+    let body = &bodies[n];
+    for (c, (collider, coming)) in around.colliders[0].iter().zip(around.colliders[1]).enumerate() {
+        let carried = coming.velocity(body.pose.position).length() * next;
+        let reach = reach + carried + 1e-3 * body.shape.radius();
+        if !near(body, collider, reach) || (body.rest.asleep && coming.motion().is_still()) {
+            continue;
+        }
+        let other = Other::Solid([COLLIDER, c as i64]);
+        let (linear, from) = map_into(body, collider);
+        let sampler: &mut SdfSampler = &mut collider.sdf().sampler();
+        let mut all = Vec::new();
+        for &sample in body.shape.samples() {
+            let gap = f64::from(sampler.distance(linear * sample + from));
+            if gap < reach && gap < f64::from(collider.sdf().grid.background) {
+                let at = body.pose.place(sample);
+                all.push(Contact::new(n, other, at, DVec3::ZERO, gap));
+            }
+        }
+        for mut contact in spread(all, KEPT) {
+            contact.normal = collider.normal(contact.at);
+            contact.solid = coming.velocity(contact.at);
+            contact.friction = body.surface.friction;
+            contact.restitution = body.surface.restitution;
+            if contact.normal != DVec3::ZERO {
+                found.push(contact);
+            }
+        }
+    }
+}
+
+fn with_walls(bodies: &[Body], n: usize, domain: &DomainLimits, reach: f64, found: &mut Vec<Contact>) {
+    let body = &bodies[n];
+    if body.rest.asleep {
+        return;
+    }
+    for side in (0..6).filter(|&s| domain.sides[s] == Side::Closed) {
+        if domain.side_distance(side, body.pose.position) > body.shape.radius() + reach {
+            continue;
+        }
+        let mut all = Vec::new();
+        for corner in body.shape.hulls().iter().flatten() {
+            let at = body.pose.place(*corner);
+            let gap = domain.side_distance(side, at);
+            if gap <= reach + 1e-3 * body.shape.radius() {
+                let mut contact =
+                    Contact::new(n, Other::Solid([WALL, side as i64]), at, DomainLimits::normal(side), gap);
+                contact.friction = body.surface.friction;
+                contact.restitution = body.surface.restitution;
+                all.push(contact);
+            }
+        }
+        found.extend(spread(all, KEPT));
+    }
+}
+
+/// The two bodies that overlap most, and by how much, m, if by more than a hundredth of the smaller one's radius.
+pub fn overlap(bodies: &[Body]) -> Option<(usize, usize, f64)> {
+    let mut worst: Option<(usize, usize, f64)> = None;
+    for (a, b) in pairs(bodies, 0.0) {
+        let mut found = Vec::new();
+        between(bodies, a, b, 0.0, &mut found);
+        let depth = found.iter().map(|c| -c.gap).fold(0.0, f64::max);
+        let small = bodies[a].shape.radius().min(bodies[b].shape.radius());
+        if depth > 0.01 * small && worst.is_none_or(|(_, _, d)| depth > d) {
+            worst = Some((a, b, depth));
+        }
+    }
+    worst
+}
+
+/// A body that reaches into a collider, which collider, and how far, m, if by more than a tenth of the body's radius
+/// and a voxel.
+pub fn overlap_with_solids(bodies: &[Body], colliders: &[Collider]) -> Option<(usize, usize, f64)> {
+    for (n, body) in bodies.iter().enumerate().filter(|(_, body)| body.led.is_none()) {
+        for (c, collider) in colliders.iter().enumerate().filter(|(_, c)| near(body, c, 0.0)) {
+            let allowed = (0.1 * body.shape.radius()).max(collider.transform().voxel_size());
+            let (linear, from) = map_into(body, collider);
+            let mut sampler = collider.sdf().sampler();
+            let inside = body.shape.samples().iter().chain([&DVec3::ZERO]);
+            let depth = inside.map(|&s| -f64::from(sampler.distance(linear * s + from))).fold(0.0, f64::max);
+            if depth > allowed {
+                return Some((n, c, depth));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,158 @@
+//! Convex hulls that stand for a mesh in contacts.
+
+use crate::mesh::TriMesh;
+use glam::DVec3;
+use parry3d_f64::math::Vec3;
+use parry3d_f64::shape::{ConvexPolyhedron, Shape};
+use parry3d_f64::transformation::vhacd::{VHACD, VHACDParameters};
+use parry3d_f64::transformation::voxelization::FillMode;
+use rustc_hash::FxHashMap;
+
+/// Share of its volume by which a convex mesh may differ from its hull.
+const CONVEX: f64 = 2e-3;
+/// Voxels along the longest side of a concave mesh while it is cut into convex parts.
+const RESOLUTION: u32 = 96;
+
+/// Why a mesh has no hulls.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HullError {
+    /// No volume.
+    #[error("the mesh is too flat to be a body")]
+    Flat,
+}
+
+/// The corners of convex hulls that together fill a closed mesh: its own corners where it is convex, or where each of its
+/// separate pieces is; else of an approximate convex decomposition [Mamou and Ghorbel 2009].
+pub fn hulls(mesh: &TriMesh) -> Result<Vec<Vec<DVec3>>, HullError> {
+    let pieces = pieces(mesh);
+    let own: Option<Vec<Vec<DVec3>>> = pieces.iter().map(convex).collect();
+    if let Some(hulls) = own {
+        return Ok(hulls);
+    }
+    // A cavity belongs to the piece around it, so a mesh that has one is cut as a whole.
+    let hollow = pieces.iter().any(|piece| piece.volume() < 0.0);
+    if hollow {
+        return decomposed(mesh, true);
+    }
+    let mut hulls = Vec::new();
+    for piece in &pieces {
+        match convex(piece) {
+            Some(hull) => hulls.push(hull),
+            None => hulls.extend(decomposed(piece, false)?),
+        }
+    }
+    Ok(hulls)
+}
+
+pub(super) fn points_of(mesh: &TriMesh) -> Vec<DVec3> {
+    mesh.points.iter().map(|p| p.as_dvec3()).collect()
+}
+
+/// The corners of a convex mesh; `None` of any other.
+fn convex(mesh: &TriMesh) -> Option<Vec<DVec3>> {
+    let points: Vec<Vec3> = mesh.points.iter().map(|p| Vec3::from_array(p.as_dvec3().to_array())).collect();
+    let hull = ConvexPolyhedron::from_convex_hull(&points)?;
+    let (volume, filled) = (mesh.volume(), hull.mass_properties(1.0).mass());
+    ((filled - volume).abs() <= CONVEX * filled).then(|| corners(hull.points()))
+}
+
+fn corners(points: &[Vec3]) -> Vec<DVec3> {
+    points.iter().map(|p| DVec3::from_array(p.to_array())).collect()
+}
+
+fn decomposed(mesh: &TriMesh, hollow: bool) -> Result<Vec<Vec<DVec3>>, HullError> {
+    let points: Vec<Vec3> = mesh.points.iter().map(|p| Vec3::from_array(p.as_dvec3().to_array())).collect();
+    let params = VHACDParameters {
+        resolution: RESOLUTION,
+        concavity: 0.002,
+        max_convex_hulls: 64,
+        fill_mode: FillMode::FloodFill { detect_cavities: hollow },
+        ..VHACDParameters::default()
+    };
+    let cut = VHACD::decompose(&params, &points, &mesh.triangles, true);
+    let found = cut.compute_exact_convex_hulls(&points, &mesh.triangles);
+    let hulls: Vec<Vec<DVec3>> = found
+        .into_iter()
+        .filter_map(|(points, _)| ConvexPolyhedron::from_convex_hull(&points))
+        .map(|hull| corners(hull.points()))
+        .collect();
+    if hulls.is_empty() { Err(HullError::Flat) } else { Ok(hulls) }
+}
+
+/// The pieces of a mesh that have no point in common; points at the same place count as one.
+fn pieces(mesh: &TriMesh) -> Vec<TriMesh> {
+    let mut first: FxHashMap<[u32; 3], u32> = FxHashMap::default();
+    let weld: Vec<u32> = (0u32..)
+        .zip(&mesh.points)
+        .map(|(n, p)| *first.entry((*p + glam::Vec3::ZERO).to_array().map(f32::to_bits)).or_insert(n))
+        .collect();
+    let mut root: Vec<u32> = (0..mesh.points.len() as u32).collect();
+    for t in &mesh.triangles {
+        let [a, b, c] = t.map(|i| find(&mut root, weld[i as usize]));
+        let least = a.min(b).min(c);
+        [a, b, c].iter().for_each(|&r| root[r as usize] = least);
+    }
+    let (mut number, mut pieces) = (FxHashMap::default(), Vec::<TriMesh>::new());
+    let mut place: Vec<Option<u32>> = vec![None; mesh.points.len()];
+    for t in &mesh.triangles {
+        let of = find(&mut root, weld[t[0] as usize]);
+        let count = number.len();
+        let n: usize = *number.entry(of).or_insert(count);
+        if n == pieces.len() {
+            pieces.push(TriMesh::default());
+        }
+        let piece = &mut pieces[n];
+        let corners = t.map(|i| {
+            let i = weld[i as usize] as usize;
+            *place[i].get_or_insert_with(|| {
+                piece.points.push(mesh.points[i]);
+                piece.points.len() as u32 - 1
+            })
+        });
+        piece.triangles.push(corners);
+    }
+    pieces
+}
+
+fn find(root: &mut [u32], mut n: u32) -> u32 {
+    while root[n as usize] != n {
+        root[n as usize] = root[root[n as usize] as usize];
+        n = root[n as usize];
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::shapes::{ball, cuboid, torus};
+    use glam::Vec3;
+
+    fn volume(hull: &[DVec3]) -> f64 {
+        let points: Vec<_> = hull.iter().map(|p| parry3d_f64::math::Vec3::from_array(p.to_array())).collect();
+        ConvexPolyhedron::from_convex_hull(&points).unwrap().mass_properties(1.0).mass()
+    }
+
+    #[test]
+    fn a_convex_mesh_is_its_own_hull_and_so_is_each_of_several() {
+        assert_eq!(hulls(&cuboid(Vec3::ONE)).unwrap()[0].len(), 8);
+        assert_eq!(hulls(&ball(1.0, 24)).unwrap().len(), 1);
+        let mut two = cuboid(Vec3::ONE);
+        let other = cuboid(Vec3::ONE);
+        let first = two.points.len() as u32;
+        two.points.extend(other.points.iter().map(|p| *p + Vec3::X * 3.0));
+        two.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + first)));
+        assert_eq!(hulls(&two).unwrap().iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
+    }
+
+    #[test]
+    fn a_ring_keeps_its_hole() {
+        let ring = torus(0.6, 0.2, 32, 16);
+        let parts = hulls(&ring).unwrap();
+        assert!(parts.len() > 4, "{}", parts.len());
+        let filled: f64 = parts.iter().map(|p| volume(p)).sum();
+        assert!((filled / ring.volume() - 1.0).abs() < 0.25, "{filled} for {}", ring.volume());
+        // The same hulls whenever they are made.
+        assert_eq!(parts, hulls(&ring).unwrap());
+    }
+}

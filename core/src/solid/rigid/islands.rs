@@ -1,0 +1,157 @@
+//! Which bodies rest together.
+
+use super::Body;
+use super::contact::{Contact, Memory, Other};
+
+/// Time, s, for which bodies must have been still before they fall asleep.
+const STILL: f64 = 0.5;
+/// Speed below which a body is still, by what gravity would give it in a tenth of a second.
+const SLOW: f64 = 0.01;
+/// Relative change of a force that wakes.
+const CHANGED: f64 = 1e-3;
+
+/// Wakes sleeping bodies that something awake touches, whose neighbours have gone, or on which forces have changed.
+/// Acceleration of this kick: `dv / kick`. Bodies asleep are not kicked.
+pub(super) fn wake_by_forces(bodies: &mut [Body], memory: &[Memory], kick: f64) {
+    let there: Vec<_> = {
+        let mut keys: Vec<_> = bodies.iter().map(|b| b.key).collect();
+        keys.sort_unstable();
+        keys
+    };
+    let known = |key: &[i64; 2]| key[0] < 0 || there.binary_search(key).is_ok();
+    let mut lonely: Vec<_> =
+        memory.iter().filter(|m| !m.between.iter().all(known)).flat_map(|m| m.between).collect();
+    lonely.sort_unstable();
+    for body in bodies.iter_mut().filter(|b| b.rest.asleep) {
+        let pull = if kick > 0.0 { body.kick.linear / kick } else { body.rest.pull };
+        let changed = (pull - body.rest.pull).length() > CHANGED * (pull.length() + body.rest.pull.length());
+        if changed || body.led.is_some() || lonely.binary_search(&body.key).is_ok() {
+            wake(body);
+        }
+    }
+}
+
+fn wake(body: &mut Body) {
+    body.rest.asleep = false;
+    body.rest.still = 0.0;
+}
+
+/// Wakes what is touched by something that moves. True if anything woke: contacts must be found anew.
+pub(super) fn wake_by_touch(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory]) -> bool {
+    let mut woken = false;
+    let mut root = roots(bodies, contacts, memory);
+    let mut stirred = vec![false; bodies.len()];
+    for contact in contacts.iter().filter(|c| c.gap <= 0.01 * bodies[c.body].shape.radius()) {
+        let (a, b) = (contact.body, contact.other);
+        match b {
+            Other::Body(b) => {
+                let stirs = |n: usize, by: usize| bodies[n].rest.asleep && moves(&bodies[by]);
+                if stirs(a, b) || stirs(b, a) {
+                    let n = if bodies[a].rest.asleep { a } else { b };
+                    stirred[find(&mut root, n)] = true;
+                }
+            }
+            Other::Solid(_) => {
+                if bodies[a].rest.asleep && contact.solid.length() > 0.0 {
+                    stirred[find(&mut root, a)] = true;
+                }
+            }
+        }
+    }
+    for n in 0..bodies.len() {
+        if bodies[n].rest.asleep && stirred[find(&mut root, n)] {
+            wake(&mut bodies[n]);
+            woken = true;
+        }
+    }
+    woken
+}
+
+/// Whether a body is awake and free, or is led somewhere.
+fn moves(body: &Body) -> bool {
+    let v = body.speed();
+    match body.led {
+        Some(_) => v.linear.length() + v.angular.length() > 0.0,
+        None => !body.rest.asleep,
+    }
+}
+
+/// Counts the time for which bodies have been still, and lets those that rest together fall asleep.
+pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory], drift: f64, kick: f64) {
+    let mut root = roots(bodies, contacts, memory);
+    for body in bodies.iter_mut().filter(|b| b.is_free()) {
+        let v = body.speed();
+        let pull = if kick > 0.0 { body.kick.linear.length() / kick } else { 0.0 };
+        let fast = v.linear.length().max(v.angular.length() * body.shape.radius());
+        let still = body.may_sleep && fast < SLOW * 0.1 * pull.max(0.1);
+        body.rest.still = if still { body.rest.still + drift } else { 0.0 };
+    }
+    let mut least = vec![f64::INFINITY; bodies.len()];
+    for n in 0..bodies.len() {
+        let r = find(&mut root, n);
+        if bodies[n].is_free() {
+            least[r] = least[r].min(bodies[n].rest.still);
+        }
+    }
+    // In free fall, nothing rests.
+    let mut held = vec![false; bodies.len()];
+    contacts.iter().for_each(|c| held[c.body] |= c.pressed > 0.0);
+    contacts.iter().for_each(|c| {
+        if let Other::Body(b) = c.other {
+            held[b] |= c.pressed > 0.0;
+        }
+    });
+    for n in 0..bodies.len() {
+        let still = least[find(&mut root, n)];
+        let body = &mut bodies[n];
+        if body.is_free()
+            && still >= STILL
+            && still.is_finite()
+            && (held[n] || body.kick.linear.length() == 0.0)
+        {
+            body.rest.asleep = true;
+            body.rest.pull = if kick > 0.0 { body.kick.linear / kick } else { body.rest.pull };
+            body.velocity = glam::DVec3::ZERO;
+            body.momentum = glam::DVec3::ZERO;
+            body.push = Default::default();
+        }
+    }
+}
+
+/// The islands: bodies that touch, by the number of one of them. What is led by keyframes joins nothing.
+fn roots(bodies: &[Body], contacts: &[Contact], memory: &[Memory]) -> Vec<usize> {
+    let mut root: Vec<usize> = (0..bodies.len()).collect();
+    let mut join = |a: usize, b: usize| {
+        if bodies[a].led.is_none() && bodies[b].led.is_none() {
+            let (a, b) = (find(&mut root, a), find(&mut root, b));
+            root[a.max(b)] = a.min(b);
+        }
+    };
+    for contact in contacts {
+        if let Other::Body(b) = contact.other
+            && contact.gap <= 0.01 * bodies[contact.body].shape.radius()
+        {
+            join(contact.body, b);
+        }
+    }
+    let mut place: Vec<usize> = (0..bodies.len()).collect();
+    place.sort_by_key(|&n| bodies[n].key);
+    let of = |key: &[i64; 2]| place.binary_search_by_key(key, |&n| bodies[n].key).ok().map(|i| place[i]);
+    for m in memory {
+        if let (Some(a), Some(b)) = (of(&m.between[0]), of(&m.between[1]))
+            && bodies[a].rest.asleep
+            && bodies[b].rest.asleep
+        {
+            join(a, b);
+        }
+    }
+    root
+}
+
+fn find(root: &mut [usize], mut n: usize) -> usize {
+    while root[n] != n {
+        root[n] = root[root[n]];
+        n = root[n];
+    }
+    n
+}

@@ -1,0 +1,27 @@
+//! Rigid bodies: mass from meshes, free flight, contacts with each other and with solids, rest.
+//!
+//! A body's velocity belongs to the middle of the next substep, as a liquid's does: it drifts once with it, forces kick
+//! it, and contacts are solved for the drift that comes (no contact may close by more than its gap in that drift).
+//! parry finds the contacts; the impulses are found here, because they must fit these intervals, because what they
+//! start from must be plain data of a port, and because a pressure solve will need their Jacobians.
+
+mod body;
+mod contact;
+mod detect;
+mod hulls;
+mod islands;
+mod mass;
+mod shape;
+mod solve;
+mod spin;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use body::{Body, Led, Pose, Rest, Surface, Velocity};
+pub use contact::{Key, Memory};
+pub use detect::{Surroundings, overlap, overlap_with_solids};
+pub use hulls::{HullError, hulls};
+pub use mass::MassProperties;
+pub use shape::Shape;
+pub use step::{Intervals, Report, Settings, longest_step, step};

@@ -1,0 +1,212 @@
+//! One substep of all bodies.
+
+use super::contact::{Contact, Memory, Other, recall};
+use super::detect::{Surroundings, contacts};
+use super::islands::{settle, wake_by_forces, wake_by_touch};
+use super::solve::{Ended, Solve};
+use super::{Body, Velocity};
+use glam::DVec3;
+
+/// Lengths of time, s; see `fluid::step::Step`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Intervals {
+    /// Of the substep.
+    pub drift: f64,
+    /// From the middle of this substep to the middle of the next.
+    pub kick: f64,
+    /// Of the next substep.
+    pub next: f64,
+}
+
+/// How contacts are solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Sweeps over all contacts, at most.
+    pub sweeps: u32,
+    /// Share of an overlap that one substep undoes.
+    pub correction: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { sweeps: 200, correction: 0.3 }
+    }
+}
+
+/// What a substep was like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Contacts that press.
+    pub contacts: usize,
+    /// Sweeps over all contacts.
+    pub sweeps: u32,
+    /// The largest change of velocity in the last sweep, m/s.
+    pub change: f64,
+    /// True where the sweeps were used up.
+    pub capped: bool,
+    /// Deepest overlap, m.
+    pub overlap: f64,
+}
+
+/// Share of a kick's velocity to which impulses are found.
+const TOLERANCE: f64 = 1e-6;
+/// Impacts slower than this many kicks do not bounce.
+const BOUNCES: f64 = 2.0;
+/// Overlap that is left, by the body's radius.
+const SLOP: f64 = 5e-4;
+/// Fastest undoing of overlaps, radii per second.
+const PUSH: f64 = 4.0;
+/// Most that a body may turn in a substep, rad, and move, by its radius.
+const REACH: f64 = 0.5;
+
+/// Moves all bodies for a substep, and finds the velocities of the next. `memory`: the contacts of the last substep,
+/// sorted; those of this one after the call.
+pub fn step(
+    bodies: &mut [Body],
+    memory: &mut Vec<Memory>,
+    around: &Surroundings,
+    times: &Intervals,
+    settings: &Settings,
+) -> Report {
+    bodies.iter_mut().for_each(|body| body.drift(times.drift));
+    wake_by_forces(bodies, memory, times.kick);
+    for body in bodies.iter_mut() {
+        (body.push, body.struck) = Default::default();
+        if body.is_free() {
+            body.velocity += body.kick.linear;
+            body.momentum += body.inertia() * body.kick.angular;
+        }
+    }
+    let mut found = contacts(bodies, around, memory, times.next);
+    while wake_by_touch(bodies, &found, memory) {
+        found = contacts(bodies, around, memory, times.next);
+    }
+    recall(&mut found, memory, bodies, times.kick);
+    let report = impulses(bodies, &mut found, times, settings);
+    undo_overlaps(bodies, &found, times, settings);
+    settle(bodies, &found, memory, times.drift, times.kick);
+    remember(bodies, &found, memory, times.kick);
+    bodies.iter_mut().for_each(|body| body.motion[1] = body.coming(times.next));
+    report
+}
+
+/// Finds the contacts' impulses and gives them to the bodies.
+fn impulses(bodies: &mut [Body], found: &mut [Contact], times: &Intervals, settings: &Settings) -> Report {
+    let mut solve = Solve::new(bodies, found);
+    let targets: Vec<f64> = found.iter_mut().map(|c| target(&solve, bodies, c, times)).collect();
+    solve.start(found);
+    let kicked = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
+    let speed = targets.iter().map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
+    let Ended { sweeps, change } = solve.run(found, &targets, settings.sweeps, TOLERANCE * speed);
+    let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
+    for contact in found.iter_mut() {
+        let impulse = contact.normal * contact.pressed + contact.rubbed;
+        let arm = |n: usize| contact.at - bodies[n].pose.position;
+        given[contact.body].0 += impulse;
+        given[contact.body].1 += arm(contact.body).cross(impulse);
+        if let Other::Body(b) = contact.other {
+            given[b].0 -= impulse;
+            given[b].1 -= arm(b).cross(impulse);
+        }
+        if contact.pressed == 0.0 {
+            contact.rebound = 0.0;
+        }
+    }
+    for (body, (linear, angular)) in bodies.iter_mut().zip(given).filter(|(body, _)| body.is_free()) {
+        body.velocity += linear / body.shape.mass();
+        body.momentum += angular;
+        if times.kick > 0.0 {
+            body.struck = Velocity {
+                linear: linear / body.shape.mass() / times.kick,
+                angular: body.inverse_inertia() * angular / times.kick,
+            };
+        }
+    }
+    Report {
+        contacts: found.iter().filter(|c| c.pressed > 0.0).count(),
+        sweeps,
+        change,
+        capped: sweeps >= settings.sweeps && change > TOLERANCE * speed,
+        overlap: found.iter().map(|c| -c.gap).fold(0.0, f64::max),
+    }
+}
+
+/// The least speed at which a contact must part, m/s, so that it does not overlap after the drift that comes. Where the
+/// two meet in that drift and bounce, it is their mean speed over it; they part at `rebound` afterwards.
+fn target(solve: &Solve, bodies: &[Body], contact: &mut Contact, times: &Intervals) -> f64 {
+    let gap = contact.gap.max(0.0);
+    let held = if times.next > 0.0 { -gap / times.next } else { 0.0 };
+    let approach = -solve.relative(contact).dot(contact.normal);
+    let kick = |n: usize| {
+        bodies[n].kick.linear.length() + bodies[n].kick.angular.length() * bodies[n].shape.radius()
+    };
+    let kicked = kick(contact.body) + if let Other::Body(b) = contact.other { kick(b) } else { 0.0 };
+    contact.rebound = 0.0;
+    if contact.parting > 0.0 {
+        return contact.parting.max(held);
+    }
+    let met = approach * times.next > gap && approach > BOUNCES * kicked;
+    if contact.restitution > 0.0 && met && times.next > 0.0 {
+        contact.rebound = contact.restitution * approach;
+        return (contact.restitution * (approach * times.next - gap) - gap) / times.next;
+    }
+    held
+}
+
+/// Finds the velocities by which the next drift undoes a share of the overlaps, and makes none.
+fn undo_overlaps(bodies: &mut [Body], found: &[Contact], times: &Intervals, settings: &Settings) {
+    let slop = |c: &Contact| SLOP * bodies[c.body].shape.radius();
+    if times.next <= 0.0 || !found.iter().any(|c| c.gap < -slop(c)) {
+        return;
+    }
+    let after = Solve::new(bodies, found);
+    let targets: Vec<f64> = found
+        .iter()
+        .map(|c| {
+            let left = c.gap + after.relative(c).dot(c.normal) * times.next;
+            let deep = (-left - slop(c)).max(0.0) * settings.correction;
+            let most = PUSH * bodies[c.body].shape.radius();
+            if left > 0.0 { -left / times.next } else { (deep / times.next).min(most) }
+        })
+        .collect();
+    let mut contacts: Vec<Contact> = found
+        .iter()
+        .map(|c| Contact { pressed: 0.0, rubbed: DVec3::ZERO, friction: 0.0, solid: DVec3::ZERO, ..*c })
+        .collect();
+    let mut solve = after.at_rest();
+    solve.run(&mut contacts, &targets, settings.sweeps, 1e-4 * SLOP);
+    let pushes: Vec<Velocity> = solve.velocities().collect();
+    for (body, push) in bodies.iter_mut().zip(pushes).filter(|(body, _)| body.is_free()) {
+        body.push = push;
+    }
+}
+
+/// Writes down the contacts for the next substep; those between sleeping bodies stay as they were.
+fn remember(bodies: &[Body], found: &[Contact], memory: &mut Vec<Memory>, kick: f64) {
+    let mut asleep: Vec<_> = bodies.iter().filter(|b| b.rest.asleep).map(|b| b.key).collect();
+    asleep.sort_unstable();
+    let sleeps = |key: &[i64; 2]| key[0] < 0 || asleep.binary_search(key).is_ok();
+    memory.retain(|m| m.between.iter().all(sleeps));
+    let mut kept: Vec<_> = memory.iter().map(|m| m.between).collect();
+    kept.dedup();
+    let new = found.iter().filter(|c| c.pressed > 0.0 || c.rebound > 0.0);
+    let new: Vec<Memory> = new.map(|c| Memory::of(c, bodies, kick)).collect();
+    memory.extend(new.into_iter().filter(|m| kept.binary_search(&m.between).is_err()));
+    memory.sort_by_key(|m| m.between);
+}
+
+/// The longest substep, s, that bodies should take.
+pub fn longest_step(bodies: &[Body], acceleration: f64) -> f64 {
+    let of = |body: &Body| {
+        if body.rest.asleep {
+            return f64::INFINITY;
+        }
+        let (v, radius) = (body.speed(), body.shape.radius());
+        let speed = v.linear.length();
+        // The time in which it moves that far, if forces go on.
+        let far = 2.0 * REACH * radius;
+        let along = 2.0 * far / (speed + (speed * speed + 2.0 * acceleration * far).sqrt());
+        along.min(REACH / v.angular.length())
+    };
+    bodies.iter().map(of).fold(f64::INFINITY, f64::min)
+}

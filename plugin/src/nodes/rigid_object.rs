@@ -1,0 +1,233 @@
+//! The rigid object: bodies of one mesh.
+
+use super::{collider_ports as colliders, frames, limits, rigid_ports as ports};
+use crate::exchange::rigid::{self, Published};
+use crate::exchange::{Exchange, RigidRest, Weight};
+use glam::DVec3;
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
+use meniscus_core::number::written;
+use meniscus_core::solid::rigid::{Body, Surface, Velocity};
+use std::sync::Arc;
+
+const WRITE: Access = Access::WRITE;
+const READ: Access = Access::READ;
+const PORTS: &[Port] = &[
+    ports::moved_mesh(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::bodies(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::rigid(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::hulls(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::shape(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
+    ports::keyframes(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE),
+    colliders::collision(Owner::OBJECT).on(Stage::INIT, WRITE),
+    colliders::motion(Owner::OBJECT).on(Stage::INIT, WRITE),
+    Port::geometry(Owner::INPUT, c"mesh")
+        .required()
+        .help(c"The closed mesh of a body, in metres, and points: with points, a body at each. A point's orient turns its body; v, w give it a velocity.")
+        .on(Stage::INIT, READ)
+        .on(Stage::PREDICT, READ),
+];
+const INPUT: u32 = PORTS.len() as u32 - 1;
+
+const PARAMS: &[Param] = &[
+    Param::float(c"division_size", c"Division Size", 0.05)
+        .means(Means::VOXEL)
+        .folder(c"Collisions")
+        .unit(c"m")
+        .range(0.001, 1.0)
+        .not_animated()
+        .help(c"Voxel size of the field by which liquids meet the bodies. Higher: thin parts are lost, and edges become rounder. The liquid's voxel size (particle separation times grid scale) suits most shots. Contacts between bodies do not depend on it.")
+        .houdini(c"divsize"),
+    Param::float(c"density", c"Density", 1000.0)
+        .folder(c"Physical")
+        .unit(c"kg/m^3")
+        .range(10.0, 10_000.0)
+        .not_animated()
+        .help(c"Mass per volume of the closed mesh. Higher: heavier bodies, which push others aside. Wood has 600, stone 2500, steel 7800. Used while Mass is 0.")
+        .houdini(c"density"),
+    Param::float(c"mass", c"Mass", 0.0)
+        .folder(c"Physical")
+        .unit(c"kg")
+        .range(0.0, 1000.0)
+        .hard_min()
+        .not_animated()
+        .help(c"Mass of one body. Higher: heavier. 0: it follows from the density and the mesh's volume.")
+        .houdini(c"mass"),
+    Param::float(c"friction", c"Friction", 0.5)
+        .folder(c"Physical")
+        .range(0.0, 2.0)
+        .hard_min()
+        .not_animated()
+        .help(c"Higher: bodies stop sliding sooner, and lie on steeper slopes: up to a slope of that height per length. Between two bodies the geometric mean of theirs counts.")
+        .houdini(c"friction"),
+    Param::float(c"restitution", c"Bounce", 0.0)
+        .folder(c"Physical")
+        .range(0.0, 1.0)
+        .hard_min()
+        .hard_max()
+        .not_animated()
+        .help(c"Higher: bodies bounce higher. 0: they stay where they hit. 1: they part as fast as they met. Between two bodies the larger counts.")
+        .houdini(c"bounce"),
+    Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
+        .folder(c"Initial State")
+        .unit(c"m/s")
+        .not_animated()
+        .help(c"Velocity the bodies start with. A point attribute v replaces it.")
+        .houdini(c"v"),
+    Param::vector3(c"spin", c"Initial Spin", [0.0; 3])
+        .folder(c"Initial State")
+        .unit(c"rad/s")
+        .not_animated()
+        .help(c"Angular velocity the bodies start with, about the world's axes. Higher: they turn faster. A point attribute w replaces it.")
+        .houdini(c"w"),
+    Param::toggle(c"keyframed", c"Keyframed", false)
+        .folder(c"Initial State")
+        .not_animated()
+        .help(c"On: the body follows its animated input, and nothing that it touches moves it. Off: the input only says where it starts."),
+    Param::int(c"group", c"Collision Groups", 1)
+        .folder(c"Collisions")
+        .range(0.0, 255.0)
+        .hard_min()
+        .not_animated()
+        .help(c"Groups that the bodies belong to, as bits: 1, 2, 4, 8 and so on, added up."),
+    Param::int(c"mask", c"Meets Groups", -1)
+        .folder(c"Collisions")
+        .range(-1.0, 255.0)
+        .not_animated()
+        .help(c"Groups that the bodies meet, as bits, added up; -1: all. Two bodies meet where each belongs to a group that the other meets; others pass through each other."),
+    Param::toggle(c"sleeping", c"Sleeping", true)
+        .folder(c"Physical")
+        .not_animated()
+        .help(c"On: bodies that have been still for half a second sleep until something touches them, so that heaps stand as still as stone and cost little. Off: they are always moved."),
+    frames::START_FRAME,
+    frames::END_FRAME,
+];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.rigid_object", c"Rigid Object")
+    .help(c"Rigid bodies of one closed mesh: one where the mesh is, or one at each of the points that are wired in as well. Wire it into a rigid solver, and into the FLIP solver of a liquid that it shall push.")
+    .medium(c"rigid")
+    .houdini(c"rbdpackedobject")
+    .cites(c"Mirtich1996 MamouGhorbel2009")
+    .costs((0.0, 380.0), (0.0, 0.0))
+    .stages(&[Stage::INIT, Stage::PREDICT])
+    .inputs(&[NodeKind::GEOMETRY], 1, 0)
+    .ports(PORTS)
+    .params(PARAMS);
+
+/// An instance: it keeps nothing.
+#[derive(Default)]
+pub struct RigidObject {
+    exchange: Exchange,
+}
+
+/// More bodies than this in one object are taken for a slip of the decimal point.
+const MOST: usize = 100_000;
+
+impl Instance for RigidObject {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        self.exchange.begin(call)?;
+        let keyframed = call.on(param!(PARAMS, keyframed));
+        if call.stage() == Stage::PREDICT {
+            if keyframed {
+                let led = self.exchange.led(call, INPUT)?;
+                rigid::write_keyframes(call, port!(PORTS, keyframes), &led)?;
+            }
+            return Ok(Outcome::Done);
+        }
+        let h = call.number(param!(PARAMS, division_size));
+        limits::length("division_size", h)?;
+        let rest = self.exchange.rigid_rest(call, INPUT, weight(call)?, h)?;
+        if keyframed && rest.starts.len() != 1 {
+            let sentence = "keyframed: a keyframed body follows its mesh, so leave out the points";
+            return Err(Failure::parameter(sentence));
+        }
+        if rest.starts.is_empty() || rest.starts.len() > MOST {
+            let sentence =
+                format!("{} points are wired in for bodies; 1 to {MOST} can be", rest.starts.len());
+            return Err(Failure::input(INPUT, sentence));
+        }
+        self.write(call, &rest, h, keyframed)
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl RigidObject {
+    fn write(
+        &mut self,
+        call: &mut Call,
+        rest: &RigidRest,
+        h: f64,
+        keyframed: bool,
+    ) -> Result<Outcome, Failure> {
+        let shape = Arc::new(rest.shape.clone());
+        let mut bodies = bodies(call, rest, &shape)?;
+        if keyframed {
+            let led = self.exchange.led(call, INPUT)?;
+            rigid::write_keyframes(call, port!(PORTS, keyframes), &led)?;
+            bodies.iter_mut().for_each(|b| b.led = Some(led));
+        }
+        for body in &mut bodies {
+            body.motion = [body.speed(); 2];
+        }
+        let now: Vec<Published> = bodies.iter().map(|body| Published { body, now: body.speed() }).collect();
+        Exchange::write_rest_mesh(call, port!(PORTS, shape), &rest.mesh)?;
+        rigid::write_hulls(call, port!(PORTS, hulls), &shape)?;
+        let kept = (surface(call)?, call.on(param!(PARAMS, sleeping)));
+        rigid::write_state(call, port!(PORTS, rigid), 0, &shape, kept, &now)?;
+        rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
+        rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
+        if call.is_trial() {
+            return Ok(Outcome::Done);
+        }
+        let meshes = (port!(PORTS, shape), PORT_OF_MOVED);
+        self.exchange.write_moved_mesh(call, meshes, 0, &now)?;
+        self.exchange.write_rest_distance(call, port!(PORTS, collision), &rest.mesh, h)?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// `mesh` of the object; the input is called so, too.
+const PORT_OF_MOVED: u32 = 0;
+
+fn weight(call: &Call) -> Result<Weight, Failure> {
+    let (density, mass) = (call.number(param!(PARAMS, density)), call.number(param!(PARAMS, mass)));
+    if mass > 0.0 && mass < f64::INFINITY {
+        return Ok(Weight::Mass(mass));
+    }
+    match density > 0.0 && density < f64::INFINITY {
+        true => Ok(Weight::Density(density)),
+        false => Err(Failure::parameter(format!("density must be above 0, not {}", written(density)))),
+    }
+}
+
+fn surface(call: &Call) -> Result<Surface, Failure> {
+    Ok(Surface {
+        friction: call.number(param!(PARAMS, friction)),
+        restitution: call.number(param!(PARAMS, restitution)),
+        group: call.int(param!(PARAMS, group)) as u32,
+        mask: call.int(param!(PARAMS, mask)) as u32,
+    })
+}
+
+/// The bodies as they start.
+fn bodies(
+    call: &Call,
+    rest: &RigidRest,
+    shape: &Arc<meniscus_core::solid::rigid::Shape>,
+) -> Result<Vec<Body>, Failure> {
+    let linear = limits::velocity(call, param!(PARAMS, velocity), "velocity")?;
+    let angular = DVec3::from_array(call.vector(param!(PARAMS, spin)));
+    let surface = surface(call)?;
+    let of = |start: &crate::exchange::Start| {
+        let body = Body::new([0, start.id], shape.clone(), surface, start.pose);
+        let [own_linear, own_angular] = start.velocity;
+        let velocity =
+            Velocity { linear: own_linear.unwrap_or(linear), angular: own_angular.unwrap_or(angular) };
+        body.moving(velocity)
+    };
+    Ok(rest.starts.iter().map(of).collect())
+}

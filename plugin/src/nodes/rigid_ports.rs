@@ -1,0 +1,55 @@
+//! The ports of rigid bodies. A plugin that solves bodies of its own reads and writes these.
+
+use meniscus_abi::{Drawn, Owner, Port};
+
+/// The bodies, a point each.
+pub const fn bodies(owner: Owner) -> Port {
+    Port::geometry(owner, c"bodies")
+        .movable()
+        .result()
+        .drawn(Drawn::SOLID)
+        .reported(c"bodies name=@object id=id position=P v=v orient=orient w=w asleep=asleep?")
+        .help(c"One point per body: P, its centre of mass (m); orient, from the rest frame of `shape` to the world (x y z w); v (m/s), w (rad/s, world axes); mass (kg), inertia (kg m^2, rest frame, 9 numbers), id, asleep. dv (m/s) and dw (rad/s) take what forces add over ctx->dt_kick. v_contact (m/s^2) and w_contact (rad/s^2): what contacts added in the last kick, over its time, without what undoes overlaps.")
+}
+
+/// What the points cannot hold.
+pub const fn rigid(owner: Owner) -> Port {
+    Port::table(owner, c"rigid").help(
+        c"State of the bodies, in the order of the points of `bodies`; f64 unless said otherwise. position [n][3] (m) and orientation [n][4] (x y z w): of the rest frame. velocity [n][3] (m/s) and momentum [n][3] (kg m^2/s, angular, world axes): in the middle of the next substep. push [n][6] (m/s, rad/s): what the next drift adds to undo overlaps. still [n] (s), asleep [n] (i32), pull [n][3] (m/s^2): since when it is still, whether it sleeps, and the force it sleeps under. id [n] (i64). For all: mass (kg), inertia [9] (kg m^2, rest frame), friction, restitution, group and mask (i64, bits), sleeping (i32).",
+    )
+}
+
+/// What bodies touch with.
+pub const fn hulls(owner: Owner) -> Port {
+    Port::table(owner, c"hulls").help(
+        c"Convex hulls that stand for the mesh in contacts, rest frame, m, f64: corners [m][3], starts [hulls + 1] (i64) of each hull in it; samples [s][3]: places on the surface, which are held against level sets.",
+    )
+}
+
+/// The mesh in the rest frame.
+pub const fn shape(owner: Owner) -> Port {
+    Port::geometry(owner, c"shape").help(
+        c"The mesh of every body in its rest frame: the centre of mass at the origin, axes as they were wired in.",
+    )
+}
+
+/// The meshes where they are.
+pub const fn moved_mesh(owner: Owner) -> Port {
+    Port::geometry(owner, c"mesh")
+        .result()
+        .help(c"The meshes of all bodies where they are, one behind the other, with v (m/s) for motion blur and id of the body.")
+}
+
+/// Where keyframes lead a body.
+pub const fn keyframes(owner: Owner) -> Port {
+    Port::table(owner, c"keyframes").help(
+        c"Of a keyframed body, f64: position [3] (m) and orientation [4] (x y z w) of its rest frame at the end of the substep; linear [2][3] (m/s, of the centre of mass) and angular [2][3] (rad/s, world axes) in this substep and in the next.",
+    )
+}
+
+/// Contacts, for the next substep.
+pub const fn contacts(owner: Owner) -> Port {
+    Port::table(owner, c"contacts").help(
+        c"Contacts of the last substep, sorted; f64 unless said otherwise. objects (u8): names of the objects, each ends with 0. between [n][4] (i64): object and id of the body; object and id of the other, or -1 and the number of a collider, or -2 and a side. at [n][3] (m) in the body's rest frame; pressed [n] (N), rubbed [n][3] (N, body's rest frame), rebound [n] (m/s). made_by (u8): what found them; others are refused.",
+    )
+}

@@ -1,0 +1,220 @@
+//! Rigid bodies through the whole program: the same bytes however a shot is cooked, what liquids feel of them, and what
+//! is refused.
+
+use meniscus_tests::assert_same_files;
+use meniscus_tests::shot::Shot;
+use serde_json::{Value, json};
+
+/// A shot of some nodes and a rigid solver of `objects`, with a floor at height 0.
+fn shot_of(last: i32, mut nodes: Vec<Value>, objects: &[&str], sides: Value) -> Value {
+    let mut inputs: Vec<Value> = objects.iter().map(|&o| json!(o)).collect();
+    inputs.push(json!("gravity"));
+    let mut params = json!({ "limit_center": [0, 2, 0], "limit_size": [8, 4, 8], "side_neg_y": "closed" });
+    sides.as_object().expect("sides").iter().for_each(|(k, v)| params[k] = v.clone());
+    nodes.push(json!({ "name": "gravity", "type": "gravity" }));
+    nodes.push(json!({ "name": "rigid", "type": "rigid_solver", "inputs": inputs, "params": params }));
+    nodes.push(json!({ "name": "meshes", "type": "geometry_cache", "inputs": ["rigid"] }));
+    json!({ "format": "meniscus.graph/1", "fps": 24, "frames": [1, last],
+            "substeps": { "min": 2, "max": 8, "cfl": 1.0 }, "nodes": nodes })
+}
+
+fn crates(count: [i32; 3], params: Value) -> Vec<Value> {
+    let places = json!({ "count": count, "spacing": [0.32, 0.3, 0.32],
+        "center": [0.0, 0.15 * f64::from(count[1]), 0.0] });
+    let mut own = json!({ "density": 300, "division_size": 0.06 });
+    params.as_object().expect("parameters").iter().for_each(|(k, v)| own[k] = v.clone());
+    vec![
+        json!({ "name": "box", "type": "box", "params": { "size": [0.3, 0.3, 0.3] } }),
+        json!({ "name": "places", "type": "points", "params": places }),
+        json!({ "name": "crates", "type": "rigid_object", "inputs": ["box", "places"], "params": own }),
+    ]
+}
+
+fn ball(params: Value) -> Vec<Value> {
+    let mut own = json!({ "density": 2500, "division_size": 0.06 });
+    params.as_object().expect("parameters").iter().for_each(|(k, v)| own[k] = v.clone());
+    vec![
+        json!({ "name": "round", "type": "sphere", "params": { "radius": 0.2, "center": [-0.8, 0.7, 0.05] } }),
+        json!({ "name": "ball", "type": "rigid_object", "inputs": ["round"], "params": own }),
+    ]
+}
+
+/// A stack that a ball brings down.
+fn collapse(last: i32) -> Value {
+    let nodes = [crates([2, 4, 1], json!({})), ball(json!({ "velocity": [7, 0, 0] }))].concat();
+    shot_of(last, nodes, &["crates", "ball"], json!({}))
+}
+
+fn positions(stats: &Value, name: &str) -> Vec<[f64; 3]> {
+    let bodies = stats["bodies"].as_array().expect("bodies are listed");
+    let at = |b: &Value| std::array::from_fn(|c| b["position"][c].as_f64().expect("a number"));
+    bodies.iter().filter(|b| b["name"] == name).map(at).collect()
+}
+
+#[test]
+fn a_collapsing_stack_gives_the_same_bytes_however_it_is_cooked() {
+    let first = Shot::new(&collapse(11));
+    first.cook(&["--threads", "1"]);
+    let stats = first.stats();
+    let last = stats.last().expect("substeps");
+    assert!(positions(last, "crates").iter().any(|p| p[1] > 0.5 && p[0] > 0.4), "nothing was hit: {last}");
+    for how in [&["--threads", "2"][..], &["--drop-caches"], &["--paranoid"]] {
+        let again = Shot::new(&collapse(11));
+        again.cook(how);
+        assert_same_files(&first.path("out/meshes"), &again.path("out/meshes"), &[]);
+    }
+    let resumed = Shot::new(&collapse(6));
+    resumed.cook(&[]);
+    resumed.graph(collapse(11).to_string().as_bytes());
+    resumed.cook(&["--resume"]);
+    assert_same_files(&first.path("out/meshes"), &resumed.path("out/meshes"), &[]);
+}
+
+#[test]
+fn bodies_beyond_a_side_that_kills_are_removed_and_fly_on_beyond_an_open_one() {
+    for (side, left) in [("kill", 0), ("open", 1)] {
+        let sides = json!({ "side_neg_y": side, "limit_center": [0, 0.8, 0], "limit_size": [4, 1, 4] });
+        let shot = Shot::new(&shot_of(14, ball(json!({})), &["ball"], sides));
+        shot.cook(&[]);
+        let stats = shot.stats();
+        let there = |s: &Value| s["bodies"].as_array().map_or(0, Vec::len);
+        assert_eq!((there(&stats[0]), there(stats.last().expect("substeps"))), (1, left), "{side}");
+    }
+}
+
+#[test]
+fn a_keyframed_body_follows_its_input_and_pushes_others() {
+    let mut nodes = crates([1, 1, 1], json!({}));
+    nodes.extend([
+        json!({ "name": "ram", "type": "box", "params": { "size": [0.2, 0.2, 0.2] } }),
+        json!({ "name": "moved", "type": "transform", "inputs": ["ram"],
+            "params": { "translate": { "keys": [[1, [-0.6, 0.15, 0]], [13, [0.2, 0.15, 0]]] } } }),
+        json!({ "name": "led", "type": "rigid_object", "inputs": ["moved"],
+            "params": { "keyframed": true, "division_size": 0.06 } }),
+    ]);
+    let shot = Shot::new(&shot_of(13, nodes, &["crates", "led"], json!({})));
+    shot.cook(&[]);
+    let stats = shot.stats();
+    let last = stats.last().expect("substeps");
+    assert!((positions(last, "led")[0][0] - 0.2).abs() < 1e-5, "{last}");
+    assert!(positions(last, "crates")[0][0] > 0.43, "{last}");
+}
+
+/// A pool, with balls falling into it at some places.
+fn pool(places: &[f64]) -> Value {
+    let walls = json!({ "limit_center": [0, 0.4, 0], "limit_size": [1.2, 0.8, 0.4], "side_neg_x": "closed", "side_pos_x": "closed",
+        "side_neg_y": "closed", "side_neg_z": "closed", "side_pos_z": "closed" });
+    let mut nodes = vec![
+        json!({ "name": "fill", "type": "box", "params": { "size": [1.2, 0.3, 0.4], "center": [0, 0.15, 0] } }),
+        json!({ "name": "water", "type": "liquid_object", "inputs": ["fill"], "params": { "particle_separation": 0.025 } }),
+        json!({ "name": "gravity", "type": "gravity" }),
+    ];
+    let mut bodies = Vec::new();
+    for (n, x) in places.iter().enumerate() {
+        let (ball, place) = (format!("ball{n}"), format!("place{n}"));
+        nodes.push(json!({ "name": ball, "type": "sphere", "params": { "radius": 0.1 } }));
+        nodes.push(json!({ "name": place, "type": "points", "params": { "center": [x, 0.42, 0] } }));
+        bodies.extend([ball, place]);
+    }
+    let mut wired = vec![json!("water"), json!("gravity")];
+    if !places.is_empty() {
+        // One mesh, several points.
+        let inputs: Vec<&String> =
+            bodies.iter().filter(|b| b.starts_with("place") || *b == "ball0").collect();
+        nodes.retain(|n| !n["name"].as_str().is_some_and(|n| n.starts_with("ball") && n != "ball0"));
+        nodes.push(json!({ "name": "balls", "type": "rigid_object", "inputs": inputs, "params": { "velocity": [0, -1, 0], "division_size": 0.05 } }));
+        nodes.push(json!({ "name": "rigid", "type": "rigid_solver", "inputs": ["balls", "gravity"], "params": walls }));
+        wired.push(json!("balls"));
+    }
+    nodes.push(json!({ "name": "flip", "type": "flip_solver", "inputs": wired, "params": walls }));
+    nodes.push(json!({ "name": "cache", "type": "geometry_cache", "inputs": ["flip"] }));
+    json!({ "format": "meniscus.graph/1", "fps": 24, "frames": [1, 4], "substeps": { "min": 1, "max": 8, "cfl": 1.0 }, "nodes": nodes })
+}
+
+#[test]
+fn a_liquid_meets_every_copy_of_a_body() {
+    let energy = |places: &[f64]| {
+        let shot = Shot::new(&pool(places));
+        shot.cook(&[]);
+        let stats = shot.stats();
+        stats.last().expect("substeps")["objects"]["water"]["kinetic_energy"].as_f64().expect("an energy")
+    };
+    let (none, left, right, both) = (energy(&[]), energy(&[-0.3]), energy(&[0.3]), energy(&[-0.3, 0.3]));
+    assert!(none < 0.02 * left, "{none} {left}");
+    assert!((both / (left + right) - 1.0).abs() < 0.2, "{left} + {right} is not {both}");
+}
+
+#[test]
+fn bodies_that_cannot_be_are_refused_with_one_sentence() {
+    let gives = |nodes: Vec<Value>, objects: &[&str], words: &[&str]| {
+        let shot = Shot::new(&shot_of(2, nodes, objects, json!({})));
+        let sentence = shot.refused(&[]);
+        for word in words {
+            assert!(sentence.contains(word), "`{word}` is missing in: {sentence}");
+        }
+    };
+    let changed = |at: usize, node: Value| {
+        let mut nodes = crates([1, 1, 1], json!({}));
+        nodes[at] = node;
+        nodes
+    };
+    let sheet = json!({ "name": "box", "type": "grid", "params": {} });
+    gives(changed(0, sheet), &["crates"], &["node `crates`", "`box`", "not watertight"]);
+    let flipped =
+        json!({ "name": "box", "type": "transform", "inputs": ["in"], "params": { "scale": [-1, 1, 1] } });
+    let mut nodes = changed(0, flipped);
+    nodes.insert(0, json!({ "name": "in", "type": "box", "params": { "size": [0.3, 0.3, 0.3] } }));
+    // A mirrored mesh is either put right by the host, or refused by name.
+    let shot = Shot::new(&shot_of(2, nodes, &["crates"], json!({})));
+    let output = shot.command(&[]).output().expect("meniscus starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() || said.contains("inside out"), "{said}");
+    gives(
+        crates([1, 1, 1], json!({ "density": 0 })),
+        &["crates"],
+        &["node `crates`", "density must be above 0, not 0"],
+    );
+    let near = json!({ "name": "places", "type": "points",
+        "params": { "count": [2, 1, 1], "spacing": [0.2, 0, 0], "center": [0, 0.15, 0] } });
+    gives(
+        changed(1, near),
+        &["crates"],
+        &["node `rigid`", "body 0 of `crates`", "overlap by 0.1 m", "move them apart"],
+    );
+    let far = json!({ "name": "places", "type": "points", "params": { "center": [0, 9, 0] } });
+    gives(changed(1, far), &["crates"], &["node `rigid`", "`crates` starts outside of the box"]);
+    let sunk = json!({ "name": "places", "type": "points", "params": { "center": [0, 0.05, 0] } });
+    gives(changed(1, sunk), &["crates"], &["node `rigid`", "across a closed side"]);
+    let mut nodes = crates([1, 1, 1], json!({}));
+    nodes.push(
+        json!({ "name": "slab", "type": "box", "params": { "size": [1, 0.3, 1], "center": [0, 0.1, 0] } }),
+    );
+    nodes.push(json!({ "name": "floor", "type": "static_object", "inputs": ["slab"], "params": { "division_size": 0.03 } }));
+    gives(nodes, &["crates", "floor"], &["node `rigid`", "`crates`", "deep in `floor`"]);
+    let nodes = crates([2, 1, 1], json!({ "keyframed": true }));
+    gives(nodes, &["crates"], &["node `crates`", "keyframed", "leave out the points"]);
+    let mut nodes = crates([1, 1, 1], json!({}));
+    nodes[2]["inputs"] = json!(["places"]);
+    gives(nodes, &["crates"], &["node `crates`", "no mesh is wired in"]);
+}
+
+#[test]
+fn contacts_of_another_build_are_refused() {
+    let shot = Shot::new(&collapse(3));
+    shot.cook(&[]);
+    let mut changed = 0;
+    for (name, mut bytes) in shot.written() {
+        let of = b"parry 0.31.1";
+        let places: Vec<usize> =
+            (0..bytes.len().saturating_sub(of.len())).filter(|&i| bytes[i..].starts_with(of)).collect();
+        changed += places.len();
+        places.iter().for_each(|&i| bytes[i + 8] = b'9');
+        if !places.is_empty() {
+            std::fs::write(shot.out().join(&name), bytes).expect("it can be written");
+        }
+    }
+    // A checkpoint is hashed or compressed as a whole: then the change is noticed before the contacts are read.
+    shot.graph(collapse(4).to_string().as_bytes());
+    let output = shot.command(&["--resume"]).output().expect("meniscus starts");
+    assert!(changed == 0 || !output.status.success());
+}

@@ -6,6 +6,7 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Sampling, port_places};
 use meniscus_core::coupling::bodies::{Body, Moved, Piece, Twist};
 use meniscus_core::grid::{FaceGrid, Transform};
+use std::collections::{BTreeMap, VecDeque};
 
 port_places! {
     /// The ports of bodies that take part in a solve.
@@ -20,12 +21,12 @@ port_places! {
 /// The bodies of a solve: their names beside them.
 #[derive(Debug, Default)]
 pub struct Shares {
-    /// Names of the objects.
+    /// Name of each body's object.
     pub names: Vec<String>,
     /// Their shares.
     pub bodies: Vec<Body>,
-    /// Items of the ports that they are.
-    items: Vec<u32>,
+    /// Items of the ports, and how many bodies each has.
+    items: Vec<(u32, usize)>,
 }
 
 impl Shares {
@@ -33,10 +34,12 @@ impl Shares {
     pub fn read(call: &Call, ports: BodyPorts) -> Result<Self, Failure> {
         let mut shares = Self::default();
         for item in 0..call.items(ports.dynamics) {
-            if let Some(body) = body(call, ports.dynamics, item)? {
-                shares.names.push(call.item_name(ports.dynamics, item).to_owned());
-                shares.bodies.push(body);
-                shares.items.push(item);
+            let bodies = bodies(call, ports.dynamics, item)?;
+            if !bodies.is_empty() {
+                let name = call.item_name(ports.dynamics, item);
+                shares.names.extend(std::iter::repeat_n(name.to_owned(), bodies.len()));
+                shares.items.push((item, bodies.len()));
+                shares.bodies.extend(bodies);
             }
         }
         Ok(shares)
@@ -44,29 +47,32 @@ impl Shares {
 
     /// Body and piece of each solid of a list of names. An object of several pieces stands there once for each.
     pub fn pieces(&self, owners: &[String]) -> Vec<Option<(usize, usize)>> {
-        let mut seen = vec![0; self.names.len()];
-        let piece = |owner: &String| {
-            let body = self.names.iter().position(|name| name == owner)?;
-            seen[body] += 1;
-            Some((body, seen[body] - 1)).filter(|&(b, piece)| piece < self.bodies[b].pieces.len())
-        };
-        owners.iter().map(piece).collect()
+        let mut of_object: BTreeMap<&str, VecDeque<(usize, usize)>> = BTreeMap::new();
+        for (b, (name, body)) in self.names.iter().zip(&self.bodies).enumerate() {
+            let pieces = (0..body.pieces.len()).map(|piece| (b, piece));
+            of_object.entry(name).or_default().extend(pieces);
+        }
+        owners.iter().map(|owner| of_object.get_mut(owner.as_str())?.pop_front()).collect()
     }
 
     /// Writes what they get back.
     pub fn write(&self, call: &mut Call, ports: BodyPorts, moved: &[Moved]) -> Result<(), Failure> {
-        for (&item, moved) in self.items.iter().zip(moved) {
+        let mut rest = moved;
+        for &(item, count) in &self.items {
+            let (own, others) = rest.split_at(count.min(rest.len()));
+            rest = others;
+            let of = |f: fn(&Moved) -> &Vec<f64>| own.iter().flat_map(f).copied().collect::<Vec<f64>>();
             call.shape_table(ports.moved, item)?;
-            call.write_array(ports.moved, item, c"velocity", 1, &moved.velocity)?;
-            call.write_array(ports.moved, item, c"impulse", 1, &moved.impulse)?;
+            call.write_array(ports.moved, item, c"velocity", 1, &of(|moved| &moved.velocity))?;
+            call.write_array(ports.moved, item, c"impulse", 1, &of(|moved| &moved.impulse))?;
         }
         Ok(())
     }
 }
 
-/// The share of an item; `None` where it has none.
-fn body(call: &Call, port: u32, item: u32) -> Result<Option<Body>, Failure> {
-    let Some(table) = call.table(port, item) else { return Ok(None) };
+/// The shares of an item's bodies; none where it has none.
+fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
+    let Some(table) = call.table(port, item) else { return Ok(Vec::new()) };
     let name = call.item_name(port, item);
     let array = |what: &str| -> Result<Vec<f64>, Failure> {
         let values = table.array::<f64>(what).filter(|v| v.iter().all(|x| x.is_finite()));
@@ -75,12 +81,20 @@ fn body(call: &Call, port: u32, item: u32) -> Result<Option<Body>, Failure> {
     };
     let (velocity, mass, pivot, basis) =
         (array("velocity")?, array("mass")?, array("pivot")?, array("basis")?);
-    let (k, pieces) = (velocity.len(), pivot.len() / 3);
-    if mass.len() != k * k || pivot.len() != 3 * pieces || basis.len() != 6 * k * pieces {
+    let count = table.first::<i64>("count").unwrap_or(1);
+    let Some(count) = usize::try_from(count).ok().filter(|&n| n > 0 || velocity.is_empty()) else {
+        return Err(Failure::input(port, format!("`{name}` has {count} bodies")));
+    };
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let (k, pieces) = (velocity.len() / count, pivot.len() / 3 / count);
+    let wanted = [count * k, count * k * k, 3 * count * pieces, 6 * count * k * pieces];
+    if wanted != [velocity.len(), mass.len(), pivot.len(), basis.len()] {
         let sentence = format!(
-            "`{name}` has {k} degrees of freedom and {pieces} pieces, so `mass` has {} numbers and `basis` {}, not {} and {}",
-            k * k,
-            6 * k * pieces,
+            "each body of `{name}` has {k} degrees of freedom and {pieces} pieces, so that `mass` has {} numbers and `basis` {}, not {} and {}",
+            wanted[1],
+            wanted[3],
             mass.len(),
             basis.len()
         );
@@ -92,7 +106,12 @@ fn body(call: &Call, port: u32, item: u32) -> Result<Option<Body>, Failure> {
         pivot: vector(&pivot[3 * p..]),
         twists: basis[6 * k * p..6 * k * (p + 1)].chunks_exact(6).map(twist).collect(),
     };
-    Ok(Some(Body { velocity, mass, pieces: (0..pieces).map(piece).collect() }))
+    let body = |n: usize| Body {
+        velocity: velocity[k * n..k * (n + 1)].to_vec(),
+        mass: mass[k * k * n..k * k * (n + 1)].to_vec(),
+        pieces: (pieces * n..pieces * (n + 1)).map(piece).collect(),
+    };
+    Ok((0..count).map(body).collect())
 }
 
 /// Which solid owns each cut face, by number, and the names of the solids.

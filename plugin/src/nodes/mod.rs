@@ -9,6 +9,7 @@ mod flip_params;
 mod flip_solver;
 mod flip_totals;
 mod flip_warnings;
+mod floating_bodies;
 mod frames;
 mod gravity;
 mod limits;
@@ -47,6 +48,7 @@ nodes! {
     liquid_sink::LiquidSink,
     flip_solver::FlipSolver,
     constraint_bubbles::ConstraintBubbles,
+    floating_bodies::FloatingBodies,
     rigid_object::RigidObject,
     rigid_solver::RigidSolver,
 }

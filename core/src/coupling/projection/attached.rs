@@ -36,7 +36,9 @@ impl<'a> Attached<'a> {
         let Some(bodies) = fields.bodies else {
             return Ok(Self { bodies: &[], shares: Vec::new(), inverse: Vec::new(), dt });
         };
-        let shares = (0..bodies.bodies.len()).map(|b| shares(fields, regions, &bodies, b)).collect();
+        let own = leaves_of_bodies(&bodies);
+        let shares =
+            own.into_iter().enumerate().map(|(b, own)| shares(fields, regions, &bodies, b, own)).collect();
         let inverse = bodies.bodies.iter().enumerate().map(|(b, body)| inverse_mass(body, dt).ok_or(b));
         Ok(Self { bodies: bodies.bodies, shares, inverse: inverse.collect::<Result<_, _>>()?, dt })
     }
@@ -154,19 +156,40 @@ fn inverse_mass(body: &Body, dt: f64) -> Option<Vec<f64>> {
     whole.iter().all(|v| v.is_finite()).then_some(whole)
 }
 
-/// The shares of a body's degrees of freedom.
-fn shares(fields: &LiquidFields, regions: &Regions, bodies: &Bodies, body: usize) -> Vec<Share> {
+/// The leaves with faces of each body.
+fn leaves_of_bodies(bodies: &Bodies) -> Vec<Vec<Coord>> {
+    let owner = bodies.owner;
+    let mut own = vec![Vec::new(); bodies.bodies.len()];
+    for (l, &origin) in owner.topology.origins().iter().enumerate() {
+        for values in &owner.values {
+            let (mut last, mut of_leaf) = (0, values[l * leaf::SIZE..][..leaf::SIZE].iter());
+            while let Some(&number) = of_leaf.find(|&&number| number != last) {
+                last = number;
+                let body = bodies.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
+                if let Some(leaves) = body.and_then(|(b, _)| own.get_mut(b))
+                    && leaves.last() != Some(&origin)
+                {
+                    leaves.push(origin);
+                }
+            }
+        }
+    }
+    own
+}
+
+/// The shares of a body's degrees of freedom; `own`: the leaves with its faces.
+fn shares(
+    fields: &LiquidFields,
+    regions: &Regions,
+    bodies: &Bodies,
+    body: usize,
+    own: Vec<Coord>,
+) -> Vec<Share> {
     let owner = bodies.owner;
     let piece_of = |number: u32| {
         let of = bodies.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
         of.filter(|(b, _)| *b == body).map(|(_, piece)| piece)
     };
-    let has_face = |l: &usize| {
-        let range = l * leaf::SIZE..(l + 1) * leaf::SIZE;
-        owner.values.iter().any(|v| v[range.clone()].iter().any(|&n| piece_of(n).is_some()))
-    };
-    let own: Vec<Coord> =
-        (0..owner.topology.len()).filter(has_face).map(|l| owner.topology.origins()[l]).collect();
     // A face also belongs to the cell below it.
     let below = |&o: &Coord| [0, 1, 2].map(|axis| o - leaf::DIM as i32 * IVec3::AXES[axis]);
     let near = Topology::new(own.iter().flat_map(below).chain(own.iter().copied()).collect());

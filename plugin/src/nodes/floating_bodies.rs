@@ -1,0 +1,68 @@
+//! Floating bodies: bodies and liquid push each other, under open air.
+
+use super::body_ports;
+use super::liquid_ports::{HANDED, handed_to_solve};
+use super::projection::{self, Air, Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
+use crate::exchange::{BodyPorts, Exchange};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage};
+use meniscus_core::coupling::free_surface;
+
+/// The bodies and the liquid, of [`ROLES`].
+const BODY: u32 = 0;
+const LIQUID: u32 = 1;
+const OF_BODIES: [Port; 2] = [
+    body_ports::dynamics(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
+    body_ports::moved(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
+];
+const PORTS: &[Port] = &Port::joined::<HANDED, 2, { HANDED + 2 }>(handed_to_solve(LIQUID), OF_BODIES);
+const PARAMS: &[Param] = &[TOLERANCE, MAX_ITERATIONS];
+const SOLVE: Solve = Solve {
+    ports: SolvePorts::of_role(PORTS, LIQUID),
+    params: SolveParams::of(PARAMS),
+    bodies: Some(BodyPorts::of_role(PORTS, BODY)),
+    name: "floating_bodies",
+    project: free_surface::project,
+};
+const ROLES: &[Role] = &[
+    Role::new(c"body", c"", 1, 0, c"Solvers of bodies that float, sink and splash, such as a rigid solver."),
+    Role::new(
+        c"liquid",
+        c"liquid",
+        1,
+        0,
+        c"The liquids they float in: wire in their FLIP solvers, and the bodies into these, too.",
+    ),
+];
+
+/// The descriptor.
+pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.floating_bodies", c"Floating Bodies")
+    .help(c"Solves liquid and bodies as one: a body floats or sinks by its density, and the liquid feels its weight. All air has the same pressure; wire the same solvers into constraint_bubbles instead, and trapped air keeps its volume and carries bodies, too.")
+    .cites(c"Batty2007 Gibou2002")
+    .stages(&[Stage::INIT, Stage::SOLVE])
+    .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 2, 0)
+    .ports(PORTS)
+    .params(PARAMS)
+    .roles(ROLES);
+
+/// An instance.
+#[derive(Default)]
+pub struct FloatingBodies {
+    exchange: Exchange,
+    caches: Caches,
+}
+
+impl Instance for FloatingBodies {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if call.stage() == Stage::INIT {
+            projection::alike::check(call, SOLVE.ports)?;
+            return Ok(Outcome::Done);
+        }
+        self.exchange.begin(call)?;
+        SOLVE.run(&mut self.exchange, &mut self.caches, call, Air::default())
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}

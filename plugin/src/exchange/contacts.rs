@@ -7,18 +7,22 @@ use meniscus_core::solid::rigid::{Key, Memory};
 /// What finds contacts. Its results to the last bit are part of a shot.
 const MADE_BY: &str = "parry 0.31.1, contacts 1";
 
+/// Refuses contacts that something else has found: it would not have found these to the last bit.
+fn known(made_by: &str) -> Result<(), String> {
+    let sentence = || {
+        format!(
+            "its contacts were found by {made_by}, and this build finds them by {MADE_BY}: start the shot anew, without --resume"
+        )
+    };
+    if made_by == MADE_BY { Ok(()) } else { Err(sentence()) }
+}
+
 /// Reads the contacts of the last substep; an object is known by its name, and by its place in `objects` after that.
 pub fn read(call: &Call, port: u32, objects: &[String]) -> Result<Vec<Memory>, Failure> {
     let Some(table) = call.table(port, 0) else { return Ok(Vec::new()) };
     let broken = || Failure::input(port, "the table of contacts is not complete");
     let text = |name: &str| table.array::<u8>(name).map(|t| String::from_utf8_lossy(t).into_owned());
-    let made_by = text("made_by").ok_or_else(broken)?;
-    if made_by != MADE_BY {
-        let sentence = format!(
-            "these contacts were found by {made_by}, and this build finds them by {MADE_BY}: start the shot anew, without --resume"
-        );
-        return Err(Failure::input(port, sentence));
-    }
+    known(&text("made_by").ok_or_else(broken)?).map_err(|e| Failure::input(port, e))?;
     let names = text("objects").ok_or_else(broken)?;
     let place: Vec<Option<i64>> = names
         .split_terminator('\0')
@@ -61,4 +65,20 @@ pub fn write(call: &mut Call, port: u32, objects: &[String], memory: &[Memory]) 
     call.write_array(port, 0, c"pressed", 1, &numbers(|m| m.pressed))?;
     call.write_array(port, 0, c"rubbed", 3, &vectors(|m| m.rubbed))?;
     call.write_array(port, 0, c"rebound", 1, &numbers(|m| m.rebound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contacts_of_another_parry_are_refused_and_ours_is_the_one_that_is_built() {
+        let locked = include_str!("../../../Cargo.lock");
+        let version =
+            locked.split("name = \"parry3d-f64\"\nversion = \"").nth(1).and_then(|t| t.split('"').next());
+        assert_eq!(MADE_BY.split(',').next(), version.map(|v| format!("parry {v}")).as_deref());
+        assert_eq!(known(MADE_BY), Ok(()));
+        let sentence = known("parry 0.30.0, contacts 1").unwrap_err();
+        assert!(sentence.contains("0.30.0") && sentence.contains("without --resume"), "{sentence}");
+    }
 }

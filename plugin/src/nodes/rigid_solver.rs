@@ -52,7 +52,7 @@ const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, mea
 }
 
 const PARAMS: &[Param] = &[
-    Param::int(c"iterations", c"Contact Iterations", 200)
+    Param::int(c"contact_iterations", c"Contact Iterations", 200)
         .folder(c"Contacts")
         .range(10.0, 1000.0)
         .hard_min()
@@ -101,7 +101,8 @@ impl Instance for RigidSolver {
         self.exchange.begin(call)?;
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let acceleration = Drive::read(call, port!(PORTS, forces)).acceleration;
-        Ok(Some(longest_step(&bodies, acceleration)))
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS)?;
+        Ok(Some(longest_step(&bodies, &colliders, acceleration)))
     }
 
     fn drop_caches(&mut self) {
@@ -159,7 +160,7 @@ impl RigidSolver {
         let colliders: [&[Collider]; 2] = [&now, &coming];
         let times = Intervals { drift: call.dt(), kick: call.dt_kick(), next: call.dt_next() };
         let settings = Settings {
-            sweeps: call.int(param!(PARAMS, iterations)).clamp(1, 1_000_000) as u32,
+            sweeps: call.int(param!(PARAMS, contact_iterations)).clamp(1, 1_000_000) as u32,
             ..Settings::default()
         };
         bodies.retain(|body| !gone(&domain, body));

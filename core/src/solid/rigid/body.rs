@@ -1,9 +1,13 @@
 //! A rigid body: where it is, how it moves, and what it is made of.
 
 use super::shape::Shape;
-use super::{Key, spin};
+use super::spin;
 use glam::{DMat3, DQuat, DVec3};
 use std::sync::Arc;
+
+/// What names a body or a solid: a body by its object and its number there; a solid that is not a body by -1 (a collider) or
+/// -2 (a side of the domain) and its number.
+pub type Key = [i64; 2];
 
 /// Place and orientation of a body's rest frame, whose origin is the centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,11 +1,8 @@
 //! Contacts, and what is remembered of them from one substep to the next.
 
-use super::Body;
+use super::body::{Body, Key};
 use glam::DVec3;
 
-/// What names a body or a solid: a body by its object and its number there, a solid that is not a body by [`COLLIDER`]
-/// or [`WALL`] and its number.
-pub type Key = [i64; 2];
 /// First number of a collider's key.
 pub(super) const COLLIDER: i64 = -1;
 /// First number of a side's key.

@@ -172,7 +172,7 @@ fn map_into(body: &Body, collider: &Collider) -> (DMat3, DVec3) {
 }
 
 /// Whether a body's ball comes within `reach` of a collider's values.
-fn near(body: &Body, collider: &Collider, reach: f64) -> bool {
+pub(super) fn near(body: &Body, collider: &Collider, reach: f64) -> bool {
     let Some((low, high)) = collider.sdf().bounds() else { return false };
     let h = collider.transform().voxel_size();
     let at = collider.to_index(body.pose.position);

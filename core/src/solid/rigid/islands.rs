@@ -36,12 +36,27 @@ fn wake(body: &mut Body) {
     body.rest.still = 0.0;
 }
 
-/// Wakes what is touched by something that moves. True if anything woke: contacts must be found anew.
-pub(super) fn wake_by_touch(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory]) -> bool {
+/// Whether a contact is closed, or will be within `next` seconds.
+fn closes(bodies: &[Body], contact: &Contact, next: f64) -> bool {
+    let speed = |n: usize| {
+        let v = bodies[n].speed();
+        v.linear + v.angular.cross(contact.at - bodies[n].pose.position)
+    };
+    let other = match contact.other {
+        Other::Body(b) => speed(b),
+        Other::Solid(_) => contact.solid,
+    };
+    let approach = (other - speed(contact.body)).dot(contact.normal);
+    contact.gap <= (0.01 * bodies[contact.body].shape.radius()).max(approach * next)
+}
+
+/// Wakes what is touched by something that moves, or will be within `next` seconds. True if anything woke: contacts must be
+/// found anew.
+pub(super) fn wake_by_touch(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory], next: f64) -> bool {
     let mut woken = false;
     let mut root = roots(bodies, contacts, memory);
     let mut stirred = vec![false; bodies.len()];
-    for contact in contacts.iter().filter(|c| c.gap <= 0.01 * bodies[c.body].shape.radius()) {
+    for contact in contacts.iter().filter(|c| closes(bodies, c, next)) {
         let (a, b) = (contact.body, contact.other);
         match b {
             Other::Body(b) => {

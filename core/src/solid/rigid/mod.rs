@@ -18,8 +18,8 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use body::{Body, Led, Pose, Rest, Surface, Velocity};
-pub use contact::{Key, Memory};
+pub use body::{Body, Key, Led, Pose, Rest, Surface, Velocity};
+pub use contact::Memory;
 pub use detect::{Surroundings, overlap, overlap_with_solids};
 pub use hulls::{HullError, hulls};
 pub use mass::MassProperties;

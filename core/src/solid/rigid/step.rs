@@ -1,10 +1,11 @@
 //! One substep of all bodies.
 
 use super::contact::{Contact, Memory, Other, recall};
-use super::detect::{Surroundings, contacts};
+use super::detect::{Surroundings, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_touch};
 use super::solve::{Ended, Solve};
 use super::{Body, Velocity};
+use crate::solid::Collider;
 use glam::DVec3;
 
 /// Lengths of time, s; see `fluid::step::Step`.
@@ -78,7 +79,7 @@ pub fn step(
         }
     }
     let mut found = contacts(bodies, around, memory, times.next);
-    while wake_by_touch(bodies, &found, memory) {
+    while wake_by_touch(bodies, &found, memory, times.next) {
         found = contacts(bodies, around, memory, times.next);
     }
     recall(&mut found, memory, bodies, times.kick);
@@ -195,18 +196,24 @@ fn remember(bodies: &[Body], found: &[Contact], memory: &mut Vec<Memory>, kick: 
     memory.sort_by_key(|m| m.between);
 }
 
-/// The longest substep, s, that bodies should take.
-pub fn longest_step(bodies: &[Body], acceleration: f64) -> f64 {
+/// Share of the band of a collider's signed distance that a body may cross in a substep.
+const BAND: f64 = 0.6;
+
+/// The longest substep, s, that bodies should take, where forces accelerate them by so much, m/s². Beside colliders, a body
+/// stays in the band where their distances are known.
+pub fn longest_step(bodies: &[Body], colliders: &[Collider], acceleration: f64) -> f64 {
     let of = |body: &Body| {
-        if body.rest.asleep {
+        if body.rest.asleep || body.led.is_some() {
             return f64::INFINITY;
         }
         let (v, radius) = (body.speed(), body.shape.radius());
+        let far = colliders.iter().filter(|c| near(body, c, 2.0 * REACH * radius));
+        let far = far.fold(2.0 * REACH * radius, |far, c| far.min(BAND * f64::from(c.sdf().grid.background)));
         let speed = v.linear.length();
         // The time in which it moves that far, if forces go on.
-        let far = 2.0 * REACH * radius;
         let along = 2.0 * far / (speed + (speed * speed + 2.0 * acceleration * far).sqrt());
-        along.min(REACH / v.angular.length())
+        let around = REACH.min(far / radius) / v.angular.length();
+        along.min(around)
     };
     bodies.iter().map(of).fold(f64::INFINITY, f64::min)
 }

@@ -132,14 +132,108 @@ impl State<'_, '_> {
     }
 }
 
+/// Reads the bodies of all items as they fly: with what forces have added to their velocities in this substep.
+pub fn read_flying(
+    call: &Call,
+    ports: RigidPorts,
+    shapes: &mut Shapes,
+) -> Result<(Vec<Body>, Vec<Velocity>), Failure> {
+    let (mut bodies, mut before) = (read_state(call, ports, shapes)?, Vec::new());
+    let mut rest = bodies.as_mut_slice();
+    for item in 0..call.items(ports.rigid) {
+        let Some(table) = call.table(ports.rigid, item) else { continue };
+        let state = State { call, port: ports.rigid, item, table };
+        let flights = state.numbers::<18>("flight")?;
+        if flights.len() > rest.len() {
+            return Err(lacks(call, ports.rigid, item, "flight"));
+        }
+        let (own, others) = rest.split_at_mut(flights.len());
+        rest = others;
+        for (body, flight) in own.iter_mut().zip(flights) {
+            let velocity = |n: usize| Velocity {
+                linear: DVec3::from_slice(&flight[6 * n..]),
+                angular: DVec3::from_slice(&flight[6 * n + 3..]),
+            };
+            (body.kick, body.motion[0]) = (velocity(0), velocity(1));
+            before.push(velocity(2));
+        }
+    }
+    match before.len() == bodies.len() {
+        true => Ok((bodies, before)),
+        false => Err(lacks(call, ports.rigid, 0, "flight")),
+    }
+}
+
+/// Writes what a substep has to know of its bodies' flight until it is over: what forces gave them, how they drifted, and
+/// the velocity and momentum that they drifted with.
+pub fn write_flights(
+    call: &mut Call,
+    port: u32,
+    item: u32,
+    flights: &[(&Body, Velocity)],
+) -> Result<(), Failure> {
+    let of = |(body, before): &(&Body, Velocity)| {
+        [body.kick, body.motion[0], *before].map(|v| [v.linear.to_array(), v.angular.to_array()].concat())
+    };
+    let values: Vec<f64> = flights.iter().flat_map(of).flatten().collect();
+    call.write_array(port, item, c"flight", 18, &values)
+}
+
+/// Writes the bodies' shares of a pressure solve: each moves by itself, with its centre of mass and about it.
+pub fn write_dynamics(call: &mut Call, port: u32, item: u32, bodies: &[&Body]) -> Result<(), Failure> {
+    let (mut velocity, mut mass, mut pivot) = (Vec::new(), Vec::new(), Vec::new());
+    let unit: Vec<f64> = (0..36).map(|n| f64::from(u8::from(n / 6 == n % 6))).collect();
+    for body in bodies {
+        let Velocity { linear, angular } = body.speed();
+        velocity.extend(linear.to_array().into_iter().chain(angular.to_array()));
+        pivot.extend(body.pose.position.to_array());
+        let inertia = body.inertia();
+        // Rounded sums differ by the order in which they are taken; a mass is symmetric.
+        let of = |i: usize, j: usize| 0.5 * (inertia.col(i)[j] + inertia.col(j)[i]);
+        mass.extend((0..36).map(|n| match (n / 6, n % 6) {
+            (i, j) if i < 3 && i == j => body.shape.mass(),
+            (i, j) if i >= 3 && j >= 3 => of(i - 3, j - 3),
+            _ => 0.0,
+        }));
+    }
+    call.shape_table(port, item)?;
+    call.write_array(port, item, c"count", 1, &[bodies.len() as i64])?;
+    call.write_array(port, item, c"velocity", 1, &velocity)?;
+    call.write_array(port, item, c"mass", 1, &mass)?;
+    call.write_array(port, item, c"pivot", 3, &pivot)?;
+    call.write_array(port, item, c"basis", 6, &unit.repeat(bodies.len()))
+}
+
+/// The velocities that a solve gave to the bodies of an item, and whether any did.
+pub fn read_moved(call: &Call, port: u32, item: u32) -> Result<Option<Vec<Velocity>>, Failure> {
+    let Some(table) = call.table(port, item) else { return Ok(None) };
+    let state = State { call, port, item, table };
+    let of = |v: [f64; 6]| Velocity { linear: DVec3::from_slice(&v), angular: DVec3::from_slice(&v[3..]) };
+    Ok(Some(state.numbers::<6>("velocity")?.into_iter().map(of).collect()))
+}
+
 /// Reads the bodies of all items, with what forces have added to their velocities.
 pub fn read(call: &Call, ports: RigidPorts, shapes: &mut Shapes) -> Result<Vec<Body>, Failure> {
+    read_with(call, ports, shapes, true)
+}
+
+/// Reads the bodies of all items, whatever forces ask for.
+pub fn read_state(call: &Call, ports: RigidPorts, shapes: &mut Shapes) -> Result<Vec<Body>, Failure> {
+    read_with(call, ports, shapes, false)
+}
+
+fn read_with(
+    call: &Call,
+    ports: RigidPorts,
+    shapes: &mut Shapes,
+    forces: bool,
+) -> Result<Vec<Body>, Failure> {
     let mut bodies = Vec::new();
     for item in 0..call.items(ports.rigid) {
         let Some(table) = call.table(ports.rigid, item) else { continue };
         let state = State { call, port: ports.rigid, item, table };
         let shape = shapes.of(call, ports, item, &state)?;
-        read_item(&state, ports, &shape, &mut bodies)?;
+        read_item(&state, ports, &shape, forces, &mut bodies)?;
     }
     Ok(bodies)
 }
@@ -148,6 +242,7 @@ fn read_item(
     state: &State,
     ports: RigidPorts,
     shape: &Arc<Shape>,
+    forces: bool,
     bodies: &mut Vec<Body>,
 ) -> Result<(), Failure> {
     let State { call, item, .. } = *state;
@@ -157,6 +252,7 @@ fn read_item(
     let (asleep, pull, id) =
         (state.array::<i32>("asleep")?, state.vectors("pull")?, state.array::<i64>("id")?);
     let sleeping = state.array::<i32>("sleeping")?;
+    let wet = state.table.first::<i32>("wet");
     let surface = state.surface()?;
     let count = position.len();
     let counts = [
@@ -174,7 +270,7 @@ fn read_item(
         return Err(Failure::input(ports.rigid, sentence));
     }
     let led = led(call, ports, item)?;
-    let points = call.geometry(ports.bodies, item);
+    let points = call.geometry(ports.bodies, item).filter(|_| forces);
     let kicks = |name: &str| -> Result<Option<Vec<DVec3>>, Failure> {
         let Some(values) = points.as_ref().and_then(|g| g.points::<f32, 3>(name)) else { return Ok(None) };
         let values: Vec<DVec3> = values.iter().map(|v| glam::Vec3::from_array(*v).as_dvec3()).collect();
@@ -200,7 +296,8 @@ fn read_item(
             momentum: momentum[n],
             push: Velocity { linear: DVec3::new(a, b, c), angular: DVec3::new(d, e, f) },
             rest: Rest { still: still[n][0], asleep: asleep[n] != 0, pull: pull[n] },
-            may_sleep: sleeping.first() == Some(&1),
+            // What floats must feel the liquid.
+            may_sleep: sleeping.first() == Some(&1) && wet != Some(1),
             led,
             kick: Velocity { linear: kick(&dv), angular: kick(&dw) },
             ..Body::new([i64::from(item), id[n]], shape.clone(), surface, pose)

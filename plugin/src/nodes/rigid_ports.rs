@@ -15,7 +15,7 @@ pub const fn bodies(owner: Owner) -> Port {
 /// What the points cannot hold.
 pub const fn rigid(owner: Owner) -> Port {
     Port::table(owner, c"rigid").help(
-        c"State of the bodies, in the order of the points of `bodies`; f64 unless said otherwise. position [n][3] (m) and orientation [n][4] (x y z w): of the rest frame. velocity [n][3] (m/s) and momentum [n][3] (kg m^2/s, angular, world axes): in the middle of the next substep. push [n][6] (m/s, rad/s): what the next drift adds to undo overlaps. still [n] (s), asleep [n] (i32), pull [n][3] (m/s^2): since when it is still, whether it sleeps, and the force it sleeps under. id [n] (i64). For all: mass (kg), inertia [9] (kg m^2, rest frame), friction, restitution, group and mask (i64, bits), sleeping (i32).",
+        c"State of the bodies, in the order of the points of `bodies`; f64 unless said otherwise. position [n][3] (m) and orientation [n][4] (x y z w): of the rest frame. velocity [n][3] (m/s) and momentum [n][3] (kg m^2/s, angular, world axes): in the middle of the next substep. push [n][6] (m/s, rad/s): what the next drift adds to undo overlaps. still [n] (s), asleep [n] (i32), pull [n][3] (m/s^2): since when it is still, whether it sleeps, and the force it sleeps under. id [n] (i64). For all: mass (kg), inertia [9] (kg m^2, rest frame), friction, restitution, group and mask (i64, bits), sleeping (i32), wet (i32, 1: a coupling moves it, so that it stays awake). flight [n][18], from predict until contacts are solved for: what forces gave it (m/s, rad/s), its velocity in the drift (m/s, rad/s), and the velocity and angular momentum that it drifted with.",
     )
 }
 

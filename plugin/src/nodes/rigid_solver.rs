@@ -5,14 +5,13 @@ use super::drive::Drive;
 use super::{body_ports, collider_ports as colliders, frames, liquid_ports, rigid_ports as ports};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange, contacts};
-use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
 use meniscus_core::number::roughly;
 use meniscus_core::solid::rigid::{
-    Body, Intervals, Settings, Surroundings, Velocity, longest_step, overlap, overlap_with_solids, step,
+    Body, Intervals, Settings, Surroundings, Velocity, fly, longest_step, overlap, overlap_with_solids, touch,
 };
-use meniscus_core::solid::{Collider, DomainLimits, Side};
+use meniscus_core::solid::{DomainLimits, Side};
 
 const READ: Access = Access::READ;
 const WRITE: Access = Access::WRITE;
@@ -20,20 +19,22 @@ const BOTH: Access = Access::READ_WRITE;
 const SOLVED: Owner = Owner::SOLVED;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 const PORTS: &[Port] = &[
-    ports::bodies(SOLVED).on(Stage::INIT, READ).on(Stage::PREDICT, BOTH),
-    ports::rigid(SOLVED).on(Stage::INIT, READ).on(Stage::PREDICT, BOTH),
-    ports::hulls(SOLVED).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    ports::shape(SOLVED).on(Stage::PREDICT, READ),
-    ports::moved_mesh(SOLVED).on(Stage::PREDICT, WRITE),
-    ports::keyframes(SOLVED).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    colliders::motion(SOLVED).on(Stage::PREDICT, WRITE),
-    ports::contacts(Owner::NODE).on(Stage::PREDICT, BOTH),
+    touched(ports::bodies(SOLVED).on(Stage::INIT, READ), BOTH),
+    touched(ports::rigid(SOLVED).on(Stage::INIT, READ), BOTH).on(Stage::CONTRIBUTE, BOTH),
+    touched(ports::hulls(SOLVED).on(Stage::INIT, READ), READ).on(Stage::CONTRIBUTE, READ),
+    touched(ports::shape(SOLVED), READ),
+    touched(ports::moved_mesh(SOLVED), WRITE),
+    touched(ports::keyframes(SOLVED).on(Stage::INIT, READ), READ).on(Stage::CONTRIBUTE, READ),
+    touched(colliders::motion(SOLVED), WRITE),
+    touched(ports::contacts(Owner::NODE), BOTH),
     liquid_ports::forces(SOLVED).on(Stage::PREDICT, READ),
-    colliders::collision(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    colliders::collision_vel(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    colliders::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
-    body_ports::dynamics(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
+    touched(colliders::collision(AFFECTOR).on(Stage::INIT, READ), READ),
+    touched(colliders::collision_vel(AFFECTOR).on(Stage::INIT, READ), READ),
+    touched(colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ), READ),
+    touched(colliders::motion(AFFECTOR).on(Stage::INIT, READ), READ),
+    touched(body_ports::dynamics(AFFECTOR).on(Stage::INIT, READ), READ),
+    body_ports::dynamics(SOLVED).on(Stage::CONTRIBUTE, BOTH),
+    body_ports::moved(SOLVED).on(Stage::CORRECT, READ),
 ];
 const FIRST_OF_AFFECTORS: u32 = 9;
 const AT: RigidPorts =
@@ -44,7 +45,13 @@ const COLLIDERS: ColliderPorts = ColliderPorts {
     collision_vel_next: FIRST_OF_AFFECTORS + 2,
     motion: FIRST_OF_AFFECTORS + 3,
 };
-const DYNAMICS: u32 = FIRST_OF_AFFECTORS + 4;
+const DYNAMICS_OF_AFFECTORS: u32 = FIRST_OF_AFFECTORS + 4;
+const DYNAMICS: u32 = FIRST_OF_AFFECTORS + 5;
+
+/// A port that is used wherever contacts may be solved: after forces, or after a coupling.
+const fn touched(port: Port, access: Access) -> Port {
+    port.on(Stage::PREDICT, access).on(Stage::SOLVE, access).on(Stage::CORRECT, access)
+}
 
 const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, means: Means) -> Param {
     box_params::side(name, label, means)
@@ -71,11 +78,11 @@ const PARAMS: &[Param] = &[
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"Rigid Solver")
-    .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, static objects and forces. A liquid meets the bodies that are also wired into its own solver; by itself it does not push them.")
+    .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, static objects and forces. A liquid meets the bodies that are also wired into its own solver; it pushes them where both solvers are wired into floating_bodies or constraint_bubbles.")
     .medium(c"rigid")
     .houdini(c"rigidsolver")
     .cites(c"Dullweber1997 Jean1999 Silcowitz2010")
-    .stages(&[Stage::INIT, Stage::PREDICT])
+    .stages(&[Stage::INIT, Stage::PREDICT, Stage::CONTRIBUTE, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .flags(flags::MOVES_FIRST)
     .ports(PORTS)
@@ -93,7 +100,10 @@ impl Instance for RigidSolver {
         self.exchange.begin(call)?;
         match call.stage() {
             Stage::INIT => self.init(call),
-            _ => self.predict(call),
+            Stage::PREDICT => self.predict(call),
+            Stage::CONTRIBUTE => self.contribute(call),
+            _ if !is_flying(call) => Ok(Outcome::Done),
+            _ => self.correct(call),
         }
     }
 
@@ -101,7 +111,7 @@ impl Instance for RigidSolver {
         self.exchange.begin(call)?;
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let acceleration = Drive::read(call, port!(PORTS, forces)).acceleration;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS)?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
         Ok(Some(longest_step(&bodies, &colliders, acceleration)))
     }
 
@@ -115,7 +125,7 @@ impl RigidSolver {
     fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS)?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
         let named = |body: &Body| {
             let alone = bodies.iter().filter(|b| b.key[0] == body.key[0]).count() == 1;
             let name = call.item_name(AT.rigid, body.key[0] as u32);
@@ -150,36 +160,86 @@ impl RigidSolver {
         Ok(Outcome::Done)
     }
 
+    /// Bodies drift, and forces act on them.
     fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        let names: Vec<String> =
-            (0..call.items(AT.rigid)).map(|n| call.item_name(AT.rigid, n).to_owned()).collect();
+        let memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
+        bodies.retain(|body| !gone(&domain, body));
+        let before: Vec<Velocity> =
+            bodies.iter().map(|b| Velocity { linear: b.velocity, angular: b.momentum }).collect();
+        let times = times(call);
+        self.exchange.install(|| fly(&mut bodies, &memory, &times));
+        check_finite(call, &bodies)?;
+        for item in 0..call.items(AT.rigid) {
+            let is_own = |body: &Body| body.key[0] == i64::from(item);
+            let flying: Vec<Published> = bodies
+                .iter()
+                .filter(|b| is_own(b))
+                .map(|body| Published { body, now: body.speed() })
+                .collect();
+            let flights: Vec<(&Body, Velocity)> =
+                bodies.iter().zip(before.iter().copied()).filter(|(b, _)| is_own(b)).collect();
+            if self.write_state(call, item, &flying)? {
+                rigid::write_flights(call, AT.rigid, item, &flights)?;
+                rigid::write_motion(call, AT.motion, item, &flying)?;
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// What a coupling is told of the bodies.
+    fn contribute(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let bodies = rigid::read_state(call, AT, &mut self.shapes)?;
+        for item in 0..call.items(AT.rigid) {
+            let own: Vec<&Body> =
+                bodies.iter().filter(|b| b.key[0] == i64::from(item) && b.led.is_none()).collect();
+            if call.table(DYNAMICS, item).is_some() {
+                rigid::write_dynamics(call, DYNAMICS, item, &own)?;
+                call.write_array(AT.rigid, item, c"wet", 1, &[1i32])?;
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Takes what a coupling has solved for, and lets the bodies touch.
+    fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let (mut bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
+        for item in 0..call.items(AT.rigid) {
+            let Some(solved) = rigid::read_moved(call, port!(PORTS, moved), item)? else { continue };
+            let own = bodies.iter_mut().filter(|b| b.key[0] == i64::from(item) && b.led.is_none());
+            own.zip(solved).for_each(|(body, velocity)| body.take(velocity));
+        }
+        self.touch(call, bodies, &before)
+    }
+
+    /// Contacts act; the bodies are published.
+    fn touch(
+        &mut self,
+        call: &mut Call,
+        mut bodies: Vec<Body>,
+        before: &[Velocity],
+    ) -> Result<Outcome, Failure> {
+        let domain = box_params::read(call, BoxParams::of(PARAMS))?;
+        let names = names(call);
         let mut memory = contacts::read(call, port!(PORTS, contacts), &names)?;
-        let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS)?;
-        let colliders: [&[Collider]; 2] = [&now, &coming];
-        let times = Intervals { drift: call.dt(), kick: call.dt_kick(), next: call.dt_next() };
+        let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
+        let around = Surroundings { colliders: [&now, &coming], domain: &domain };
         let settings = Settings {
             sweeps: call.int(param!(PARAMS, contact_iterations)).clamp(1, 1_000_000) as u32,
             ..Settings::default()
         };
-        bodies.retain(|body| !gone(&domain, body));
-        let before: Vec<(DVec3, DVec3)> = bodies.iter().map(|b| (b.velocity, b.momentum)).collect();
-        let around = Surroundings { colliders, domain: &domain };
-        let report = self.exchange.install(|| step(&mut bodies, &mut memory, &around, &times, &settings));
-        if let Some(lost) = bodies.iter().find(|b| !(b.pose.position.is_finite() && b.momentum.is_finite())) {
-            let name = &names[lost.key[0] as usize];
-            let sentence = format!("a body of `{name}` has no place any more: use more substeps");
-            return Err(Failure::not_finite(AT.rigid, sentence));
-        }
+        let times = times(call);
+        let report = self.exchange.install(|| touch(&mut bodies, &mut memory, &around, &times, &settings));
+        check_finite(call, &bodies)?;
         let back = if times.kick > 0.0 { 0.5 * times.next / times.kick } else { 0.0 };
-        let published: Vec<Published> = bodies
-            .iter()
-            .zip(&before)
-            .map(|(body, before)| Published { body, now: synchronised(body, *before, back) })
-            .collect();
-        for (item, _) in names.iter().enumerate() {
-            self.write(call, item as u32, &published)?;
+        let synchronised =
+            |(body, before): (_, &Velocity)| Published { body, now: synchronised(body, *before, back) };
+        let published: Vec<Published> = bodies.iter().zip(before).map(synchronised).collect();
+        for item in 0..call.items(AT.rigid) {
+            let of: Vec<Published> =
+                published.iter().filter(|p| p.body.key[0] == i64::from(item)).copied().collect();
+            self.publish(call, item, &of)?;
         }
         contacts::write(call, port!(PORTS, contacts), &names, &memory)?;
         call.measure("contacts", &[report.contacts as f64]);
@@ -194,34 +254,68 @@ impl RigidSolver {
         Ok(Outcome::Done)
     }
 
-    /// Writes the bodies of an object.
-    fn write(&mut self, call: &mut Call, item: u32, all: &[Published]) -> Result<(), Failure> {
-        let Some(table) = call.table(AT.rigid, item) else { return Ok(()) };
+    /// Writes the state of an object's bodies; false where it has none.
+    fn write_state(&mut self, call: &mut Call, item: u32, of: &[Published]) -> Result<bool, Failure> {
+        let Some(table) = call.table(AT.rigid, item) else { return Ok(false) };
         let sleeping = table.first::<i32>("sleeping") == Some(1);
-        let of: Vec<Published> = all.iter().filter(|p| p.body.key[0] == i64::from(item)).copied().collect();
-        let kept = self.shapes.kept(call, AT, item)?;
-        let (shape, surface) = kept;
-        rigid::write_state(call, AT.rigid, item, &shape, (surface, sleeping), &of)?;
-        rigid::write_points(call, AT.bodies, item, &shape, &of)?;
-        rigid::write_motion(call, AT.motion, item, &of)?;
+        let wet = table.first::<i32>("wet").unwrap_or(0);
+        let (shape, surface) = self.shapes.kept(call, AT, item)?;
+        rigid::write_state(call, AT.rigid, item, &shape, (surface, sleeping), of)?;
+        call.write_array(AT.rigid, item, c"wet", 1, &[wet])?;
+        Ok(true)
+    }
+
+    /// Writes an object's bodies for everyone.
+    fn publish(&mut self, call: &mut Call, item: u32, of: &[Published]) -> Result<(), Failure> {
+        if !self.write_state(call, item, of)? {
+            return Ok(());
+        }
+        let (shape, _) = self.shapes.kept(call, AT, item)?;
+        rigid::write_points(call, AT.bodies, item, &shape, of)?;
+        rigid::write_motion(call, AT.motion, item, of)?;
         if call.ends_frame() {
-            self.exchange.write_moved_mesh(call, (AT.shape, AT.mesh), item, &of)?;
+            self.exchange.write_moved_mesh(call, (AT.shape, AT.mesh), item, of)?;
         }
         Ok(())
     }
 }
 
+fn names(call: &Call) -> Vec<String> {
+    (0..call.items(AT.rigid)).map(|n| call.item_name(AT.rigid, n).to_owned()).collect()
+}
+
+fn times(call: &Call) -> Intervals {
+    Intervals { drift: call.dt(), kick: call.dt_kick(), next: call.dt_next() }
+}
+
+/// Whether the bodies have drifted in this substep and their contacts have not been solved for.
+fn is_flying(call: &Call) -> bool {
+    let flies = |item| call.table(AT.rigid, item).is_some_and(|t| t.array::<f64>("flight").is_some());
+    (0..call.items(AT.rigid)).any(flies)
+}
+
+fn check_finite(call: &Call, bodies: &[Body]) -> Result<(), Failure> {
+    let Some(lost) = bodies.iter().find(|b| !(b.pose.position.is_finite() && b.momentum.is_finite())) else {
+        return Ok(());
+    };
+    let name = call.item_name(AT.rigid, lost.key[0] as u32);
+    let sentence = format!("a body of `{name}` has no place any more: use more substeps");
+    Err(Failure::not_finite(AT.rigid, sentence))
+}
+
 /// Velocity at the time of a body's position: half a substep before that of its momentum.
-fn synchronised(body: &Body, (velocity, momentum): (DVec3, DVec3), back: f64) -> Velocity {
+///
+/// `before`: its velocity and its angular momentum before forces acted.
+fn synchronised(body: &Body, before: Velocity, back: f64) -> Velocity {
     if let Some(led) = body.led {
         return led.velocity[0];
     }
     if body.rest.asleep {
         return Velocity::default();
     }
-    let momentum = body.momentum - back * (body.momentum - momentum);
+    let momentum = body.momentum - back * (body.momentum - before.angular);
     Velocity {
-        linear: body.velocity - back * (body.velocity - velocity),
+        linear: body.velocity - back * (body.velocity - before.linear),
         angular: body.inverse_inertia() * momentum,
     }
 }

@@ -24,4 +24,4 @@ pub use detect::{Surroundings, overlap, overlap_with_solids};
 pub use hulls::{HullError, hulls};
 pub use mass::MassProperties;
 pub use shape::Shape;
-pub use step::{Intervals, Report, Settings, longest_step, step};
+pub use step::{Intervals, Report, Settings, fly, longest_step, touch};

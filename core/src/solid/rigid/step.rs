@@ -60,15 +60,8 @@ const PUSH: f64 = 4.0;
 /// Most that a body may turn in a substep, rad, and move, by its radius.
 const REACH: f64 = 0.5;
 
-/// Moves all bodies for a substep, and finds the velocities of the next. `memory`: the contacts of the last substep,
-/// sorted; those of this one after the call.
-pub fn step(
-    bodies: &mut [Body],
-    memory: &mut Vec<Memory>,
-    around: &Surroundings,
-    times: &Intervals,
-    settings: &Settings,
-) -> Report {
+/// Moves all bodies for a substep, and lets forces act on them. `memory`: the contacts of the last substep, sorted.
+pub fn fly(bodies: &mut [Body], memory: &[Memory], times: &Intervals) {
     bodies.iter_mut().for_each(|body| body.drift(times.drift));
     wake_by_forces(bodies, memory, times.kick);
     for body in bodies.iter_mut() {
@@ -77,7 +70,19 @@ pub fn step(
             body.velocity += body.kick.linear;
             body.momentum += body.inertia() * body.kick.angular;
         }
+        body.motion[1] = body.coming(times.next);
     }
+}
+
+/// Finds the velocities of the next substep from those that forces, and perhaps a liquid, gave the bodies. `memory`: the
+/// contacts of the last substep, sorted; those of this one after the call.
+pub fn touch(
+    bodies: &mut [Body],
+    memory: &mut Vec<Memory>,
+    around: &Surroundings,
+    times: &Intervals,
+    settings: &Settings,
+) -> Report {
     let mut found = contacts(bodies, around, memory, times.next);
     while wake_by_touch(bodies, &found, memory, times.next) {
         found = contacts(bodies, around, memory, times.next);

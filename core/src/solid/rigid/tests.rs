@@ -53,7 +53,8 @@ impl Scene {
             body.kick.linear = self.gravity * times.kick;
         }
         let around = Surroundings { colliders: [&self.colliders; 2], domain: &self.domain };
-        self.report = step(&mut self.bodies, &mut self.memory, &around, &times, &self.settings);
+        fly(&mut self.bodies, &self.memory, &times);
+        self.report = touch(&mut self.bodies, &mut self.memory, &around, &times, &self.settings);
     }
 
     /// Runs for some time, first with a step of length 0 as the host does.

@@ -179,12 +179,49 @@ pub fn write_flights(
     call.write_array(port, item, c"flight", 18, &values)
 }
 
-/// Writes the bodies' shares of a pressure solve: each moves by itself, with its centre of mass and about it.
-pub fn write_dynamics(call: &mut Call, port: u32, item: u32, bodies: &[&Body]) -> Result<(), Failure> {
+/// Numbers of each body that an item's table holds under a name, as velocities; `None` where it holds none.
+pub fn read_velocities(
+    call: &Call,
+    ports: RigidPorts,
+    item: u32,
+    what: &str,
+) -> Result<Option<Vec<Velocity>>, Failure> {
+    let Some(table) = call.table(ports.rigid, item) else { return Ok(None) };
+    let state = State { call, port: ports.rigid, item, table };
+    if state.table.array::<f64>(what).is_none() {
+        return Ok(None);
+    }
+    Ok(Some(state.numbers::<6>(what)?.into_iter().map(velocity_of).collect()))
+}
+
+fn velocity_of(v: [f64; 6]) -> Velocity {
+    Velocity { linear: DVec3::from_slice(&v), angular: DVec3::from_slice(&v[3..]) }
+}
+
+/// Writes such numbers.
+pub fn write_velocities(
+    call: &mut Call,
+    port: u32,
+    item: u32,
+    what: &std::ffi::CStr,
+    velocities: &[Velocity],
+) -> Result<(), Failure> {
+    let of = |v: &Velocity| [v.linear.to_array(), v.angular.to_array()].concat();
+    let values: Vec<f64> = velocities.iter().flat_map(of).collect();
+    call.write_array(port, item, what, 6, &values)
+}
+
+/// Writes the bodies' shares of a pressure solve: each moves by itself, with its centre of mass and about it, at these
+/// velocities if no pressure acts.
+pub fn write_dynamics(
+    call: &mut Call,
+    port: u32,
+    item: u32,
+    bodies: &[(&Body, Velocity)],
+) -> Result<(), Failure> {
     let (mut velocity, mut mass, mut pivot) = (Vec::new(), Vec::new(), Vec::new());
     let unit: Vec<f64> = (0..36).map(|n| f64::from(u8::from(n / 6 == n % 6))).collect();
-    for body in bodies {
-        let Velocity { linear, angular } = body.speed();
+    for (body, Velocity { linear, angular }) in bodies {
         velocity.extend(linear.to_array().into_iter().chain(angular.to_array()));
         pivot.extend(body.pose.position.to_array());
         let inertia = body.inertia();
@@ -208,8 +245,7 @@ pub fn write_dynamics(call: &mut Call, port: u32, item: u32, bodies: &[&Body]) -
 pub fn read_moved(call: &Call, port: u32, item: u32) -> Result<Option<Vec<Velocity>>, Failure> {
     let Some(table) = call.table(port, item) else { return Ok(None) };
     let state = State { call, port, item, table };
-    let of = |v: [f64; 6]| Velocity { linear: DVec3::from_slice(&v), angular: DVec3::from_slice(&v[3..]) };
-    Ok(Some(state.numbers::<6>("velocity")?.into_iter().map(of).collect()))
+    Ok(Some(state.numbers::<6>("velocity")?.into_iter().map(velocity_of).collect()))
 }
 
 /// Reads the bodies of all items, with what forces have added to their velocities.

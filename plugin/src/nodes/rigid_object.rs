@@ -182,7 +182,7 @@ impl RigidObject {
         rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
         rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
         if !keyframed {
-            let free: Vec<&Body> = bodies.iter().collect();
+            let free: Vec<(&Body, Velocity)> = bodies.iter().map(|body| (body, body.speed())).collect();
             rigid::write_dynamics(call, port!(PORTS, dynamics), 0, &free)?;
         }
         if call.is_trial() {

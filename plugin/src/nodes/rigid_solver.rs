@@ -9,7 +9,8 @@ use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
 use meniscus_core::number::roughly;
 use meniscus_core::solid::rigid::{
-    Body, Intervals, Settings, Surroundings, Velocity, fly, longest_step, overlap, overlap_with_solids, touch,
+    Body, Intervals, Memory, Report, Settings, Surroundings, Velocity, fly, longest_step, overlap,
+    overlap_with_solids, touch,
 };
 use meniscus_core::solid::{DomainLimits, Side};
 
@@ -20,11 +21,11 @@ const SOLVED: Owner = Owner::SOLVED;
 const AFFECTOR: Owner = Owner::AFFECTOR;
 const PORTS: &[Port] = &[
     touched(ports::bodies(SOLVED).on(Stage::INIT, READ), BOTH),
-    touched(ports::rigid(SOLVED).on(Stage::INIT, READ), BOTH).on(Stage::CONTRIBUTE, BOTH),
-    touched(ports::hulls(SOLVED).on(Stage::INIT, READ), READ).on(Stage::CONTRIBUTE, READ),
+    touched(ports::rigid(SOLVED).on(Stage::INIT, READ), BOTH),
+    touched(ports::hulls(SOLVED).on(Stage::INIT, READ), READ),
     touched(ports::shape(SOLVED), READ),
     touched(ports::moved_mesh(SOLVED), WRITE),
-    touched(ports::keyframes(SOLVED).on(Stage::INIT, READ), READ).on(Stage::CONTRIBUTE, READ),
+    touched(ports::keyframes(SOLVED).on(Stage::INIT, READ), READ),
     touched(colliders::motion(SOLVED), WRITE),
     touched(ports::contacts(Owner::NODE), BOTH),
     liquid_ports::forces(SOLVED).on(Stage::PREDICT, READ),
@@ -48,9 +49,12 @@ const COLLIDERS: ColliderPorts = ColliderPorts {
 const DYNAMICS_OF_AFFECTORS: u32 = FIRST_OF_AFFECTORS + 4;
 const DYNAMICS: u32 = FIRST_OF_AFFECTORS + 5;
 
-/// A port that is used wherever contacts may be solved: after forces, or after a coupling.
+/// A port that is used wherever contacts may be solved: after forces, before and after a coupling.
 const fn touched(port: Port, access: Access) -> Port {
-    port.on(Stage::PREDICT, access).on(Stage::SOLVE, access).on(Stage::CORRECT, access)
+    port.on(Stage::PREDICT, access)
+        .on(Stage::CONTRIBUTE, access)
+        .on(Stage::SOLVE, access)
+        .on(Stage::CORRECT, access)
 }
 
 const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, means: Means) -> Param {
@@ -165,6 +169,7 @@ impl RigidSolver {
         let mut bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
         let memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
+        let survives: Vec<(i64, bool)> = bodies.iter().map(|b| (b.key[0], !gone(&domain, b))).collect();
         bodies.retain(|body| !gone(&domain, body));
         let before: Vec<Velocity> =
             bodies.iter().map(|b| Velocity { linear: b.velocity, angular: b.momentum }).collect();
@@ -180,7 +185,12 @@ impl RigidSolver {
                 .collect();
             let flights: Vec<(&Body, Velocity)> =
                 bodies.iter().zip(before.iter().copied()).filter(|(b, _)| is_own(b)).collect();
+            let of_item = || survives.iter().filter(|(object, _)| *object == i64::from(item));
+            let pressed = rigid::read_velocities(call, AT, item, "pressed")?.unwrap_or_default();
+            let kept = of_item().zip(&pressed).filter(|((_, stays), _)| *stays);
+            let pressed: Vec<Velocity> = kept.map(|(_, pressed)| *pressed).collect();
             if self.write_state(call, item, &flying)? {
+                rigid::write_velocities(call, AT.rigid, item, c"pressed", &pressed)?;
                 rigid::write_flights(call, AT.rigid, item, &flights)?;
                 rigid::write_motion(call, AT.motion, item, &flying)?;
             }
@@ -188,16 +198,35 @@ impl RigidSolver {
         Ok(Outcome::Done)
     }
 
-    /// What a coupling is told of the bodies.
+    /// What a coupling is told of the bodies: their velocities with the contacts that hold them, found with the pressure of
+    /// the substep before. What lies on a floor under water does not fall in the coupling's eyes.
     fn contribute(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        let bodies = rigid::read_state(call, AT, &mut self.shapes)?;
+        let (bodies, _) = rigid::read_flying(call, AT, &mut self.shapes)?;
+        let pressed = each(call, &bodies, "pressed")?;
+        let kick = times(call).kick;
+        let mut held = bodies.clone();
+        for (body, pressed) in held.iter_mut().zip(&pressed).filter(|(b, _)| b.led.is_none()) {
+            body.take(sum(body.speed(), *pressed, kick));
+        }
+        let alone: Vec<Velocity> = held.iter().map(Body::speed).collect();
+        self.contacts(call, &mut held)?;
+        let holds: Vec<Velocity> =
+            held.iter().zip(&alone).map(|(body, alone)| sum(body.speed(), *alone, -1.0)).collect();
         for item in 0..call.items(AT.rigid) {
-            let own: Vec<&Body> =
-                bodies.iter().filter(|b| b.key[0] == i64::from(item) && b.led.is_none()).collect();
+            let own: Vec<usize> =
+                (0..bodies.len()).filter(|&n| bodies[n].key[0] == i64::from(item)).collect();
+            if call.table(AT.rigid, item).is_none() {
+                continue;
+            }
             if call.table(DYNAMICS, item).is_some() {
-                rigid::write_dynamics(call, DYNAMICS, item, &own)?;
+                let free = own.iter().filter(|&&n| bodies[n].led.is_none());
+                let told: Vec<(&Body, Velocity)> =
+                    free.map(|&n| (&bodies[n], sum(bodies[n].speed(), holds[n], 1.0))).collect();
+                rigid::write_dynamics(call, DYNAMICS, item, &told)?;
                 call.write_array(AT.rigid, item, c"wet", 1, &[1i32])?;
             }
+            let of_item: Vec<Velocity> = own.iter().map(|&n| holds[n]).collect();
+            rigid::write_velocities(call, AT.rigid, item, c"held", &of_item)?;
         }
         Ok(Outcome::Done)
     }
@@ -205,12 +234,38 @@ impl RigidSolver {
     /// Takes what a coupling has solved for, and lets the bodies touch.
     fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let (mut bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
+        let held = each(call, &bodies, "held")?;
+        let mut pressed = vec![Velocity::default(); bodies.len()];
+        let kick = times(call).kick;
         for item in 0..call.items(AT.rigid) {
             let Some(solved) = rigid::read_moved(call, port!(PORTS, moved), item)? else { continue };
-            let own = bodies.iter_mut().filter(|b| b.key[0] == i64::from(item) && b.led.is_none());
-            own.zip(solved).for_each(|(body, velocity)| body.take(velocity));
+            let is_own = |n: &usize| bodies[*n].key[0] == i64::from(item) && bodies[*n].led.is_none();
+            let own: Vec<usize> = (0..bodies.len()).filter(is_own).collect();
+            for (n, solved) in own.into_iter().zip(solved) {
+                let by_pressure = sum(sum(solved, held[n], -1.0), bodies[n].speed(), -1.0);
+                if kick > 0.0 {
+                    pressed[n] = sum(Velocity::default(), by_pressure, 1.0 / kick);
+                }
+                let freed = sum(bodies[n].speed(), by_pressure, 1.0);
+                bodies[n].take(freed);
+            }
         }
-        self.touch(call, bodies, &before)
+        self.touch(call, bodies, &before, &pressed)
+    }
+
+    /// Finds the contacts and lets them act. Returns the contacts, for the next substep, and what they were like.
+    fn contacts(&mut self, call: &Call, bodies: &mut [Body]) -> Result<(Vec<Memory>, Report), Failure> {
+        let domain = box_params::read(call, BoxParams::of(PARAMS))?;
+        let mut memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
+        let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
+        let around = Surroundings { colliders: [&now, &coming], domain: &domain };
+        let settings = Settings {
+            sweeps: call.int(param!(PARAMS, contact_iterations)).clamp(1, 1_000_000) as u32,
+            ..Settings::default()
+        };
+        let times = times(call);
+        let report = self.exchange.install(|| touch(bodies, &mut memory, &around, &times, &settings));
+        Ok((memory, report))
     }
 
     /// Contacts act; the bodies are published.
@@ -219,18 +274,10 @@ impl RigidSolver {
         call: &mut Call,
         mut bodies: Vec<Body>,
         before: &[Velocity],
+        pressed: &[Velocity],
     ) -> Result<Outcome, Failure> {
-        let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        let names = names(call);
-        let mut memory = contacts::read(call, port!(PORTS, contacts), &names)?;
-        let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
-        let around = Surroundings { colliders: [&now, &coming], domain: &domain };
-        let settings = Settings {
-            sweeps: call.int(param!(PARAMS, contact_iterations)).clamp(1, 1_000_000) as u32,
-            ..Settings::default()
-        };
+        let (memory, report) = self.contacts(call, &mut bodies)?;
         let times = times(call);
-        let report = self.exchange.install(|| touch(&mut bodies, &mut memory, &around, &times, &settings));
         check_finite(call, &bodies)?;
         let back = if times.kick > 0.0 { 0.5 * times.next / times.kick } else { 0.0 };
         let synchronised =
@@ -239,9 +286,10 @@ impl RigidSolver {
         for item in 0..call.items(AT.rigid) {
             let of: Vec<Published> =
                 published.iter().filter(|p| p.body.key[0] == i64::from(item)).copied().collect();
-            self.publish(call, item, &of)?;
+            let own = pressed.iter().zip(&bodies).filter(|(_, b)| b.key[0] == i64::from(item));
+            self.publish(call, item, &of, &own.map(|(pressed, _)| *pressed).collect::<Vec<_>>())?;
         }
-        contacts::write(call, port!(PORTS, contacts), &names, &memory)?;
+        contacts::write(call, port!(PORTS, contacts), &names(call), &memory)?;
         call.measure("contacts", &[report.contacts as f64]);
         call.measure("contact_sweeps", &[f64::from(report.sweeps)]);
         call.measure("overlap", &[report.overlap]);
@@ -266,9 +314,18 @@ impl RigidSolver {
     }
 
     /// Writes an object's bodies for everyone.
-    fn publish(&mut self, call: &mut Call, item: u32, of: &[Published]) -> Result<(), Failure> {
+    fn publish(
+        &mut self,
+        call: &mut Call,
+        item: u32,
+        of: &[Published],
+        pressed: &[Velocity],
+    ) -> Result<(), Failure> {
         if !self.write_state(call, item, of)? {
             return Ok(());
+        }
+        if pressed.iter().any(|p| *p != Velocity::default()) {
+            rigid::write_velocities(call, AT.rigid, item, c"pressed", pressed)?;
         }
         let (shape, _) = self.shapes.kept(call, AT, item)?;
         rigid::write_points(call, AT.bodies, item, &shape, of)?;
@@ -278,6 +335,22 @@ impl RigidSolver {
         }
         Ok(())
     }
+}
+
+/// `a` and `share` of `b`.
+fn sum(a: Velocity, b: Velocity, share: f64) -> Velocity {
+    Velocity { linear: a.linear + share * b.linear, angular: a.angular + share * b.angular }
+}
+
+/// What the items' tables hold for each body under a name; zero where they hold nothing.
+fn each(call: &Call, bodies: &[Body], what: &str) -> Result<Vec<Velocity>, Failure> {
+    let mut all = vec![Velocity::default(); bodies.len()];
+    for item in 0..call.items(AT.rigid) {
+        let Some(values) = rigid::read_velocities(call, AT, item, what)? else { continue };
+        let own = (0..bodies.len()).filter(|&n| bodies[n].key[0] == i64::from(item));
+        own.zip(values).for_each(|(n, value)| all[n] = value);
+    }
+    Ok(all)
 }
 
 fn names(call: &Call) -> Vec<String> {

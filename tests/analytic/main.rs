@@ -3,6 +3,7 @@
 mod conservation;
 mod dam_break;
 mod energy;
+mod floating;
 mod forces;
 mod grid_scale;
 mod held;

@@ -1,0 +1,110 @@
+//! Bodies in liquid: Archimedes, the frequency of heave, what lies on the floor, and what air carries.
+
+use crate::{GRAVITY, number};
+use meniscus_tests::shot::Shot;
+use serde_json::{Value, json};
+
+/// Edge of a voxel, m.
+const VOXEL: f64 = 0.02;
+/// Width and depth of the square tank's water, m.
+const TANK: [f64; 2] = [0.48, 0.24];
+
+/// A body from `mesh` in the tank.
+fn tank(mesh: Value, body: Value, coupling: &str, frames: u32) -> Vec<Value> {
+    tank_of(TANK, mesh, body, coupling, frames)
+}
+
+fn tank_of([wide, deep]: [f64; 2], mesh: Value, body: Value, coupling: &str, frames: u32) -> Vec<Value> {
+    let limits = json!({
+        "limit_center": [0, 0.3, 0], "limit_size": [wide, 0.6, wide], "side_neg_x": "closed", "side_pos_x": "closed",
+        "side_neg_y": "closed", "side_neg_z": "closed", "side_pos_z": "closed" });
+    let shot = Shot::new(&json!({
+        "format": "meniscus.graph/1", "fps": 24, "frames": [1, frames],
+        "substeps": { "min": 1, "max": 8, "cfl": 1.0 },
+        "nodes": [
+            { "name": "fill", "type": "box", "params": { "size": [wide, deep, wide], "center": [0, 0.5 * deep, 0] } },
+            { "name": "water", "type": "liquid_object", "inputs": ["fill"],
+              "params": { "particle_separation": 0.5 * VOXEL } },
+            mesh,
+            { "name": "body", "type": "rigid_object", "inputs": ["mesh"], "params": body },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "rigid", "type": "rigid_solver", "inputs": ["body", "gravity"], "params": limits },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "body", "gravity"], "params": limits },
+            { "name": "both", "type": coupling, "inputs": ["rigid", "flip"] }
+        ]
+    }));
+    shot.cook(&[]);
+    shot.stats()
+}
+
+/// (time, s; height, m) of the body in every substep.
+fn heights(stats: &[Value]) -> Vec<(f64, f64)> {
+    stats.iter().map(|r| (number(r, "/time") + number(r, "/dt"), number(r, "/bodies/0/position/1"))).collect()
+}
+
+/// Mean over time from `since` on.
+fn mean(samples: &[(f64, f64)], since: f64) -> f64 {
+    let late = samples.windows(2).filter(|pair| pair[0].0 >= since);
+    let (sum, time) = late.fold((0.0, 0.0), |(sum, time), pair| {
+        let dt = pair[1].0 - pair[0].0;
+        (sum + 0.5 * dt * (pair[0].1 + pair[1].1), time + dt)
+    });
+    sum / time
+}
+
+/// Boxes whose flat sides are up: of light ones little is under water, of heavy ones most [Archimedes]. They start a little
+/// off their place, so they heave; the mean counts.
+#[test]
+fn boxes_displace_their_own_mass() {
+    let (wide, high) = (0.16, 0.1);
+    for (density, at) in [(200.0, [0.003, 0.007]), (450.0, [0.0, -0.009]), (850.0, [0.006, 0.001])] {
+        let under = density / 1000.0 * high;
+        let start = TANK[1] - under + 0.5 * high + 0.008;
+        let mesh = json!({ "name": "mesh", "type": "box",
+                           "params": { "size": [wide, high, wide], "center": [at[0], start, at[1]] } });
+        let stats =
+            tank(mesh, json!({ "density": density, "division_size": 0.5 * VOXEL }), "floating_bodies", 44);
+        // The water that the body pushed away at the start was never there.
+        let level = TANK[1] + (0.008 * wide * wide) / TANK[0].powi(2);
+        let measured = level - (mean(&heights(&stats), 0.6) - 0.5 * high);
+        let error = (measured - under) / high;
+        println!("{density} kg/m³: {measured:.4} m under water, theory {under:.4}: {error:+.4} of the box");
+        assert!(error.abs() < 0.04, "{density} kg/m³ displaces {measured} m, not {under} m");
+    }
+}
+
+/// A body that nothing pushes up lies on the floor, and the water around it comes to rest.
+#[test]
+fn lead_lies_on_the_floor() {
+    let mesh = json!({ "name": "mesh", "type": "sphere", "params": { "radius": 0.05, "center": [0.01, 0.12, 0.0] } });
+    let body = json!({ "density": 11_340, "division_size": 0.01 });
+    for coupling in ["floating_bodies", "constraint_bubbles"] {
+        let stats = tank(mesh.clone(), body.clone(), coupling, 40);
+        let last = stats.last().expect("a cook has substeps");
+        let height = number(last, "/bodies/0/position/1");
+        assert!((height - 0.05).abs() < 0.002, "{coupling}: its middle is {height} m above the floor");
+        let speed = (2.0 * number(last, "/objects/water/kinetic_energy")
+            / number(last, "/objects/water/mass"))
+        .sqrt();
+        assert!(speed < 0.1, "{coupling}: the water moves at {speed} m/s");
+    }
+}
+
+/// Accelerations of spheres that are let go deep under water: g (ρ_w − ρ) / (ρ + ½ ρ_w), the added mass being half of the
+/// displaced one [Lamb 1932, §92], and a little more between walls.
+#[test]
+fn spheres_start_with_half_their_displaced_mass_added() {
+    for density in [200.0, 3000.0] {
+        let mesh = json!({ "name": "mesh", "type": "sphere",
+                           "params": { "radius": 0.06, "center": [0.004, 0.22, 0.003] } });
+        let body = json!({ "density": density, "division_size": 0.01 });
+        let stats = tank_of([0.48, 0.44], mesh, body, "floating_bodies", 2);
+        let theory = GRAVITY * (1000.0 - density) / (density + 500.0);
+        let speed = |r: &Value| number(r, "/bodies/0/v/1");
+        let (first, last) = (&stats[0], &stats[(stats.len() - 1).min(3)]);
+        let time = |r: &Value| number(r, "/time") + number(r, "/dt");
+        let measured = (speed(last) - speed(first)) / (time(last) - time(first));
+        println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}");
+        assert!((measured / theory - 1.0).abs() < 0.08, "{density} kg/m³: {measured} m/s², not {theory}");
+    }
+}

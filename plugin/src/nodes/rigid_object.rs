@@ -59,7 +59,7 @@ const PARAMS: &[Param] = &[
         .range(0.0, 2.0)
         .hard_min()
         .not_animated()
-        .help(c"Higher: bodies stop sliding sooner, and lie on steeper slopes: up to a slope of that height per length. Between two bodies the geometric mean of theirs counts.")
+        .help(c"Higher: bodies stop sliding sooner, and lie on steeper slopes: up to a slope of that height per length. Between two bodies the geometric mean of theirs counts, on other solids their own.")
         .houdini(c"friction"),
     Param::float(c"restitution", c"Bounce", 0.0)
         .folder(c"Physical")
@@ -67,7 +67,7 @@ const PARAMS: &[Param] = &[
         .hard_min()
         .hard_max()
         .not_animated()
-        .help(c"Higher: bodies bounce higher. 0: they stay where they hit. 1: they part as fast as they met. Between two bodies the larger counts.")
+        .help(c"Higher: bodies bounce higher. 0: they stay where they hit. 1: they part as fast as they met. Between two bodies the larger counts, on other solids their own.")
         .houdini(c"bounce"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
         .folder(c"Initial State")
@@ -170,9 +170,6 @@ impl RigidObject {
             let led = self.exchange.led(call, INPUT)?;
             rigid::write_keyframes(call, port!(PORTS, keyframes), &led)?;
             bodies.iter_mut().for_each(|b| b.led = Some(led));
-        }
-        for body in &mut bodies {
-            body.motion = [body.speed(); 2];
         }
         let now: Vec<Published> = bodies.iter().map(|body| Published { body, now: body.speed() }).collect();
         Exchange::write_rest_mesh(call, port!(PORTS, shape), &rest.mesh)?;

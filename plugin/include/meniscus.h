@@ -62,9 +62,9 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
  * then of each coupling that the solver takes part in, inner couplings first: once a frame in which objects of its
  * participants begin, with ctx->object NULL and all objects that are there by then, those of earlier frames too.
  * They may refuse what they could never step, and put right what the object could not know, before anything is
- * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule. In `contribute` a participant of a coupling writes its share
- * of the system at ports of its objects; the outermost coupling reads all shares in `solve`, solves once, and writes
- * back what each asked for. */
+ * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule. In
+ * `contribute` a participant of a coupling writes its share of the system at ports of its objects or of itself; the
+ * outermost coupling reads all shares in `solve`, solves once, and writes back what each asked for. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };
 #define MNS_STAGES 16u /* room in mns_port_t.access */
 
@@ -99,8 +99,18 @@ enum { MNS_GRID = 0, MNS_GEOMETRY = 1, MNS_TABLE = 2 };
  *                (at the first frame's time for `init`), with point attribute `v` where it moves.
  *   PARTICIPANT  coupling only: the objects that the participants of one role solve, of that role's medium, in the
  *                order of their names; item i is the same object for every port of that role.
- *   NODE         data kept for this node itself; one item. */
-enum { MNS_OF_OBJECT = 0, MNS_OF_AFFECTOR = 1, MNS_OF_INPUT = 2, MNS_OF_PARTICIPANT = 3, MNS_OF_NODE = 4, MNS_OF_SOLVED = 5 };
+ *   NODE         data kept for this node itself; one item.
+ *   MEMBER       coupling only: what participants keep for themselves. The items are the participants of one role that
+ *                have a port of this name with owner NODE, in the order of their names; of participants that are
+ *                couplings also their own participants of the role's medium. Whoever does not run now, or has no
+ *                object now, is no item. So a coupling that is wired into another, or a solver, contributes what
+ *                belongs to no object of its own: regions, jumps, constraints between its bodies. A coupling of
+ *                several media is an item of every role it plays; mns_port_t.role = MNS_ROLE_ANY: the participants of
+ *                all roles, each once. */
+enum {
+    MNS_OF_OBJECT = 0, MNS_OF_AFFECTOR = 1, MNS_OF_INPUT = 2, MNS_OF_PARTICIPANT = 3, MNS_OF_NODE = 4, MNS_OF_SOLVED = 5,
+    MNS_OF_MEMBER = 6
+};
 
 /* Where a grid's values sit. FACE: component c of voxel ijk is on its LOWER face across axis c. NODE: on the
  * voxel's lower corner. Integer index coordinates are cell centres. */
@@ -203,7 +213,7 @@ typedef struct mns_port_t {
     const char *help;
     const char *unit;
     int32_t owner;      /* MNS_OF_... */
-    uint32_t role;      /* of PARTICIPANT: entry of mns_node_t.roles */
+    uint32_t role;      /* of PARTICIPANT, MEMBER: entry of mns_node_t.roles; of MEMBER also MNS_ROLE_ANY */
     int32_t sampling;   /* grids */
     int32_t element;    /* grids */
     uint32_t components; /* grids */
@@ -235,6 +245,8 @@ typedef struct mns_role_t {
     const char *medium; /* the participants' medium, NULL: any */
     const char *help;
 } mns_role_t;
+
+#define MNS_ROLE_ANY UINT32_MAX
 
 /* An entry of a coupling's schedule: that stage of every participant of the role, in wire order, or of the
  * coupling itself (MNS_ROLE_SELF). */

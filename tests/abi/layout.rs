@@ -103,6 +103,7 @@ fn named_numbers_agree() {
         ("MNS_ABI_MAJOR", abi::ABI_MAJOR),
         ("MNS_ABI_MINOR", abi::ABI_MINOR),
         ("MNS_ROLE_SELF", abi::Step::SELF),
+        ("MNS_ROLE_ANY", abi::Role::ANY),
         ("MNS_STAGES", abi::Port::STAGES as u32),
         ("MNS_LEAF_SIZE", abi::LEAF_SIZE as u32),
         ("MNS_COMPONENTS_MAX", abi::COMPONENTS_MAX as u32),

@@ -253,12 +253,15 @@ impl<'a> Simulation<'a> {
         ports.iter().map(kept).collect()
     }
 
-    /// The simulated data that a port refers to now, of objects that exist at this time.
+    /// The simulated data that a port refers to now, of objects that exist and members that run at this time.
     fn slots(&self, call: &Call, port: &PortSpec) -> Vec<Item> {
         let slots = self.plan.slots(self.network, call.node, call.object, port);
         let there = |s: &Slot| !port.is_every_movable() || self.state.get(s).is_some();
-        let alive =
-            |s: &Slot| matches!(s.holder, Holder::Node(_)) || self.state.holders.contains_key(&s.holder);
+        let exists = |o: &usize| self.state.holders.contains_key(&Holder::Object(*o));
+        let alive = |s: &Slot| match s.holder {
+            Holder::Object(o) => exists(&o),
+            Holder::Node(n) => n == call.node || (self.runs(n) && self.plan.solved_by(n).iter().any(exists)),
+        };
         let item = |slot: Slot| {
             let (Holder::Object(i) | Holder::Node(i)) = slot.holder;
             let name = CString::new(self.network.nodes[i].name.as_str()).unwrap_or_default();
@@ -376,16 +379,14 @@ impl<'a> Simulation<'a> {
     /// Makes the objects that begin at the clock's frame, and removes those that ended. Forces, solvers and couplings are
     /// initialised for the new ones when all of them exist.
     pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
+        self.end_objects();
         let frame = self.state.clock.frame;
-        let shot = self.network.settings.frames;
         let mut begun = Vec::new();
         for object in self.plan.objects.clone() {
             let bound = &self.network.nodes[object];
-            let (start, end) = span(bound, shot);
+            let (start, end) = span(bound, self.network.settings.frames);
             let holder = Holder::Object(object);
-            if frame > end {
-                self.state.holders.remove(&holder);
-            } else if frame == start && !self.state.holders.contains_key(&holder) {
+            if frame == start && frame <= end && !self.state.holders.contains_key(&holder) {
                 self.state.holders.insert(holder, Object::new(&bound.name, &bound.node_type.id));
                 begun.push(object);
                 if contract(bound).implements(Stage::Init) {
@@ -395,12 +396,21 @@ impl<'a> Simulation<'a> {
             }
         }
         for call in self.plan.meetings(self.network, &begun) {
-            let (start, end) = span(&self.network.nodes[call.node], shot);
-            if (start..=end).contains(&frame) {
+            if self.runs(call.node) {
                 self.init(&call, gathering)?;
             }
         }
         Ok(())
+    }
+
+    /// Removes the objects whose last frame the clock has left: nobody sees them in a substep that leads beyond it.
+    pub(super) fn end_objects(&mut self) {
+        let frame = self.state.clock.frame;
+        for &object in &self.plan.objects {
+            if frame > span(&self.network.nodes[object], self.network.settings.frames).1 {
+                self.state.holders.remove(&Holder::Object(object));
+            }
+        }
     }
 
     fn init(&mut self, call: &Call, gathering: &mut Gathering) -> Result<(), Stop> {

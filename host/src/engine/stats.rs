@@ -151,7 +151,7 @@ impl Gathering {
         timing: &Timing,
         seconds: f64,
     ) -> SubstepStats {
-        let lists = lists(reports, state);
+        let lists = lists(network, reports, state);
         let one = |key: &str| self.whole.get(key).and_then(|v| v.first()).copied();
         let taken = |key: &str| STATS_KEYS.contains(&key) || lists.contains_key(key);
         let rest = self.whole.iter().filter(|(k, _)| !taken(k));
@@ -192,10 +192,11 @@ fn measure(key: &str, values: &[f64]) -> Measure {
 }
 
 /// The points that nodes report, by key.
-fn lists(reports: &BTreeMap<Slot, Report>, state: &State) -> BTreeMap<String, Vec<Entry>> {
+fn lists(network: &Network, reports: &BTreeMap<Slot, Report>, state: &State) -> BTreeMap<String, Vec<Entry>> {
     let mut lists: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for (slot, report) in reports {
-        let object = state.holders.get(&slot.holder).map_or("", |o| o.name.as_str());
+        let (Holder::Object(i) | Holder::Node(i)) = slot.holder;
+        let object = network.nodes[i].name.as_str();
         if let Some(Data::Geometry(g)) = state.get(slot) {
             let entries = (0..g.points).map(|i| entry(g, report, object, i));
             lists.entry(report.key.clone()).or_default().extend(entries);

@@ -32,6 +32,7 @@ impl Simulation<'_> {
         let undone = self.state.clone();
         if self.state.clock.substep == 0 {
             self.state.clock.frame += 1;
+            self.end_objects();
         }
         self.stepping = true;
         let mut result = self.step_through();
@@ -77,10 +78,11 @@ impl Simulation<'_> {
         Ok((stats, next.last))
     }
 
-    /// True when the substep being taken lies between the node's first and last frame.
+    /// True when the substep being taken lies between the node's first and last frame; between substeps, when the frame
+    /// does.
     pub(super) fn runs(&self, node: usize) -> bool {
         let (start, end) = span(&self.network.nodes[node], self.network.settings.frames);
-        (start + 1..=end).contains(&self.state.clock.frame)
+        (start + i32::from(self.stepping)..=end).contains(&self.state.clock.frame)
     }
 
     /// Takes a substep. Objects that have not moved yet first get their velocities half a substep ahead: in a substep

@@ -106,6 +106,8 @@ pub enum PortOwner {
     Participant(usize),
     /// Data kept for the node itself.
     Node,
+    /// What a coupling's participants (of one role, or of all) keep for themselves.
+    Member(Option<usize>),
 }
 
 /// What a stage does with a port.

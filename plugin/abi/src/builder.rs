@@ -218,7 +218,7 @@ impl Port {
         self
     }
 
-    /// Of which role's participants.
+    /// Of which role's participants or members; [`Role::ANY`] for all members.
     pub const fn role(mut self, role: u32) -> Self {
         self.role = role;
         self

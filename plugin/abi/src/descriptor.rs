@@ -74,7 +74,7 @@ pub struct Port {
     pub unit: *const c_char,
     /// Whose data it is.
     pub owner: Owner,
-    /// Of participants: entry of the node's roles.
+    /// Of participants and members: entry of the node's roles; of members, [`Role::ANY`] for all of them.
     pub role: u32,
     /// Grids: where values sit.
     pub sampling: Sampling,
@@ -131,6 +131,11 @@ pub struct Role {
     pub medium: *const c_char,
     /// A sentence.
     pub help: *const c_char,
+}
+
+impl Role {
+    /// Of ports of members: all roles.
+    pub const ANY: u32 = u32::MAX;
 }
 
 /// An entry of a coupling's schedule.

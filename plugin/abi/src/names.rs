@@ -132,6 +132,8 @@ names! {
         NODE = 4,
         /// All objects that a solver solves.
         SOLVED = 5,
+        /// What a coupling's participants of one role keep for themselves.
+        MEMBER = 6,
     }
 }
 

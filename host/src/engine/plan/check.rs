@@ -193,7 +193,8 @@ impl<'a> Checker<'a> {
         for slot in self.slots(call, port).into_iter().filter(|s| !self.made.contains_key(s)) {
             let whose = match slot.holder {
                 Holder::Object(o) => format!("of `{}`", self.network.nodes[o].name),
-                Holder::Node(_) => "of the node itself".into(),
+                Holder::Node(n) if n == call.node => "of the node itself".into(),
+                Holder::Node(n) => format!("of `{}`", self.network.nodes[n].name),
             };
             let message = format!("{stage} reads `{}` {whose}, and nothing has written it before", port.name);
             self.found.insert((call.node, message));
@@ -214,7 +215,7 @@ impl<'a> Checker<'a> {
             PortOwner::Solved if kind != NodeKind::Solver => {
                 Some("all objects of a solver, which only a solver has")
             }
-            PortOwner::Participant(_) if kind != NodeKind::Coupling => {
+            PortOwner::Participant(_) | PortOwner::Member(_) if kind != NodeKind::Coupling => {
                 Some("participants, which only a coupling has")
             }
             PortOwner::Affector if !matches!(kind, NodeKind::Solver | NodeKind::Force) => {

@@ -76,7 +76,7 @@ impl Planner<'_> {
     fn schedule(&mut self, coupling: usize) {
         let contract = self.contract(coupling);
         let steps = contract.schedule();
-        let CouplingWires { roles, objects } = self.plan.couplings[&coupling].clone();
+        let CouplingWires { roles, objects, .. } = self.plan.couplings[&coupling].clone();
         let plays = |step: &Step, member: usize| {
             step.role.and_then(|r| roles.get(r)).is_some_and(|members| members.contains(&member))
         };

@@ -71,6 +71,7 @@ impl Planner<'_> {
                 played.into_iter().flatten().for_each(|r| wires.roles[r].push(member));
             }
             wires.objects = roles.iter().zip(&wires.roles).map(|(r, m)| self.playing(r, roles, m)).collect();
+            wires.members = roles.iter().zip(&wires.roles).map(|(r, m)| self.members(r, roles, m)).collect();
             self.check_counts(i, roles, &wires);
             self.plan.couplings.insert(i, wires);
         }
@@ -103,11 +104,18 @@ impl Planner<'_> {
     /// The objects that members of a role bring to it, in the order of their names.
     fn playing(&self, role: &Role, roles: &[Role], members: &[usize]) -> Vec<usize> {
         let solved = members.iter().flat_map(|&m| self.plan.solved_by(m));
-        let fits = |&o: &usize| match &contract(self.node(o)).medium {
-            medium if role.medium.is_empty() => !is_named(roles, medium),
-            medium => *medium == role.medium,
-        };
+        let fits = |&o: &usize| is_for(role, roles, &contract(self.node(o)).medium);
         by_name(self.network, solved.filter(fits).collect())
+    }
+
+    /// Members of a role, and whoever among their own participants is of its medium, in the order of their names.
+    fn members(&self, role: &Role, roles: &[Role], direct: &[usize]) -> Vec<usize> {
+        let inner = |m: &usize| self.plan.couplings.get(m).map(|c| c.members_of(None)).unwrap_or_default();
+        let fits = |m: &usize| self.media(*m).iter().any(|medium| is_for(role, roles, medium));
+        let mut all: Vec<usize> = direct.iter().flat_map(inner).filter(fits).chain(direct.to_vec()).collect();
+        all.sort_unstable();
+        all.dedup();
+        by_name(self.network, all)
     }
 
     fn check_counts(&mut self, coupling: usize, roles: &[Role], wires: &CouplingWires) {
@@ -141,6 +149,11 @@ impl Planner<'_> {
         }
         complaints.into_iter().for_each(|c| self.complain(coupling, c));
     }
+}
+
+/// Whether objects of a medium play that role among all of a coupling.
+fn is_for(role: &Role, roles: &[Role], medium: &str) -> bool {
+    if role.medium.is_empty() { !is_named(roles, medium) } else { medium == role.medium }
 }
 
 /// Whether a role is for that medium alone.

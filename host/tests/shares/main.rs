@@ -1,6 +1,8 @@
 //! The execution model with a plugin in C: who is called when, and who sees whom.
 
+#[path = "../c_plugins/mod.rs"]
 mod c_plugins;
+mod members;
 
 use c_plugins::{Bench, graph};
 use meniscus_host::engine::{Device, Holder, Manner, rehearse};

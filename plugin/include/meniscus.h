@@ -402,12 +402,14 @@ struct mns_context_t {
     const char *object;      /* the object's name (MNS_OF_OBJECT), or NULL */
     double time;             /* at the start of the substep, s */
     double dt;               /* of this substep, s; 0 in init and in an object's first step of all, which moves nothing:
-                                in it forces and pressures act for half of the substep that follows at once */
+                                in it forces and pressures act for half of the substep that follows at once. An
+                                object that a stage sees together with others that have moved has no such step */
     double dt_next;          /* of the next one, s; promised, it may come out shorter where speeds jump; 0 in init */
     double dt_kick;          /* over which accelerations, pressures and viscosity change velocities, s: from the moment
                                 these belong to, half a substep ahead of positions, to the middle of the next one.
                                 A force reads the point attribute `v` and adds what it changes to `dv`, which
-                                is zero before the first force of a substep; the solver overwrites `v` */
+                                is zero before the first force of a substep; the solver overwrites `v`. Of a call
+                                that sees several objects: the longest of theirs, item_kick() tells each one's */
     double frame_left;       /* from `time` to the end of the frame, s */
     double fps;
     double cfl;              /* voxels a substep may cross */
@@ -436,6 +438,10 @@ struct mns_context_t {
     uint32_t (*items)(mns_context_t *ctx, uint32_t port);
     /* [owner] Name of the object or node an item comes from. */
     const char *(*item_name)(mns_context_t *ctx, uint32_t port, uint32_t item);
+    /* [owner] dt_kick of the object that an item is of, s. It is another than ctx->dt_kick where objects of one call
+       began at different times: the velocities of one that has not moved yet are not ahead of its positions. Of an
+       item that is of no object: ctx->dt_kick. 0 in init and suggest_dt. */
+    double (*item_kick)(mns_context_t *ctx, uint32_t port, uint32_t item);
     /* [owner] The data at a port as it was when the call began (or as this call last shaped or edited it).
        NULL where the item has none. */
     const mns_grid_t *(*grid)(mns_context_t *ctx, uint32_t port, uint32_t item);

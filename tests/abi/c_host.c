@@ -83,6 +83,7 @@ static uint32_t items(mns_context_t *ctx, uint32_t port) {
 }
 
 static const char *item_name(mns_context_t *ctx, uint32_t port, uint32_t item) { (void)ctx; (void)port; (void)item; return "water"; }
+static double item_kick(mns_context_t *ctx, uint32_t port, uint32_t item) { (void)port; (void)item; return ctx->dt_kick; }
 
 static const mns_grid_t *grid(mns_context_t *ctx, uint32_t port, uint32_t item) {
     datum *d = at(ctx, port, item);
@@ -239,7 +240,7 @@ static mns_context_t context(host *h, const char *name, double dt, const mns_val
                          .dt = dt, .dt_next = dt, .dt_kick = 1.5 * dt, .frame_left = dt, .fps = 1.0 / dt, .cfl = 2.0, .frame = 1,
                          .param_count = h->node->param_count, .params = params,
                          .progress = progress, .log = say, .fail = fail, .measure = measure, .solved = solved,
-                         .items = items, .item_name = item_name, .grid = grid, .geometry = geometry, .table = table,
+                         .items = items, .item_name = item_name, .item_kick = item_kick, .grid = grid, .geometry = geometry, .table = table,
                          .shape_grid = shape_grid, .shape_geometry = shape_geometry, .shape_table = shape_table,
                          .edit_grid = edit_grid, .edit_attribute = edit_attribute, .edit_array = edit_array,
                          .place_grid = place_grid,

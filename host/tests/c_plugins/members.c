@@ -89,7 +89,7 @@ static mns_status_t say(mns_context_t *ctx, const char *what, double value) {
     return MNS_OK;
 }
 
-/* The own data is a number: what the last answer was, plus 1. */
+/* The own data is a number: the frame. */
 static mns_status_t give(mns_context_t *ctx) {
     const mns_table_t *answered = ctx->stage == MNS_CONTRIBUTE ? NULL : ctx->table(ctx, ANSWER, 0);
     const double *answer = mns_find_numbers(answered, "value", 1);

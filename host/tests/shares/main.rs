@@ -2,6 +2,7 @@
 
 #[path = "../c_plugins/mod.rs"]
 mod c_plugins;
+mod kicks;
 mod members;
 
 use c_plugins::{Bench, graph};

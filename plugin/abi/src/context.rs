@@ -71,7 +71,7 @@ pub struct Context {
     pub dt: f64,
     /// Of the next one, s.
     pub dt_next: f64,
-    /// Over which accelerations, pressures and viscosity change velocities, s.
+    /// Over which accelerations, pressures and viscosity change velocities, s; of several objects the longest.
     pub dt_kick: f64,
     /// From `time` to the end of the frame, s.
     pub frame_left: f64,
@@ -106,6 +106,8 @@ pub struct Context {
     pub items: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32) -> u32>,
     /// `[owner]` Name of the object or node an item comes from.
     pub item_name: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const c_char>,
+    /// `[owner]` `dt_kick` of the object that an item is of, s.
+    pub item_kick: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> f64>,
     /// `[owner]` The grid at a port.
     pub grid: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const Grid>,
     /// `[owner]` The geometry at a port.

@@ -5,7 +5,7 @@ use super::view::{self, Reading, Writing};
 use super::{Item, Request, Solve, Source, Written, shape};
 use crate::data::{Data, Table, next_stamp};
 use crate::engine::state::{Slot, State};
-use crate::node::PortSpec;
+use crate::node::{PortSpec, Stage};
 use meniscus_abi::{self as abi, Status};
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -336,6 +336,19 @@ impl<'a> Bridge<'a> {
 
     pub(super) fn item_name(&self, port: u32, item: u32) -> *const c_char {
         self.item(port, item).map_or(std::ptr::null(), |i| i.name.as_ptr())
+    }
+
+    /// The kick of the object that an item is of, s.
+    pub(super) fn item_kick(&self, port: u32, item: u32) -> f64 {
+        let timing = &self.request.timing;
+        let of_object = match self.item(port, item).map(|i| &i.source) {
+            Some(Source::Slot(Slot { holder, .. })) => self.state.kick(*holder, timing.dt, timing.dt_next),
+            _ => None,
+        };
+        match self.request.stage {
+            None | Some(Stage::Init) => timing.dt_kick,
+            Some(_) => of_object.unwrap_or(timing.dt_kick),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn install(ctx: &mut Context) {
     ctx.solved = Some(solved);
     ctx.items = Some(items);
     ctx.item_name = Some(item_name);
+    ctx.item_kick = Some(item_kick);
     ctx.grid = Some(grid);
     ctx.geometry = Some(geometry);
     ctx.table = Some(table);
@@ -117,6 +118,10 @@ unsafe extern "C" fn items(ctx: *mut Context, port: u32) -> u32 {
 
 unsafe extern "C" fn item_name(ctx: *mut Context, port: u32, item: u32) -> *const c_char {
     with(ctx, std::ptr::null(), |b| b.item_name(port, item))
+}
+
+unsafe extern "C" fn item_kick(ctx: *mut Context, port: u32, item: u32) -> f64 {
+    with(ctx, 0.0, |b| b.item_kick(port, item))
 }
 
 unsafe extern "C" fn grid(ctx: *mut Context, port: u32, item: u32) -> *const abi::Grid {

@@ -134,9 +134,15 @@ impl<'a> Call<'a> {
     }
 
     /// Over which accelerations, pressures and viscosity change velocities, s: to the middle of the next substep from
-    /// where the velocities are.
+    /// where the velocities are. Of several objects the longest: [`Self::item_kick`].
     pub fn dt_kick(&self) -> f64 {
         self.context().dt_kick
+    }
+
+    /// [`Self::dt_kick`] of the object that an item is of, s.
+    pub fn item_kick(&self, port: u32, item: u32) -> f64 {
+        // SAFETY: [owner] function on the owner's thread.
+        self.context().item_kick.map_or(self.dt_kick(), |kick| unsafe { kick(self.ctx, port, item) })
     }
 
     /// From [`Self::time`] to the end of the frame, s.

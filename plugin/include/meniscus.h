@@ -431,6 +431,10 @@ struct mns_context_t {
     /* [any] A number for stats.jsonl, under its key there ("volume", "momentum", "max_divergence" ...),
        of the object where there is one. */
     void (*measure)(mns_context_t *ctx, const char *key, uint32_t count, const double *values);
+    /* [any] The same of the object that an item is of, in a call that sees several; of an item that is of no object
+       it is measure(). */
+    void (*measure_item)(mns_context_t *ctx, uint32_t port, uint32_t item, const char *key, uint32_t count,
+                         const double *values);
     /* [any] */
     void (*solved)(mns_context_t *ctx, const mns_solve_t *solve);
 

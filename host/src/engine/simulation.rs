@@ -318,7 +318,7 @@ impl<'a> Simulation<'a> {
             self.manner.threads,
         )
         .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
-        gathering.noted(request.object, measures, solves, wish);
+        gathering.noted(measures, solves, wish);
         Ok(Ran::Done)
     }
 

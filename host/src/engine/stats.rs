@@ -1,6 +1,6 @@
 //! Statistics of a substep: one line of `stats.jsonl`. SI units; keys that do not apply are omitted.
 
-use super::call::{Solve, Timing};
+use super::call::{Measured, Solve, Timing};
 use super::state::{Holder, Slot, State};
 use crate::data::{Data, Element, Geometry, Object, Owner};
 use crate::graph::Network;
@@ -116,27 +116,20 @@ impl Gathering {
     }
 
     /// Takes the messages and measures of a call.
-    pub(super) fn noted(
-        &mut self,
-        object: Option<&str>,
-        measures: Vec<(String, Vec<f64>)>,
-        solves: Vec<Solve>,
-        wish: Option<f64>,
-    ) {
+    pub(super) fn noted(&mut self, measures: Vec<Measured>, solves: Vec<Solve>, wish: Option<f64>) {
         self.solves.extend(solves);
         if let Some(w) = wish {
             self.wish = Some(self.wish.map_or(w, |x| x.min(w)));
         }
-        for (key, values) in
-            measures.into_iter().filter(|m| !m.0.is_empty() && m.1.iter().all(|x| x.is_finite()))
-        {
+        let is_sound = |m: &Measured| !m.key.is_empty() && m.values.iter().all(|x| x.is_finite());
+        for Measured { object, key, values } in measures.into_iter().filter(is_sound) {
             match (key.as_str(), object) {
                 ("cfl" | "max_divergence", _) => {
                     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     let slot = self.whole.entry(key).or_insert_with(|| vec![largest]);
                     slot.iter_mut().for_each(|x| *x = x.max(largest));
                 }
-                (_, Some(object)) => drop(self.objects.entry(object.into()).or_default().insert(key, values)),
+                (_, Some(object)) => drop(self.objects.entry(object).or_default().insert(key, values)),
                 (_, None) => drop(self.whole.insert(key, values)),
             }
         }
@@ -256,10 +249,14 @@ mod tests {
     #[test]
     fn measures_land_where_they_belong() {
         let mut g = Gathering::default();
-        let measures =
-            vec![("cfl".into(), vec![1.5]), ("volume".into(), vec![2.0]), ("mass".into(), vec![f64::NAN])];
-        g.noted(Some("water"), measures, vec![], None);
-        g.noted(None, vec![("cfl".into(), vec![1.0])], vec![], Some(0.1));
+        let measured = |object: Option<&str>, key: &str, value: f64| Measured {
+            object: object.map(Into::into),
+            key: key.into(),
+            values: vec![value],
+        };
+        let of_water = [("cfl", 1.5), ("volume", 2.0), ("mass", f64::NAN)];
+        g.noted(of_water.map(|(key, value)| measured(Some("water"), key, value)).into(), vec![], None);
+        g.noted(vec![measured(None, "cfl", 1.0)], vec![], Some(0.1));
         assert_eq!(g.whole["cfl"], [1.5]);
         assert_eq!(g.objects["water"].len(), 1);
         assert_eq!(g.wish, Some(0.1));

@@ -38,7 +38,8 @@ static mns_status_t fall(mns_context_t *ctx, uint32_t item) {
     const mns_table_t *table = ctx->table(ctx, 0, item);
     const double g = 10.0, kick = ctx->item_kick(ctx, 0, item);
     const double v = *mns_find_numbers(table, "v", 1), x = *mns_find_numbers(table, "x", 1) + v * ctx->dt, next = v + g * kick;
-    ctx->measure(ctx, "spare", 1, &(const double){ctx->dt_kick - kick});
+    ctx->measure_item(ctx, 0, item, "kick", 1, &kick);
+    ctx->measure(ctx, "longest", 1, &ctx->dt_kick);
     const int done = mns_put_numbers(ctx, 0, item, "x", 1, 1, &x) && mns_put_numbers(ctx, 0, item, "v", 1, 1, &next);
     return done ? MNS_OK : MNS_FAILED;
 }

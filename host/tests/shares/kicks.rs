@@ -49,3 +49,30 @@ fn objects_that_begin_at_different_frames_fall_alike_whoever_moves_them() {
         assert!(is_near(late.1, 0.5 * G * (2.0 * DT).powi(2) - behind), "{solver}: {late:?}");
     }
 }
+
+#[test]
+fn what_is_measured_of_an_item_stands_under_its_object() {
+    let bench = Bench::new(&[FALLS]);
+    let nodes = r#"{ "name": "early", "type": "test.drop" },
+        { "name": "late", "type": "test.drop", "params": { "first": 3 } },
+        { "name": "fall", "type": "test.by_all", "inputs": ["late", "early"] }"#;
+    bench.cook_into("a", &graph(5, nodes), false).unwrap();
+    let stats = bench.stats("a");
+    // The first substep of the new drop makes up for the half step that it did not have.
+    let kicks = |frame: usize, object: &str| stats[frame - 2]["objects"][object]["kick"].as_f64();
+    for (frame, early, late) in
+        [(2, Some(DT), None), (3, Some(DT), None), (4, Some(DT), Some(1.5 * DT)), (5, Some(DT), Some(DT))]
+    {
+        for (object, expected) in [("early", early), ("late", late)] {
+            let found = kicks(frame, object);
+            assert!(
+                found.is_some() == expected.is_some()
+                    && found.zip(expected).is_none_or(|(found, expected)| is_near(found, expected)),
+                "frame {frame}, {object}: {found:?}"
+            );
+        }
+        let longest = stats[frame - 2]["longest"].as_f64().unwrap();
+        assert!(is_near(longest, late.unwrap_or(DT)), "frame {frame}: {longest}");
+        assert!(stats[frame - 2].get("kick").is_none());
+    }
+}

@@ -100,6 +100,17 @@ pub struct Context {
     /// `[any]` A number for stats.jsonl.
     pub measure:
         Option<unsafe extern "C" fn(ctx: *mut Context, key: *const c_char, count: u32, values: *const f64)>,
+    /// `[any]` A number for stats.jsonl, of the object that an item is of.
+    pub measure_item: Option<
+        unsafe extern "C" fn(
+            ctx: *mut Context,
+            port: u32,
+            item: u32,
+            key: *const c_char,
+            count: u32,
+            values: *const f64,
+        ),
+    >,
     /// `[any]` A linear solve for stats.jsonl.
     pub solved: Option<unsafe extern "C" fn(ctx: *mut Context, solve: *const Solve)>,
     /// `[owner]` Items at a port.

@@ -110,7 +110,7 @@ layouts! {
     "mns_value_t" Value { number text }
     "mns_solve_t" Solve { size iterations name device unknowns residual seconds }
     "mns_context_t" Context { size stage step threads host node object time dt dt_next dt_kick frame_left fps cfl
-        frame substep param_count reserved params progress log fail measure solved items item_name item_kick grid
+        frame substep param_count reserved params progress log fail measure measure_item solved items item_name item_kick grid
         geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array place_grid clear
         suggest_dt reject_dt extension }
     "mns_plugin_t" Plugin { size abi_major abi_minor node_count layout_hash name version vendor nodes create

@@ -220,6 +220,15 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// As [`Self::measure`], of the object that an item is of.
+    pub fn measure_item(&self, port: u32, item: u32, key: &str, values: &[f64]) {
+        let key = c_text(key);
+        if let Some(measure) = self.context().measure_item {
+            // SAFETY: [any] function; key and values outlive it.
+            unsafe { measure(self.ctx, port, item, key.as_ptr(), values.len() as u32, values.as_ptr()) };
+        }
+    }
+
     /// A linear solve for stats.jsonl.
     pub fn solved(&self, report: &SolveReport) {
         let (name, device) = (c_text(report.name), c_text(report.device));

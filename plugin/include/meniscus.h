@@ -122,8 +122,11 @@ enum { MNS_STATE = 0, MNS_SUBSTEP = 1 };
 /* Access of a stage to a port. WRITE makes it anew and reads nothing of what was there. */
 enum { MNS_NO_ACCESS = 0, MNS_READ = 1, MNS_WRITE = 2, MNS_READ_WRITE = 3 };
 
-/* How what several nodes put into a port in one substep goes together, voxel by voxel. A stage that reads and writes
- * a port replaces what is there, and so does a node that writes again. */
+/* How what several nodes put into a port in one substep goes together, voxel by voxel. With ADD and MIN each node has
+ * one contribution a substep: writing again replaces it, clear() takes it back, and the order in which nodes run does
+ * not matter (sums go in the order of their names). The first one replaces what the substep before left. All stages
+ * that make the same data anew (MNS_WRITE) have the same rule, or the graph is refused; `init` excepted. A stage that
+ * reads and writes a port acts in turn: it replaces what is there, and later contributions join what it left. */
 enum { MNS_REPLACE = 0, MNS_ADD = 1, MNS_MIN = 2 };
 
 /* What a grid means to other programs. */
@@ -465,7 +468,8 @@ struct mns_context_t {
     const mns_array_t *(*edit_array)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_array_t *shape);
     /* [owner] Moves the grid at a port: a new index_to_world, row-major; values and stamps stay. */
     mns_status_t (*place_grid)(mns_context_t *ctx, uint32_t port, uint32_t item, const double *index_to_world);
-    /* [owner] Takes away what is at a port that this stage may write; nothing where nothing is. */
+    /* [owner] Takes away what is at a port that this stage may write (of ADD and MIN, see there, this node's own
+       contribution); nothing where nothing is. */
     mns_status_t (*clear)(mns_context_t *ctx, uint32_t port, uint32_t item);
 
     /* [owner] The next dt should not be longer than this, s. */

@@ -312,9 +312,9 @@ impl<'a> Simulation<'a> {
             &mut self.state,
             writes,
             ports,
-            call.node,
+            &bound.name,
             call.stage,
-            &mut gathering.writers,
+            &mut gathering.contributions,
             self.manner.threads,
         )
         .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;

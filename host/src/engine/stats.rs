@@ -1,6 +1,6 @@
 //! Statistics of a substep: one line of `stats.jsonl`. SI units; keys that do not apply are omitted.
 
-use super::call::{Measured, Solve, Timing};
+use super::call::{Contributions, Measured, Solve, Timing};
 use super::state::{Holder, Slot, State};
 use crate::data::{Data, Element, Geometry, Object, Owner};
 use crate::graph::Network;
@@ -95,8 +95,8 @@ fn as_map<S: Serializer, V: serde::Serialize>(
 /// Statistics collected while a substep runs.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
-    /// The writers of each port, for merging.
-    pub(super) writers: BTreeMap<Slot, usize>,
+    /// What nodes contributed to ports that several share.
+    pub(super) contributions: Contributions,
     /// Longest next substep asked for, s.
     pub(super) wish: Option<f64>,
     stages: Vec<(String, f64)>,

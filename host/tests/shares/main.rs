@@ -4,6 +4,7 @@
 mod c_plugins;
 mod kicks;
 mod members;
+mod merges;
 
 use c_plugins::{Bench, graph};
 use meniscus_host::engine::{Device, Holder, Manner, rehearse};

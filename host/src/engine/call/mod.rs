@@ -10,12 +10,14 @@ mod callbacks;
 mod commit;
 mod convert;
 mod instance;
+mod merge;
 mod paranoid;
 mod shape;
 mod view;
 
 pub(super) use commit::{commit, unsound};
 pub(super) use instance::Instance;
+pub(super) use merge::Contributions;
 
 use super::state::Slot;
 use crate::data::{Data, Geometry};

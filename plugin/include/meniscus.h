@@ -74,11 +74,13 @@ enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SO
 /* mns_node_t.flags */
 enum {
     MNS_ACCEPTS_SOURCES = 1, /* solver: what it solves may gain and lose mass, so source nodes may be wired in */
-    MNS_IS_SOURCE = 2,       /* force: adds or removes mass */
-    MNS_MOVES_FIRST = 4      /* solver: what it solves are solids. Solvers that are in no coupling step in the order of
-                                their names, those with this flag first, so that the others meet solids where they
-                                are going */
+    MNS_IS_SOURCE = 2        /* force: adds or removes mass */
 };
+
+/* mns_node_t.rank of a solver: any number, these are for orientation. Solvers and couplings that are in no coupling step
+ * in the order of their ranks, the lowest first, then of their names: what moves by itself before what meets it where it
+ * is going. So do the participants of one role. A coupling has the highest rank of its participants. */
+enum { MNS_RANK_SOLID = -200, MNS_RANK_CLOTH = -100, MNS_RANK_LIQUID = 0, MNS_RANK_SMOKE = 100 };
 
 /* REQUIRED: the graph is refused where there is no GPU, or where its user wants none. Buffers are in host memory; what
  * a node keeps on a device is a cache. */
@@ -237,13 +239,12 @@ typedef struct mns_port_t {
 
 /* A part in a coupling, played by the participants (solvers, couplings) whose medium it names. Roles are
  * listed in the order in which they predict: solids before fluids. A participant plays, for each medium of its objects,
- * the first role of that medium with room for it; a medium that no role names plays the first role that takes any. One that finds
+ * the first role of that medium that has not max_count participants yet; a medium that no role names plays the first role that takes any. One that finds
  * no place is refused. */
 typedef struct mns_role_t {
     uint32_t size;
-    uint32_t min_count, max_count; /* participants; max 0: any number. With a max, nor may they solve more objects
-                                      than that between them */
-    uint32_t reserved;
+    uint32_t min_count, max_count; /* participants; max 0: any number */
+    uint32_t max_objects;          /* that they solve between them, of the role's medium; 0: any number */
     const char *name;   /* "liquid" */
     const char *medium; /* the participants' medium, NULL: any */
     const char *help;
@@ -251,7 +252,7 @@ typedef struct mns_role_t {
 
 #define MNS_ROLE_ANY UINT32_MAX
 
-/* An entry of a coupling's schedule: that stage of every participant of the role, in wire order, or of the
+/* An entry of a coupling's schedule: that stage of every participant of the role, by rank, then in wire order, or of the
  * coupling itself (MNS_ROLE_SELF). */
 typedef struct mns_step_t {
     uint32_t role;
@@ -281,7 +282,7 @@ typedef struct mns_node_t {
     uint32_t step_count;   /* 0: predict all roles and itself, contribute all roles and itself, solve, correct itself
                               and all roles. The outermost coupling's schedule counts: a coupling in it runs its own
                               predict and contribute after its participants', its correct before theirs */
-    uint32_t reserved;
+    int32_t rank;          /* solver: MNS_RANK_... */
     const mns_port_t *ports;
     const mns_param_t *params;
     const mns_role_t *roles;

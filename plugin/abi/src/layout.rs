@@ -93,10 +93,10 @@ layouts! {
         default_number range flags menu_count menu means reserved }
     "mns_port_t" Port { size carries name help unit owner role sampling element components lifetime merge
         required access grid_class drawn flags reserved report }
-    "mns_role_t" Role { size min_count max_count reserved name medium help }
+    "mns_role_t" Role { size min_count max_count max_objects name medium help }
     "mns_step_t" Step { role stage }
     "mns_node_t" Node { size version id label help medium houdini_name cites kind stages accepts min_inputs
-        max_inputs gpu flags port_count param_count role_count step_count reserved ports params roles steps
+        max_inputs gpu flags port_count param_count role_count step_count rank ports params roles steps
         particle_bytes voxel_bytes particle_seconds voxel_seconds }
     "mns_tile_t" Tile { origin edge }
     "mns_grid_t" Grid { size element components sampling topology_id value_id leaf_count origins tile_count

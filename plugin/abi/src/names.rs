@@ -363,8 +363,6 @@ pub mod flags {
     pub const ACCEPTS_SOURCES: u32 = 1;
     /// Force: adds or removes mass.
     pub const IS_SOURCE: u32 = 2;
-    /// Solver: what it solves are solids.
-    pub const MOVES_FIRST: u32 = 4;
 
     /// Port: caches write it unless their user names something else.
     pub const RESULT: u32 = 1;

@@ -40,7 +40,7 @@ pub struct SolverWires {
 /// A coupling's participants by role.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CouplingWires {
-    /// Participants (solvers, couplings) per role, in wire order.
+    /// Participants (solvers, couplings) per role, by rank, then in wire order.
     pub roles: Vec<Vec<usize>>,
     /// The objects that play each role, in the order of their names.
     pub objects: Vec<Vec<usize>>,
@@ -217,6 +217,13 @@ impl<'a> Planner<'a> {
     fn complain(&mut self, node: usize, message: String) {
         let name = self.node(node).name.clone();
         self.problems.0.push(Problem::node(&name, message));
+    }
+
+    /// When a solver or a coupling steps among others.
+    fn rank(&self, i: usize) -> i32 {
+        let own = self.contract(i).rank;
+        let participants = self.plan.couplings.get(&i).map(|c| c.roles.iter().flatten());
+        participants.and_then(|all| all.map(|&m| self.rank(m)).max()).unwrap_or(own)
     }
 
     /// The media of a participant's objects.

@@ -56,8 +56,11 @@ impl Planner<'_> {
                 let played = self.played(member, roles, &wires);
                 if played.is_none() {
                     let wanted = |r: &Role| match (r.medium.as_str(), r.max_count) {
-                        ("", _) => "any other".into(),
-                        (medium, Some(most)) => format!("`{medium}` ({most} at most)"),
+                        ("", None) => "any other".into(),
+                        ("", Some(1)) => "any other (one solver or coupling)".into(),
+                        ("", Some(most)) => format!("any other ({most} solvers or couplings at most)"),
+                        (medium, Some(1)) => format!("`{medium}` (one solver or coupling)"),
+                        (medium, Some(most)) => format!("`{medium}` ({most} solvers or couplings at most)"),
                         (medium, None) => format!("`{medium}`"),
                     };
                     let wanted: Vec<String> = roles.iter().map(wanted).collect();
@@ -70,6 +73,7 @@ impl Planner<'_> {
                 }
                 played.into_iter().flatten().for_each(|r| wires.roles[r].push(member));
             }
+            wires.roles.iter_mut().for_each(|members| members.sort_by_key(|&m| self.rank(m)));
             wires.objects = roles.iter().zip(&wires.roles).map(|(r, m)| self.playing(r, roles, m)).collect();
             wires.members = roles.iter().zip(&wires.roles).map(|(r, m)| self.members(r, roles, m)).collect();
             self.check_counts(i, roles, &wires);
@@ -132,7 +136,7 @@ impl Planner<'_> {
                     });
                 }
             }
-            if let Some(most) = role.max_count.filter(|&most| objects.len() > most) {
+            if let Some(most) = role.max_objects.filter(|&most| objects.len() > most) {
                 let names = objects.iter().map(|&o| name(o)).collect::<Vec<_>>().join(", ");
                 let few = if most == 1 { "one object".into() } else { format!("{most} objects") };
                 complaints.push(format!(

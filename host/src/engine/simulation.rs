@@ -1,7 +1,7 @@
 //! A simulation: a planned network, its instances and its state.
 
 use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
-use super::plan::{Call, Faces, Plan, check, contract};
+use super::plan::{Call, Declared, Plan, check, contract};
 use super::span::span;
 use super::state::{Clock, Holder, Slot, State};
 use super::stats::Gathering;
@@ -70,7 +70,7 @@ fn check_devices(network: &Network, device: Device) -> Result<(), Problems> {
 pub struct Simulation<'a> {
     pub(super) network: &'a Network,
     pub(super) plan: Plan,
-    pub(super) faces: Faces,
+    pub(super) declared: Declared,
     pub(super) state: State,
     pub(super) evaluator: Evaluator,
     /// A substep is being taken; the clock shows the frame that it works towards.
@@ -98,11 +98,11 @@ impl<'a> Simulation<'a> {
         let plan = Plan::new(network)?;
         check(network, &plan)?;
         check_devices(network, manner.device)?;
-        let faces = Faces::of(network, &plan);
+        let declared = Declared::of(network, &plan);
         let mut simulation = Self {
             network,
             plan,
-            faces,
+            declared,
             state: State::new(network.settings.frames.0),
             evaluator: Evaluator::new(network, folder),
             stepping: false,

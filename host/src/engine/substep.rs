@@ -62,7 +62,7 @@ impl Simulation<'_> {
         let timing = self.timing(next.dt, next.dt_next);
         let stats = gathering.finish(
             self.network,
-            &self.faces.reports,
+            &self.declared.reports,
             &self.state,
             &timing,
             started.elapsed().as_secs_f64(),

@@ -8,21 +8,21 @@ use std::sync::Arc;
 
 /// The contributions of one substep, by port.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Contributions(BTreeMap<Slot, Shares>);
+pub(in crate::engine) struct Contributions(BTreeMap<Slot, Parts>);
 
 /// What nodes put into one port.
 #[derive(Debug, Default)]
-struct Shares {
-    /// Who replaced what was there, and left it as a share that others join.
+struct Parts {
+    /// Who replaced what was there; what it left becomes its contribution when others join it.
     base: Option<String>,
     /// By node, so that they are merged in the order of names.
-    parts: BTreeMap<String, Grid>,
+    of: BTreeMap<String, Grid>,
 }
 
 impl Contributions {
     /// A node replaced what was there: what others contribute from now on joins it.
     pub(super) fn replaced(&mut self, slot: &Slot, node: &str) {
-        self.0.insert(slot.clone(), Shares { base: Some(node.into()), parts: BTreeMap::new() });
+        self.0.insert(slot.clone(), Parts { base: Some(node.into()), of: BTreeMap::new() });
     }
 
     /// What is at a port after a node contributed `new`, in place of what it contributed before; `there` is what is there
@@ -35,7 +35,7 @@ impl Contributions {
         new: Option<Grid>,
         there: Option<&Grid>,
     ) -> Result<Option<Grid>, String> {
-        let Shares { base, parts } = self.0.entry(slot.clone()).or_default();
+        let Parts { base, of: parts } = self.0.entry(slot.clone()).or_default();
         if let Some((base, there)) = base.take().zip(there) {
             parts.insert(base, there.clone());
         }

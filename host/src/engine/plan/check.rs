@@ -24,22 +24,22 @@ pub(in crate::engine) fn offer(network: &Network, plan: &Plan, node: usize) -> O
 
 /// What the data of a plan is to output nodes and to statistics.
 #[derive(Clone, Debug, Default)]
-pub struct Faces {
+pub struct Declared {
     /// What data is to output nodes.
     pub shown: BTreeMap<Slot, Shown>,
     /// How points are listed.
     pub reports: BTreeMap<Slot, Report>,
 }
 
-impl Faces {
+impl Declared {
     /// As the nodes declare it.
     pub fn of(network: &Network, plan: &Plan) -> Self {
-        let mut faces = Self::default();
+        let mut declared = Self::default();
         for (slot, made) in Checker::through(network, plan).made {
-            faces.shown.insert(slot.clone(), made.shown);
-            faces.reports.extend(made.report.map(|report| (slot, report.clone())));
+            declared.shown.insert(slot.clone(), made.shown);
+            declared.reports.extend(made.report.map(|report| (slot, report.clone())));
         }
-        faces
+        declared
     }
 }
 

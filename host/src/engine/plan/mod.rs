@@ -6,7 +6,7 @@ mod shares;
 mod wires;
 
 pub(super) use check::offer;
-pub use check::{Faces, check};
+pub use check::{Declared, check};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};

@@ -60,7 +60,8 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
 /* Stages. `init` runs once, at an object's first frame: first of the object, which makes its data; then, when every
  * object that begins there is made, of the forces that are there and of the solver it is wired into, in wire order;
  * then of each coupling that the solver takes part in, inner couplings first: once a frame in which objects of its
- * participants begin, with ctx->object NULL and all objects that are there by then, those of earlier frames too.
+ * participants begin, with ctx->object NULL and all objects that are there by then, those of earlier frames too. Nodes
+ * whose own frames do not hold that one are left out.
  * They may refuse what they could never step, and put right what the object could not know, before anything is
  * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule. In
  * `contribute` a participant of a coupling writes its share of the system at ports of its objects or of itself; the

@@ -38,6 +38,9 @@ static const mns_port_t early[] = {
     TAKES(MNS_ROLE_ANY, .required = 0),
     PORT(MNS_TABLE, "answer", MNS_OF_MEMBER, .role = SOFT, .required = 1, .access = {[MNS_SOLVE] = MNS_READ}),
 };
+static const mns_port_t late[] = {
+    PORT(MNS_TABLE, "own", MNS_OF_MEMBER, .role = MNS_ROLE_ANY, .access = {[MNS_CORRECT] = MNS_READ}),
+};
 static const mns_port_t grasping[] = {
     PORT(MNS_TABLE, "own", MNS_OF_MEMBER, .role = MNS_ROLE_ANY, .access = {[MNS_PREDICT] = MNS_READ}),
 };
@@ -67,6 +70,8 @@ static const mns_node_t nodes[] = {
     NODE("test.forgetful", MNS_NODE_COUPLING, forgetful, OUTER),
     NODE("test.confused", MNS_NODE_COUPLING, confused, OUTER),
     NODE("test.early", MNS_NODE_COUPLING, early, OUTER),
+    NODE("test.late", MNS_NODE_COUPLING, late, .roles = roles, .role_count = 2,
+         .stages = MNS_BIT(MNS_SOLVE) | MNS_BIT(MNS_CORRECT), TAKES_SOLVERS),
     NODE("test.deaf", MNS_NODE_COUPLING, object_ports, OUTER),
     NODE("test.grasping", MNS_NODE_FORCE, grasping, .stages = MNS_BIT(MNS_PREDICT)),
 };
@@ -118,7 +123,7 @@ static mns_status_t run(mns_instance_t *self, mns_context_t *ctx) {
     const mns_node_t *node = (const mns_node_t *)(const void *)self;
     if (ctx->stage == MNS_INIT) return mns_new_table(ctx, 0, 0) ? MNS_OK : MNS_FAILED;
     if (node->ports == givers) return give(ctx);
-    if (ctx->stage == MNS_SOLVE) return take(ctx);
+    if (ctx->stage == MNS_SOLVE && node->ports != late) return take(ctx);
     return MNS_OK;
 }
 

@@ -141,6 +141,8 @@ fn shares_of_members_that_do_not_fit_are_refused() {
         let error = bench.cook_into("a", &graph(2, &nodes), false).unwrap_err().to_string();
         assert!(error.contains(expected), "{nodes}\n  gave: {error}");
     }
+    // Whoever reads it in another stage reads it, too.
+    bench.cook_into("a", &graph(2, &of("test.late")), false).unwrap();
 }
 
 #[test]

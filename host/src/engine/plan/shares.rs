@@ -32,14 +32,14 @@ impl Planner<'_> {
         self.check_heard();
     }
 
-    /// Refuses participants whose contribution no coupling reads. Whoever contributes may pass on what it reads of others.
+    /// Refuses participants whose contribution no coupling reads, in whatever stage: one may pass on what it reads of others.
     fn check_heard(&mut self) {
         let plan = &self.plan;
         let slots = |call: &Call, uses: fn(Access) -> bool| -> Vec<Slot> {
             let ports = self.contract(call.node).ports.iter().filter(|p| uses(p.access(call.stage)));
             ports.flat_map(|p| plan.slots(self.network, call.node, call.object, p)).collect()
         };
-        let takes = |c: &&Call| matches!(c.stage, Stage::Solve | Stage::Contribute);
+        let takes = |c: &&Call| plan.couplings.contains_key(&c.node);
         let mut readers: BTreeMap<Slot, BTreeSet<usize>> = BTreeMap::new();
         for call in plan.calls.iter().filter(takes) {
             for slot in slots(call, |access| access.reads) {

@@ -1,6 +1,6 @@
 //! The rigid object: bodies of one mesh.
 
-use super::{collider_ports as colliders, frames, limits, rigid_ports as ports};
+use super::{collider_ports as colliders, frames, limits, liquid_ports, rigid_ports as ports};
 use crate::exchange::rigid::{self, Published};
 use crate::exchange::{Exchange, RigidRest, Weight};
 use glam::DVec3;
@@ -21,6 +21,7 @@ const PORTS: &[Port] = &[
     ports::keyframes(Owner::OBJECT).on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE),
     colliders::collision(Owner::OBJECT).on(Stage::INIT, WRITE),
     colliders::motion(Owner::OBJECT).on(Stage::INIT, WRITE),
+    liquid_ports::forces(Owner::OBJECT).on(Stage::INIT, WRITE),
     Port::geometry(Owner::INPUT, c"mesh")
         .required()
         .help(c"The closed mesh of a body, in metres, and points: with points, a body at each. A point's orient turns its body; v, w give it a velocity.")
@@ -180,6 +181,8 @@ impl RigidObject {
         rigid::write_state(call, port!(PORTS, rigid), 0, &shape, kept, &now)?;
         rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
         rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
+        // Forces say here what they are about to do.
+        call.shape_table(port!(PORTS, forces), 0)?;
         if call.is_trial() {
             return Ok(Outcome::Done);
         }

@@ -7,7 +7,7 @@ use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange, contacts};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
+use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::number::roughly;
 use meniscus_core::solid::rigid::{
     Body, Intervals, Settings, Surroundings, Velocity, longest_step, overlap, overlap_with_solids, step,
@@ -77,7 +77,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
     .cites(c"Dullweber1997 Jean1999 Silcowitz2010")
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
-    .flags(flags::MOVES_FIRST)
+    .rank(Node::RANK_SOLID)
     .ports(PORTS)
     .params(PARAMS);
 

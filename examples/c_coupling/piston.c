@@ -58,7 +58,7 @@ static const mns_node_t nodes[] = {
      .port_count = 5, .ports = piston_ports, .param_count = 6, .params = piston_params},
     {.size = sizeof(mns_node_t), .version = 1, .id = "example.piston_solver", .label = "Piston Solver", .medium = "piston",
      .help = "Moves pistons. Wire it into the coupling of the liquid that pushes them.", .kind = MNS_NODE_SOLVER,
-     .stages = MNS_BIT(MNS_PREDICT) | MNS_BIT(MNS_CONTRIBUTE) | MNS_BIT(MNS_CORRECT), .flags = MNS_MOVES_FIRST,
+     .stages = MNS_BIT(MNS_PREDICT) | MNS_BIT(MNS_CONTRIBUTE) | MNS_BIT(MNS_CORRECT), .rank = MNS_RANK_SOLID,
      .accepts = MNS_BIT(MNS_NODE_OBJECT) | MNS_BIT(MNS_NODE_FORCE), .min_inputs = 1, .port_count = 6, .ports = solver_ports},
 };
 

@@ -60,11 +60,12 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
 /* Stages. `init` runs once, at an object's first frame: first of the object, which makes its data; then, when every
  * object that begins there is made, of the forces that are there and of the solver it is wired into, in wire order;
  * then of each coupling that the solver takes part in, inner couplings first: once a frame in which objects of its
- * participants begin, with ctx->object NULL and all objects that are there by then, those of earlier frames too.
+ * participants begin, with ctx->object NULL and all objects that are there by then, those of earlier frames too. Nodes
+ * whose own frames do not hold that one are left out.
  * They may refuse what they could never step, and put right what the object could not know, before anything is
- * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule. In `contribute` a participant of a coupling writes its share
- * of the system at ports of its objects; the outermost coupling reads all shares in `solve`, solves once, and writes
- * back what each asked for. */
+ * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule. In
+ * `contribute` a participant of a coupling writes its share of the system at ports of its objects or of itself; the
+ * outermost coupling reads all shares in `solve`, solves once, and writes back what each asked for. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };
 #define MNS_STAGES 16u /* room in mns_port_t.access */
 
@@ -74,11 +75,13 @@ enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SO
 /* mns_node_t.flags */
 enum {
     MNS_ACCEPTS_SOURCES = 1, /* solver: what it solves may gain and lose mass, so source nodes may be wired in */
-    MNS_IS_SOURCE = 2,       /* force: adds or removes mass */
-    MNS_MOVES_FIRST = 4      /* solver: what it solves are solids. Solvers that are in no coupling step in the order of
-                                their names, those with this flag first, so that the others meet solids where they
-                                are going */
+    MNS_IS_SOURCE = 2        /* force: adds or removes mass */
 };
+
+/* mns_node_t.rank of a solver: any number, these are for orientation. Solvers and couplings that are in no coupling step
+ * in the order of their ranks, the lowest first, then of their names: what moves by itself before what meets it where it
+ * is going. So do the participants of one role. A coupling has the highest rank of its participants. */
+enum { MNS_RANK_SOLID = -200, MNS_RANK_CLOTH = -100, MNS_RANK_LIQUID = 0, MNS_RANK_SMOKE = 100 };
 
 /* REQUIRED: the graph is refused where there is no GPU, or where its user wants none. Buffers are in host memory; what
  * a node keeps on a device is a cache. */
@@ -99,8 +102,18 @@ enum { MNS_GRID = 0, MNS_GEOMETRY = 1, MNS_TABLE = 2 };
  *                (at the first frame's time for `init`), with point attribute `v` where it moves.
  *   PARTICIPANT  coupling only: the objects that the participants of one role solve, of that role's medium, in the
  *                order of their names; item i is the same object for every port of that role.
- *   NODE         data kept for this node itself; one item. */
-enum { MNS_OF_OBJECT = 0, MNS_OF_AFFECTOR = 1, MNS_OF_INPUT = 2, MNS_OF_PARTICIPANT = 3, MNS_OF_NODE = 4, MNS_OF_SOLVED = 5 };
+ *   NODE         data kept for this node itself; one item.
+ *   MEMBER       coupling only: what participants keep for themselves. The items are the participants of one role that
+ *                have a port of this name with owner NODE, in the order of their names; of participants that are
+ *                couplings also their own participants of the role's medium. Whoever does not run now, or has no
+ *                object now, is no item. So a coupling that is wired into another, or a solver, contributes what
+ *                belongs to no object of its own: regions, jumps, constraints between its bodies. A coupling of
+ *                several media is an item of every role it plays; mns_port_t.role = MNS_ROLE_ANY: the participants of
+ *                all roles, each once. */
+enum {
+    MNS_OF_OBJECT = 0, MNS_OF_AFFECTOR = 1, MNS_OF_INPUT = 2, MNS_OF_PARTICIPANT = 3, MNS_OF_NODE = 4, MNS_OF_SOLVED = 5,
+    MNS_OF_MEMBER = 6
+};
 
 /* Where a grid's values sit. FACE: component c of voxel ijk is on its LOWER face across axis c. NODE: on the
  * voxel's lower corner. Integer index coordinates are cell centres. */
@@ -112,8 +125,11 @@ enum { MNS_STATE = 0, MNS_SUBSTEP = 1 };
 /* Access of a stage to a port. WRITE makes it anew and reads nothing of what was there. */
 enum { MNS_NO_ACCESS = 0, MNS_READ = 1, MNS_WRITE = 2, MNS_READ_WRITE = 3 };
 
-/* How what several nodes put into a port in one substep goes together, voxel by voxel. A stage that reads and writes
- * a port replaces what is there, and so does a node that writes again. */
+/* How what several nodes put into a port in one substep goes together, voxel by voxel. With ADD and MIN each node has
+ * one contribution a substep: writing again replaces it, clear() takes it back, and the order in which nodes run does
+ * not matter (sums go in the order of their names). The first one replaces what the substep before left. All stages
+ * that make the same data anew (MNS_WRITE) have the same rule, or the graph is refused; `init` excepted. A stage that
+ * reads and writes a port acts in turn: it replaces what is there, and later contributions join what it left. */
 enum { MNS_REPLACE = 0, MNS_ADD = 1, MNS_MIN = 2 };
 
 /* What a grid means to other programs. */
@@ -203,7 +219,7 @@ typedef struct mns_port_t {
     const char *help;
     const char *unit;
     int32_t owner;      /* MNS_OF_... */
-    uint32_t role;      /* of PARTICIPANT: entry of mns_node_t.roles */
+    uint32_t role;      /* of PARTICIPANT, MEMBER: entry of mns_node_t.roles; of MEMBER also MNS_ROLE_ANY */
     int32_t sampling;   /* grids */
     int32_t element;    /* grids */
     uint32_t components; /* grids */
@@ -224,19 +240,20 @@ typedef struct mns_port_t {
 
 /* A part in a coupling, played by the participants (solvers, couplings) whose medium it names. Roles are
  * listed in the order in which they predict: solids before fluids. A participant plays, for each medium of its objects,
- * the first role of that medium with room for it; a medium that no role names plays the first role that takes any. One that finds
+ * the first role of that medium that has not max_count participants yet; a medium that no role names plays the first role that takes any. One that finds
  * no place is refused. */
 typedef struct mns_role_t {
     uint32_t size;
-    uint32_t min_count, max_count; /* participants; max 0: any number. With a max, nor may they solve more objects
-                                      than that between them */
-    uint32_t reserved;
+    uint32_t min_count, max_count; /* participants; max 0: any number */
+    uint32_t max_objects;          /* that they solve between them, of the role's medium; 0: any number */
     const char *name;   /* "liquid" */
     const char *medium; /* the participants' medium, NULL: any */
     const char *help;
 } mns_role_t;
 
-/* An entry of a coupling's schedule: that stage of every participant of the role, in wire order, or of the
+#define MNS_ROLE_ANY UINT32_MAX
+
+/* An entry of a coupling's schedule: that stage of every participant of the role, by rank, then in wire order, or of the
  * coupling itself (MNS_ROLE_SELF). */
 typedef struct mns_step_t {
     uint32_t role;
@@ -266,7 +283,7 @@ typedef struct mns_node_t {
     uint32_t step_count;   /* 0: predict all roles and itself, contribute all roles and itself, solve, correct itself
                               and all roles. The outermost coupling's schedule counts: a coupling in it runs its own
                               predict and contribute after its participants', its correct before theirs */
-    uint32_t reserved;
+    int32_t rank;          /* solver: MNS_RANK_... */
     const mns_port_t *ports;
     const mns_param_t *params;
     const mns_role_t *roles;
@@ -390,12 +407,14 @@ struct mns_context_t {
     const char *object;      /* the object's name (MNS_OF_OBJECT), or NULL */
     double time;             /* at the start of the substep, s */
     double dt;               /* of this substep, s; 0 in init and in an object's first step of all, which moves nothing:
-                                in it forces and pressures act for half of the substep that follows at once */
+                                in it forces and pressures act for half of the substep that follows at once. An
+                                object that a stage sees together with others that have moved has no such step */
     double dt_next;          /* of the next one, s; promised, it may come out shorter where speeds jump; 0 in init */
     double dt_kick;          /* over which accelerations, pressures and viscosity change velocities, s: from the moment
                                 these belong to, half a substep ahead of positions, to the middle of the next one.
                                 A force reads the point attribute `v` and adds what it changes to `dv`, which
-                                is zero before the first force of a substep; the solver overwrites `v` */
+                                is zero before the first force of a substep; the solver overwrites `v`. Of a call
+                                that sees several objects: the longest of theirs, item_kick() tells each one's */
     double frame_left;       /* from `time` to the end of the frame, s */
     double fps;
     double cfl;              /* voxels a substep may cross */
@@ -417,6 +436,10 @@ struct mns_context_t {
     /* [any] A number for stats.jsonl, under its key there ("volume", "momentum", "max_divergence" ...),
        of the object where there is one. */
     void (*measure)(mns_context_t *ctx, const char *key, uint32_t count, const double *values);
+    /* [any] The same of the object that an item is of, in a call that sees several; of an item that is of no object
+       it is measure(). */
+    void (*measure_item)(mns_context_t *ctx, uint32_t port, uint32_t item, const char *key, uint32_t count,
+                         const double *values);
     /* [any] */
     void (*solved)(mns_context_t *ctx, const mns_solve_t *solve);
 
@@ -424,6 +447,10 @@ struct mns_context_t {
     uint32_t (*items)(mns_context_t *ctx, uint32_t port);
     /* [owner] Name of the object or node an item comes from. */
     const char *(*item_name)(mns_context_t *ctx, uint32_t port, uint32_t item);
+    /* [owner] dt_kick of the object that an item is of, s. It is another than ctx->dt_kick where objects of one call
+       began at different times: the velocities of one that has not moved yet are not ahead of its positions. Of an
+       item that is of no object: ctx->dt_kick. 0 in init and suggest_dt. */
+    double (*item_kick)(mns_context_t *ctx, uint32_t port, uint32_t item);
     /* [owner] The data at a port as it was when the call began (or as this call last shaped or edited it).
        NULL where the item has none. */
     const mns_grid_t *(*grid)(mns_context_t *ctx, uint32_t port, uint32_t item);
@@ -443,7 +470,8 @@ struct mns_context_t {
     const mns_array_t *(*edit_array)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_array_t *shape);
     /* [owner] Moves the grid at a port: a new index_to_world, row-major; values and stamps stay. */
     mns_status_t (*place_grid)(mns_context_t *ctx, uint32_t port, uint32_t item, const double *index_to_world);
-    /* [owner] Takes away what is at a port that this stage may write; nothing where nothing is. */
+    /* [owner] Takes away what is at a port that this stage may write (of ADD and MIN, see there, this node's own
+       contribution); nothing where nothing is. */
     mns_status_t (*clear)(mns_context_t *ctx, uint32_t port, uint32_t item);
 
     /* [owner] The next dt should not be longer than this, s. */

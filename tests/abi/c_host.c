@@ -74,6 +74,10 @@ static mns_status_t fail(mns_context_t *ctx, mns_status_t status, int32_t port, 
 }
 
 static void measure(mns_context_t *ctx, const char *key, uint32_t count, const double *values) { (void)ctx; (void)key; (void)count; (void)values; }
+static void measure_item(mns_context_t *ctx, uint32_t port, uint32_t item, const char *key, uint32_t count, const double *values) {
+    (void)port; (void)item;
+    measure(ctx, key, count, values);
+}
 
 static void solved(mns_context_t *ctx, const mns_solve_t *solve) { (void)ctx; printf("iterations %u\n", (unsigned)solve->iterations); }
 
@@ -83,6 +87,7 @@ static uint32_t items(mns_context_t *ctx, uint32_t port) {
 }
 
 static const char *item_name(mns_context_t *ctx, uint32_t port, uint32_t item) { (void)ctx; (void)port; (void)item; return "water"; }
+static double item_kick(mns_context_t *ctx, uint32_t port, uint32_t item) { (void)port; (void)item; return ctx->dt_kick; }
 
 static const mns_grid_t *grid(mns_context_t *ctx, uint32_t port, uint32_t item) {
     datum *d = at(ctx, port, item);
@@ -238,8 +243,8 @@ static mns_context_t context(host *h, const char *name, double dt, const mns_val
     mns_context_t ctx = {.size = sizeof ctx, .stage = -1, .threads = 2, .host = h, .node = name, .object = "water",
                          .dt = dt, .dt_next = dt, .dt_kick = 1.5 * dt, .frame_left = dt, .fps = 1.0 / dt, .cfl = 2.0, .frame = 1,
                          .param_count = h->node->param_count, .params = params,
-                         .progress = progress, .log = say, .fail = fail, .measure = measure, .solved = solved,
-                         .items = items, .item_name = item_name, .grid = grid, .geometry = geometry, .table = table,
+                         .progress = progress, .log = say, .fail = fail, .measure = measure, .measure_item = measure_item, .solved = solved,
+                         .items = items, .item_name = item_name, .item_kick = item_kick, .grid = grid, .geometry = geometry, .table = table,
                          .shape_grid = shape_grid, .shape_geometry = shape_geometry, .shape_table = shape_table,
                          .edit_grid = edit_grid, .edit_attribute = edit_attribute, .edit_array = edit_array,
                          .place_grid = place_grid,

@@ -91,10 +91,17 @@ fn named_numbers_agree() {
     }
     names.push(("MNS_WRITE".into(), i64::from(abi::Access::WRITE.0)));
     names.push(("MNS_READ_WRITE".into(), i64::from(abi::Access::READ_WRITE.0)));
+    for (name, rank) in [
+        ("MNS_RANK_SOLID", abi::Node::RANK_SOLID),
+        ("MNS_RANK_CLOTH", abi::Node::RANK_CLOTH),
+        ("MNS_RANK_LIQUID", abi::Node::RANK_LIQUID),
+        ("MNS_RANK_SMOKE", abi::Node::RANK_SMOKE),
+    ] {
+        names.push((name.into(), i64::from(rank)));
+    }
     for (name, bits) in [
         ("MNS_ACCEPTS_SOURCES", abi::flags::ACCEPTS_SOURCES),
         ("MNS_IS_SOURCE", abi::flags::IS_SOURCE),
-        ("MNS_MOVES_FIRST", abi::flags::MOVES_FIRST),
         ("MNS_RESULT", abi::flags::RESULT),
         ("MNS_MOVABLE", abi::flags::MOVABLE),
         ("MNS_HARD_MIN", abi::flags::HARD_MIN),
@@ -103,6 +110,7 @@ fn named_numbers_agree() {
         ("MNS_ABI_MAJOR", abi::ABI_MAJOR),
         ("MNS_ABI_MINOR", abi::ABI_MINOR),
         ("MNS_ROLE_SELF", abi::Step::SELF),
+        ("MNS_ROLE_ANY", abi::Role::ANY),
         ("MNS_STAGES", abi::Port::STAGES as u32),
         ("MNS_LEAF_SIZE", abi::LEAF_SIZE as u32),
         ("MNS_COMPONENTS_MAX", abi::COMPONENTS_MAX as u32),

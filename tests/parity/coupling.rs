@@ -1,7 +1,7 @@
 //! A coupling from a plugin in C, with two solves and a transport between them, through the program.
 
 use super::resume::interrupted;
-use meniscus_tests::{assert_same_files, c, shot::Shot};
+use meniscus_tests::{assert_same_files, c, meniscus, shot::Shot};
 use serde_json::{Value, json};
 
 /// Enough frames that a kill after a tenth of them comes in the middle.
@@ -60,4 +60,29 @@ fn two_solves_with_a_transport_between_survive_a_kill() {
             assert!(record["stages"][stage].is_number(), "{stage} did not run: {record}");
         }
     }
+}
+
+/// Gravity says how strong it is only to objects that keep a table for it, but moves all.
+#[test]
+fn gravity_leaves_nothing_with_a_medium_that_does_not_ask() {
+    let shot = Shot::new(&json!({
+        "format": "meniscus.graph/1", "fps": 10, "frames": [1, 2],
+        "nodes": [
+            { "name": "cube", "type": "box" },
+            { "name": "water", "type": "liquid_object", "inputs": ["cube"], "params": { "particle_separation": 0.25 } },
+            { "name": "thing", "type": "test.hard" },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "gravity"] },
+            { "name": "metal", "type": "test.hard_solver", "inputs": ["thing", "gravity"] },
+        ]
+    }));
+    c::plugin("host/tests/c_plugins/shares.c", &[], &shot.plugins());
+    shot.cook(&[]);
+    let saved = shot.out().join("checkpoints/checkpoint.0002.mns");
+    let told = meniscus(&["inspect"]).arg(saved).output().expect("meniscus runs").stdout;
+    let told = String::from_utf8(told).expect("text");
+    let (water, thing) = told.split_once("\nthing: ").unwrap_or_else(|| panic!("no thing in {told}"));
+    assert!(water.contains("forces"), "{told}");
+    assert!(thing.contains("dots") && !thing.contains("forces"), "{told}");
+    assert!(thing.contains("dv"), "gravity does not move it: {told}");
 }

@@ -13,7 +13,12 @@ type Module = Vec<String>;
 
 /// Arrows that may close a ring: crate, from, to, and why.
 const ARGUED: [[&str; 4]; 6] = [
-    ["host", "process/board", "process/held", "the watch that notices a worker looks at its limits, too"],
+    [
+        "host",
+        "process/board/calls",
+        "process/held",
+        "whoever notes a call's end looks what it left open, and says so",
+    ],
     ["host", "loader/open", "loader/scan", "what is opened here is named as the scan named it"],
     // To be untied: what a block of bodies is, and what the sweeps do with it, stand in one file.
     ["kernels", "multigrid/body", "conjugate_gradients/operator", "a body is made of the operator's term"],

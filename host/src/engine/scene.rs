@@ -24,7 +24,7 @@ impl Simulation<'_> {
                 let mut object = object.clone();
                 for (name, port) in &mut object.ports {
                     let slot = Slot { holder: Holder::Object(i), port: name.clone() };
-                    port.shown = self.faces.shown.get(&slot).copied().unwrap_or_default();
+                    port.shown = self.declared.shown.get(&slot).copied().unwrap_or_default();
                 }
                 scene.objects.push(object);
             }

@@ -1,7 +1,7 @@
 //! A simulation: a planned network, its instances and its state.
 
 use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
-use super::plan::{Call, Faces, Plan, check, contract};
+use super::plan::{Call, Declared, Plan, check, contract};
 use super::span::span;
 use super::state::{Clock, Holder, Slot, State};
 use super::stats::Gathering;
@@ -70,7 +70,7 @@ fn check_devices(network: &Network, device: Device) -> Result<(), Problems> {
 pub struct Simulation<'a> {
     pub(super) network: &'a Network,
     pub(super) plan: Plan,
-    pub(super) faces: Faces,
+    pub(super) declared: Declared,
     pub(super) state: State,
     pub(super) evaluator: Evaluator,
     /// A substep is being taken; the clock shows the frame that it works towards.
@@ -98,11 +98,11 @@ impl<'a> Simulation<'a> {
         let plan = Plan::new(network)?;
         check(network, &plan)?;
         check_devices(network, manner.device)?;
-        let faces = Faces::of(network, &plan);
+        let declared = Declared::of(network, &plan);
         let mut simulation = Self {
             network,
             plan,
-            faces,
+            declared,
             state: State::new(network.settings.frames.0),
             evaluator: Evaluator::new(network, folder),
             stepping: false,
@@ -253,12 +253,15 @@ impl<'a> Simulation<'a> {
         ports.iter().map(kept).collect()
     }
 
-    /// The simulated data that a port refers to now, of objects that exist at this time.
+    /// The simulated data that a port refers to now, of objects that exist and members that run at this time.
     fn slots(&self, call: &Call, port: &PortSpec) -> Vec<Item> {
         let slots = self.plan.slots(self.network, call.node, call.object, port);
         let there = |s: &Slot| !port.is_every_movable() || self.state.get(s).is_some();
-        let alive =
-            |s: &Slot| matches!(s.holder, Holder::Node(_)) || self.state.holders.contains_key(&s.holder);
+        let exists = |o: &usize| self.state.holders.contains_key(&Holder::Object(*o));
+        let alive = |s: &Slot| match s.holder {
+            Holder::Object(o) => exists(&o),
+            Holder::Node(n) => n == call.node || (self.runs(n) && self.plan.solved_by(n).iter().any(exists)),
+        };
         let item = |slot: Slot| {
             let (Holder::Object(i) | Holder::Node(i)) = slot.holder;
             let name = CString::new(self.network.nodes[i].name.as_str()).unwrap_or_default();
@@ -309,13 +312,13 @@ impl<'a> Simulation<'a> {
             &mut self.state,
             writes,
             ports,
-            call.node,
+            &bound.name,
             call.stage,
-            &mut gathering.writers,
+            &mut gathering.contributions,
             self.manner.threads,
         )
         .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
-        gathering.noted(request.object, measures, solves, wish);
+        gathering.noted(measures, solves, wish);
         Ok(Ran::Done)
     }
 
@@ -376,16 +379,14 @@ impl<'a> Simulation<'a> {
     /// Makes the objects that begin at the clock's frame, and removes those that ended. Forces, solvers and couplings are
     /// initialised for the new ones when all of them exist.
     pub(super) fn begin_and_end_objects(&mut self, gathering: &mut Gathering) -> Result<(), Stop> {
+        self.end_objects();
         let frame = self.state.clock.frame;
-        let shot = self.network.settings.frames;
         let mut begun = Vec::new();
         for object in self.plan.objects.clone() {
             let bound = &self.network.nodes[object];
-            let (start, end) = span(bound, shot);
+            let (start, end) = span(bound, self.network.settings.frames);
             let holder = Holder::Object(object);
-            if frame > end {
-                self.state.holders.remove(&holder);
-            } else if frame == start && !self.state.holders.contains_key(&holder) {
+            if frame == start && frame <= end && !self.state.holders.contains_key(&holder) {
                 self.state.holders.insert(holder, Object::new(&bound.name, &bound.node_type.id));
                 begun.push(object);
                 if contract(bound).implements(Stage::Init) {
@@ -395,12 +396,21 @@ impl<'a> Simulation<'a> {
             }
         }
         for call in self.plan.meetings(self.network, &begun) {
-            let (start, end) = span(&self.network.nodes[call.node], shot);
-            if (start..=end).contains(&frame) {
+            if self.runs(call.node) {
                 self.init(&call, gathering)?;
             }
         }
         Ok(())
+    }
+
+    /// Removes the objects whose last frame the clock has left: nobody sees them in a substep that leads beyond it.
+    pub(super) fn end_objects(&mut self) {
+        let frame = self.state.clock.frame;
+        for &object in &self.plan.objects {
+            if frame > span(&self.network.nodes[object], self.network.settings.frames).1 {
+                self.state.holders.remove(&Holder::Object(object));
+            }
+        }
     }
 
     fn init(&mut self, call: &Call, gathering: &mut Gathering) -> Result<(), Stop> {

@@ -63,6 +63,15 @@ impl State {
         self.holders.get(&slot.holder)?.ports.get(&slot.port).map(|p| &p.data)
     }
 
+    /// Time, s, over which forces and pressures act on an object in a substep: from the time that its velocities belong
+    /// to, to the middle of the next substep. This is a leapfrog scheme: an object's velocities belong to the middle of
+    /// the substep in which they will move it (for a new object, to its first moment). So a step length that follows the
+    /// speed adds no energy.
+    pub fn kick(&self, object: Holder, dt: f64, dt_next: f64) -> Option<f64> {
+        let Holder::Object(_) = object else { return None };
+        Some(dt + 0.5 * dt_next - self.holders.get(&object)?.lead)
+    }
+
     /// Drops the scratch of the last substep.
     pub fn drop_scratch(&mut self) {
         for object in self.holders.values_mut() {

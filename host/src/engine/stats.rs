@@ -1,6 +1,6 @@
 //! Statistics of a substep: one line of `stats.jsonl`. SI units; keys that do not apply are omitted.
 
-use super::call::{Solve, Timing};
+use super::call::{Contributions, Measured, Solve, Timing};
 use super::state::{Holder, Slot, State};
 use crate::data::{Data, Element, Geometry, Object, Owner};
 use crate::graph::Network;
@@ -95,8 +95,8 @@ fn as_map<S: Serializer, V: serde::Serialize>(
 /// Statistics collected while a substep runs.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
-    /// The writers of each port, for merging.
-    pub(super) writers: BTreeMap<Slot, usize>,
+    /// What nodes contributed to ports that several share.
+    pub(super) contributions: Contributions,
     /// Longest next substep asked for, s.
     pub(super) wish: Option<f64>,
     stages: Vec<(String, f64)>,
@@ -116,27 +116,20 @@ impl Gathering {
     }
 
     /// Takes the messages and measures of a call.
-    pub(super) fn noted(
-        &mut self,
-        object: Option<&str>,
-        measures: Vec<(String, Vec<f64>)>,
-        solves: Vec<Solve>,
-        wish: Option<f64>,
-    ) {
+    pub(super) fn noted(&mut self, measures: Vec<Measured>, solves: Vec<Solve>, wish: Option<f64>) {
         self.solves.extend(solves);
         if let Some(w) = wish {
             self.wish = Some(self.wish.map_or(w, |x| x.min(w)));
         }
-        for (key, values) in
-            measures.into_iter().filter(|m| !m.0.is_empty() && m.1.iter().all(|x| x.is_finite()))
-        {
+        let is_sound = |m: &Measured| !m.key.is_empty() && m.values.iter().all(|x| x.is_finite());
+        for Measured { object, key, values } in measures.into_iter().filter(is_sound) {
             match (key.as_str(), object) {
                 ("cfl" | "max_divergence", _) => {
                     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     let slot = self.whole.entry(key).or_insert_with(|| vec![largest]);
                     slot.iter_mut().for_each(|x| *x = x.max(largest));
                 }
-                (_, Some(object)) => drop(self.objects.entry(object.into()).or_default().insert(key, values)),
+                (_, Some(object)) => drop(self.objects.entry(object).or_default().insert(key, values)),
                 (_, None) => drop(self.whole.insert(key, values)),
             }
         }
@@ -151,7 +144,7 @@ impl Gathering {
         timing: &Timing,
         seconds: f64,
     ) -> SubstepStats {
-        let lists = lists(reports, state);
+        let lists = lists(network, reports, state);
         let one = |key: &str| self.whole.get(key).and_then(|v| v.first()).copied();
         let taken = |key: &str| STATS_KEYS.contains(&key) || lists.contains_key(key);
         let rest = self.whole.iter().filter(|(k, _)| !taken(k));
@@ -192,10 +185,11 @@ fn measure(key: &str, values: &[f64]) -> Measure {
 }
 
 /// The points that nodes report, by key.
-fn lists(reports: &BTreeMap<Slot, Report>, state: &State) -> BTreeMap<String, Vec<Entry>> {
+fn lists(network: &Network, reports: &BTreeMap<Slot, Report>, state: &State) -> BTreeMap<String, Vec<Entry>> {
     let mut lists: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for (slot, report) in reports {
-        let object = state.holders.get(&slot.holder).map_or("", |o| o.name.as_str());
+        let (Holder::Object(i) | Holder::Node(i)) = slot.holder;
+        let object = network.nodes[i].name.as_str();
         if let Some(Data::Geometry(g)) = state.get(slot) {
             let entries = (0..g.points).map(|i| entry(g, report, object, i));
             lists.entry(report.key.clone()).or_default().extend(entries);
@@ -255,10 +249,14 @@ mod tests {
     #[test]
     fn measures_land_where_they_belong() {
         let mut g = Gathering::default();
-        let measures =
-            vec![("cfl".into(), vec![1.5]), ("volume".into(), vec![2.0]), ("mass".into(), vec![f64::NAN])];
-        g.noted(Some("water"), measures, vec![], None);
-        g.noted(None, vec![("cfl".into(), vec![1.0])], vec![], Some(0.1));
+        let measured = |object: Option<&str>, key: &str, value: f64| Measured {
+            object: object.map(Into::into),
+            key: key.into(),
+            values: vec![value],
+        };
+        let of_water = [("cfl", 1.5), ("volume", 2.0), ("mass", f64::NAN)];
+        g.noted(of_water.map(|(key, value)| measured(Some("water"), key, value)).into(), vec![], None);
+        g.noted(vec![measured(None, "cfl", 1.0)], vec![], Some(0.1));
         assert_eq!(g.whole["cfl"], [1.5]);
         assert_eq!(g.objects["water"].len(), 1);
         assert_eq!(g.wish, Some(0.1));

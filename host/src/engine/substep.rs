@@ -32,6 +32,7 @@ impl Simulation<'_> {
         let undone = self.state.clone();
         if self.state.clock.substep == 0 {
             self.state.clock.frame += 1;
+            self.end_objects();
         }
         self.stepping = true;
         let mut result = self.step_through();
@@ -61,7 +62,7 @@ impl Simulation<'_> {
         let timing = self.timing(next.dt, next.dt_next);
         let stats = gathering.finish(
             self.network,
-            &self.faces.reports,
+            &self.declared.reports,
             &self.state,
             &timing,
             started.elapsed().as_secs_f64(),
@@ -77,10 +78,11 @@ impl Simulation<'_> {
         Ok((stats, next.last))
     }
 
-    /// True when the substep being taken lies between the node's first and last frame.
+    /// True when the substep being taken lies between the node's first and last frame; between substeps, when the frame
+    /// does.
     pub(super) fn runs(&self, node: usize) -> bool {
         let (start, end) = span(&self.network.nodes[node], self.network.settings.frames);
-        (start + 1..=end).contains(&self.state.clock.frame)
+        (start + i32::from(self.stepping)..=end).contains(&self.state.clock.frame)
     }
 
     /// Takes a substep. Objects that have not moved yet first get their velocities half a substep ahead: in a substep
@@ -97,11 +99,11 @@ impl Simulation<'_> {
         self.take(next, |_| true)
     }
 
-    /// Objects before their first substep, unless their solver also solves objects that have taken theirs.
+    /// Objects before their first substep, unless a stage also sees objects that have taken theirs.
     fn begun(&self) -> BTreeSet<usize> {
         let lead = |o: usize| self.state.holders.get(&Holder::Object(o)).map(|object| object.lead);
         let alone = |o: usize| {
-            let mut beside = self.plan.calls.iter().map(|c| self.plan.solved_by(c.node));
+            let mut beside = self.plan.calls.iter().map(|c| self.plan.objects_of(c));
             beside.all(|all| !all.contains(&o) || all.iter().all(|&o| lead(o).is_none_or(|lead| lead == 0.0)))
         };
         let called: BTreeSet<usize> = self.plan.calls.iter().flat_map(|c| self.plan.objects_of(c)).collect();
@@ -135,14 +137,11 @@ impl Simulation<'_> {
         Ok(Attempt::Done(gathering))
     }
 
-    /// Time, s, over which forces and pressures act in a substep: from the time that the velocities of a call's objects
-    /// belong to, to the middle of the next substep. This is a leapfrog scheme: an object's velocities belong to the
-    /// middle of the substep in which they will move it (for a new object, to its first moment). So a step length that
-    /// follows the speed adds no energy.
+    /// The kick of a call, s: the longest of its objects'.
     fn kick(&self, call: &Call, next: &Pace) -> f64 {
-        let objects = self.plan.objects_of(call);
-        let leads = objects.iter().filter_map(|&o| Some(self.state.holders.get(&Holder::Object(o))?.lead));
-        next.dt + 0.5 * next.dt_next - leads.reduce(f64::min).unwrap_or(0.0)
+        let objects = self.plan.objects_of(call).into_iter().map(Holder::Object);
+        let kicks = objects.filter_map(|o| self.state.kick(o, next.dt, next.dt_next));
+        kicks.reduce(f64::max).unwrap_or(next.dt + 0.5 * next.dt_next)
     }
 
     /// A shorter substep after `call` rejected one.

@@ -106,6 +106,8 @@ pub enum PortOwner {
     Participant(usize),
     /// Data kept for the node itself.
     Node,
+    /// What a coupling's participants (of one role, or of all) keep for themselves.
+    Member(Option<usize>),
 }
 
 /// What a stage does with a port.
@@ -226,6 +228,8 @@ pub struct Role {
     pub min_count: usize,
     /// Most participants; `None` for any number.
     pub max_count: Option<usize>,
+    /// Most objects that they solve between them; `None` for any number.
+    pub max_objects: Option<usize>,
 }
 
 /// An entry of a coupling's schedule: a stage of every participant of a role, or (`None`) of the coupling.
@@ -260,8 +264,8 @@ pub struct Contract {
     pub accepts_sources: bool,
     /// It adds or removes mass.
     pub is_source: bool,
-    /// What it solves are solids, which move first.
-    pub moves_first: bool,
+    /// Solvers of lower rank step first.
+    pub rank: i32,
     /// It does not run without a GPU.
     pub needs_gpu: bool,
     /// What its objects cost while a substep runs.

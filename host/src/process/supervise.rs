@@ -63,7 +63,7 @@ pub(crate) fn watched(tell: fn(&str), explain: impl FnOnce(&End) -> u8, work: im
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::super::board::{Sheet, board, unshare, use_inherited};
+    use super::super::board::{SharedBoard, board, unshare, use_inherited};
     use super::super::news::{News, Told};
     use super::super::overheard::Overheard;
     use super::super::{early, held, limits, shield, voice};
@@ -188,7 +188,7 @@ mod linux {
         fn begin(tell: fn(&str), before: Vec<i32>) -> Result<Option<Self>, How> {
             let refused =
                 |e: std::io::Error| if limits::is_refusal(&e) { Err(How::Crowded) } else { Ok(None) };
-            let Some(sheet) = Sheet::share() else { return Ok(None) };
+            let Some(sheet) = SharedBoard::share() else { return Ok(None) };
             let Some(news) = News::listen() else { return Ok(None) };
             let (overheard, mouth) = match Overheard::listen(tell) {
                 Ok(both) => both,

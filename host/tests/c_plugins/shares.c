@@ -48,6 +48,8 @@ static const mns_role_t any_roles[] = {{.size = sizeof(mns_role_t), .name = "res
                                        {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft"}};
 static const mns_role_t few[] = {{.size = sizeof(mns_role_t), .name = "rest"},
                                  {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft", .max_count = 1}};
+static const mns_role_t lone[] = {{.size = sizeof(mns_role_t), .name = "rest", .max_count = 2},
+                                  {.size = sizeof(mns_role_t), .name = "soft", .medium = "soft", .max_objects = 1}};
 
 /* ---- A force on whatever moves ------------------------------------------------------------------------- */
 
@@ -76,7 +78,7 @@ static const mns_node_t nodes[] = {
     NODE("test.hard", MNS_NODE_OBJECT, object_ports, 2, OF_GRAIN, .medium = "hard", .stages = MNS_BIT(MNS_INIT)),
     NODE("test.soft_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS),
     NODE("test.hard_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "hard", .stages = ALL, TAKES_OBJECTS,
-         .flags = MNS_MOVES_FIRST),
+         .rank = MNS_RANK_SOLID),
     NODE("test.inner", MNS_NODE_COUPLING, inner_ports, 1, .roles = inner_roles, .role_count = 1, .stages = ALL, TAKES_SOLVERS),
     NODE("test.outer", MNS_NODE_COUPLING, outer_ports, 2, .roles = outer_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.even", MNS_NODE_COUPLING, outer_ports, 2, .roles = outer_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
@@ -86,6 +88,11 @@ static const mns_node_t nodes[] = {
     NODE("test.deaf", MNS_NODE_COUPLING, NULL, 0, .roles = inner_roles, .role_count = 1, .stages = MNS_BIT(MNS_SOLVE),
          .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
     NODE("test.few", MNS_NODE_COUPLING, outer_ports, 2, .roles = few, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
+    NODE("test.lone", MNS_NODE_COUPLING, outer_ports, 2, .roles = lone, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
+    NODE("test.thin_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS,
+         .rank = MNS_RANK_CLOTH),
+    NODE("test.smoke_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS,
+         .rank = MNS_RANK_SMOKE),
     NODE("test.mixed", MNS_NODE_SOLVER, mixed_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
     NODE("test.forgetful", MNS_NODE_SOLVER, fog_ports, 1, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
     NODE("test.needy", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS,

@@ -218,7 +218,7 @@ impl Port {
         self
     }
 
-    /// Of which role's participants.
+    /// Of which role's participants or members; [`Role::ANY`] for all members.
     pub const fn role(mut self, role: u32) -> Self {
         self.role = role;
         self
@@ -313,17 +313,23 @@ impl Port {
 }
 
 impl Role {
-    /// A part played by participants of a medium.
+    /// A part played by participants of a medium, between `min_count` and `max_count` (0: any number) of them.
     pub const fn new(name: Text, medium: Text, min_count: u32, max_count: u32, help: Text) -> Self {
         Self {
             size: <Self as Growable>::SIZE,
             min_count,
             max_count,
-            reserved: 0,
+            max_objects: 0,
             name: name.as_ptr(),
             medium: medium.as_ptr(),
             help: help.as_ptr(),
         }
+    }
+
+    /// With so many objects at most.
+    pub const fn max_objects(mut self, most: u32) -> Self {
+        self.max_objects = most;
+        self
     }
 }
 
@@ -350,7 +356,7 @@ impl Node {
             param_count: 0,
             role_count: 0,
             step_count: 0,
-            reserved: 0,
+            rank: Self::RANK_LIQUID,
             ports: null(),
             params: null(),
             roles: null(),
@@ -411,6 +417,12 @@ impl Node {
     /// [`flags`]
     pub const fn flags(mut self, flags: u32) -> Self {
         self.flags = flags;
+        self
+    }
+
+    /// Solver: when it steps among others, the lowest first.
+    pub const fn rank(mut self, rank: i32) -> Self {
+        self.rank = rank;
         self
     }
 

@@ -71,7 +71,7 @@ pub struct Context {
     pub dt: f64,
     /// Of the next one, s.
     pub dt_next: f64,
-    /// Over which accelerations, pressures and viscosity change velocities, s.
+    /// Over which accelerations, pressures and viscosity change velocities, s; of several objects the longest.
     pub dt_kick: f64,
     /// From `time` to the end of the frame, s.
     pub frame_left: f64,
@@ -100,12 +100,25 @@ pub struct Context {
     /// `[any]` A number for stats.jsonl.
     pub measure:
         Option<unsafe extern "C" fn(ctx: *mut Context, key: *const c_char, count: u32, values: *const f64)>,
+    /// `[any]` A number for stats.jsonl, of the object that an item is of.
+    pub measure_item: Option<
+        unsafe extern "C" fn(
+            ctx: *mut Context,
+            port: u32,
+            item: u32,
+            key: *const c_char,
+            count: u32,
+            values: *const f64,
+        ),
+    >,
     /// `[any]` A linear solve for stats.jsonl.
     pub solved: Option<unsafe extern "C" fn(ctx: *mut Context, solve: *const Solve)>,
     /// `[owner]` Items at a port.
     pub items: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32) -> u32>,
     /// `[owner]` Name of the object or node an item comes from.
     pub item_name: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const c_char>,
+    /// `[owner]` `dt_kick` of the object that an item is of, s.
+    pub item_kick: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> f64>,
     /// `[owner]` The grid at a port.
     pub grid: Option<unsafe extern "C" fn(ctx: *mut Context, port: u32, item: u32) -> *const Grid>,
     /// `[owner]` The geometry at a port.

@@ -74,7 +74,7 @@ pub struct Port {
     pub unit: *const c_char,
     /// Whose data it is.
     pub owner: Owner,
-    /// Of participants: entry of the node's roles.
+    /// Of participants and members: entry of the node's roles; of members, [`Role::ANY`] for all of them.
     pub role: u32,
     /// Grids: where values sit.
     pub sampling: Sampling,
@@ -123,14 +123,19 @@ pub struct Role {
     pub min_count: u32,
     /// Most participants, 0: any number.
     pub max_count: u32,
-    /// 0
-    pub reserved: u32,
+    /// Most objects that they solve between them, 0: any number.
+    pub max_objects: u32,
     /// "liquid"
     pub name: *const c_char,
     /// The participants' medium, null: any.
     pub medium: *const c_char,
     /// A sentence.
     pub help: *const c_char,
+}
+
+impl Role {
+    /// Of ports of members: all roles.
+    pub const ANY: u32 = u32::MAX;
 }
 
 /// An entry of a coupling's schedule.
@@ -192,8 +197,8 @@ pub struct Node {
     pub role_count: u32,
     /// Length of `steps`; 0: predict all roles, solve, correct all roles.
     pub step_count: u32,
-    /// 0
-    pub reserved: u32,
+    /// Solver: lower ones step first, see [`Node::RANK_SOLID`].
+    pub rank: i32,
     /// Its ports.
     pub ports: *const Port,
     /// Its parameters.
@@ -213,6 +218,15 @@ pub struct Node {
 }
 
 impl Node {
+    /// Rank of solvers of solids, which others meet where they are going.
+    pub const RANK_SOLID: i32 = -200;
+    /// Rank of solvers of cloth and other thin solids.
+    pub const RANK_CLOTH: i32 = -100;
+    /// Rank of solvers of liquids, and of those that say nothing.
+    pub const RANK_LIQUID: i32 = 0;
+    /// Rank of solvers of smoke.
+    pub const RANK_SMOKE: i32 = 100;
+
     /// Whether `run` implements a stage.
     pub fn implements(&self, stage: Stage) -> bool {
         (0..32).contains(&stage.0) && self.stages & (1 << stage.0) != 0

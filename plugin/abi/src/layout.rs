@@ -93,10 +93,10 @@ layouts! {
         default_number range flags menu_count menu means reserved }
     "mns_port_t" Port { size carries name help unit owner role sampling element components lifetime merge
         required access grid_class drawn flags reserved report }
-    "mns_role_t" Role { size min_count max_count reserved name medium help }
+    "mns_role_t" Role { size min_count max_count max_objects name medium help }
     "mns_step_t" Step { role stage }
     "mns_node_t" Node { size version id label help medium houdini_name cites kind stages accepts min_inputs
-        max_inputs gpu flags port_count param_count role_count step_count reserved ports params roles steps
+        max_inputs gpu flags port_count param_count role_count step_count rank ports params roles steps
         particle_bytes voxel_bytes particle_seconds voxel_seconds }
     "mns_tile_t" Tile { origin edge }
     "mns_grid_t" Grid { size element components sampling topology_id value_id leaf_count origins tile_count
@@ -110,7 +110,7 @@ layouts! {
     "mns_value_t" Value { number text }
     "mns_solve_t" Solve { size iterations name device unknowns residual seconds }
     "mns_context_t" Context { size stage step threads host node object time dt dt_next dt_kick frame_left fps cfl
-        frame substep param_count reserved params progress log fail measure solved items item_name grid
+        frame substep param_count reserved params progress log fail measure measure_item solved items item_name item_kick grid
         geometry table shape_grid shape_geometry shape_table edit_grid edit_attribute edit_array place_grid clear
         suggest_dt reject_dt extension }
     "mns_plugin_t" Plugin { size abi_major abi_minor node_count layout_hash name version vendor nodes create

@@ -132,6 +132,8 @@ names! {
         NODE = 4,
         /// All objects that a solver solves.
         SOLVED = 5,
+        /// What a coupling's participants of one role keep for themselves.
+        MEMBER = 6,
     }
 }
 
@@ -361,8 +363,6 @@ pub mod flags {
     pub const ACCEPTS_SOURCES: u32 = 1;
     /// Force: adds or removes mass.
     pub const IS_SOURCE: u32 = 2;
-    /// Solver: what it solves are solids.
-    pub const MOVES_FIRST: u32 = 4;
 
     /// Port: caches write it unless their user names something else.
     pub const RESULT: u32 = 1;

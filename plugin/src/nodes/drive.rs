@@ -28,8 +28,12 @@ impl Drive {
     }
 }
 
-/// A force that is about to act adds what it will give at most, m/s², to what others have said.
+/// A force that is about to act adds what it will give at most, m/s², to what others have said. An object that has made
+/// no table for it does not want to know.
 pub(super) fn announce_acceleration(call: &mut Call, port: u32, acceleration: f64) -> Result<(), Failure> {
+    if call.table(port, 0).is_none() {
+        return Ok(());
+    }
     let others = said(call, port, "acceleration").unwrap_or(0.0);
     let speed = Drive::read(call, port).speed;
     Drive { acceleration: others + acceleration, speed }.write(call, port)

@@ -27,6 +27,7 @@ const PORTS: &[Port] = &[
         )
         .on(Stage::INIT, Access::READ),
     ports::vel(Owner::OBJECT).on(Stage::INIT, WRITE),
+    ports::forces(Owner::OBJECT).on(Stage::INIT, WRITE),
 ];
 const STATE: StatePorts = StatePorts::of(PORTS);
 const FILL: u32 = port!(PORTS, fill);
@@ -169,6 +170,8 @@ impl Instance for LiquidObject {
             density,
             vec![Field::faces(port!(PORTS, vel), &held.liquid.velocity)],
         )?;
+        // Forces say here what they are about to do.
+        call.shape_table(port!(PORTS, forces), 0)?;
         Ok(Outcome::Done)
     }
 

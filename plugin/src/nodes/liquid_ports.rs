@@ -191,7 +191,7 @@ pub const fn liquid(owner: Owner) -> Port {
 /// How strongly forces pull.
 pub const fn forces(owner: Owner) -> Port {
     Port::table(owner, c"forces")
-        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave. A force or source that adds its own in init makes the first substep short enough.")
+        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave. A force or source that adds its own in init makes the first substep short enough; it does so if the object made this table in its init.")
 }
 
 /// Faces that sources drive.

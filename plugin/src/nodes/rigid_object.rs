@@ -1,6 +1,6 @@
 //! The rigid object: bodies of one mesh.
 
-use super::{body_ports, collider_ports as colliders, frames, limits, rigid_ports as ports};
+use super::{body_ports, collider_ports as colliders, frames, limits, liquid_ports, rigid_ports as ports};
 use crate::exchange::rigid::{self, Published};
 use crate::exchange::{Exchange, RigidRest, Weight};
 use glam::DVec3;
@@ -22,6 +22,7 @@ const PORTS: &[Port] = &[
     colliders::collision(Owner::OBJECT).on(Stage::INIT, WRITE),
     colliders::motion(Owner::OBJECT).on(Stage::INIT, WRITE),
     body_ports::dynamics(Owner::OBJECT).on(Stage::INIT, WRITE),
+    liquid_ports::forces(Owner::OBJECT).on(Stage::INIT, WRITE),
     Port::geometry(Owner::INPUT, c"mesh")
         .required()
         .help(c"The closed mesh of a body, in metres, and points: with points, a body at each. A point's orient turns its body; v, w give it a velocity.")
@@ -182,6 +183,8 @@ impl RigidObject {
             let free: Vec<(&Body, Velocity)> = bodies.iter().map(|body| (body, body.speed())).collect();
             rigid::write_dynamics(call, port!(PORTS, dynamics), 0, &free)?;
         }
+        // Forces say here what they are about to do.
+        call.shape_table(port!(PORTS, forces), 0)?;
         if call.is_trial() {
             return Ok(Outcome::Done);
         }

@@ -6,7 +6,7 @@ use super::{body_ports, collider_ports as colliders, frames, liquid_ports, rigid
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange, contacts};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
+use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::number::roughly;
 use meniscus_core::solid::rigid::{
     Body, Intervals, Memory, Report, Settings, Surroundings, Velocity, fly, longest_step, overlap,
@@ -88,7 +88,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
     .cites(c"Dullweber1997 Jean1999 Silcowitz2010")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::CONTRIBUTE, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
-    .flags(flags::MOVES_FIRST)
+    .rank(Node::RANK_SOLID)
     .ports(PORTS)
     .params(PARAMS);
 

@@ -147,6 +147,10 @@ fn owner(owner: PortOwner, t: &NodeType) -> String {
         PortOwner::Input => "its inputs".into(),
         PortOwner::Participant(_) => format!("the participants `{}`", role(owner, t).unwrap_or_default()),
         PortOwner::Node => "the node itself".into(),
+        PortOwner::Member(None) => "all participants themselves".into(),
+        PortOwner::Member(Some(_)) => {
+            format!("the participants `{}` themselves", role(owner, t).unwrap_or_default())
+        }
     }
 }
 
@@ -158,10 +162,11 @@ fn owner_name(owner: PortOwner) -> &'static str {
         PortOwner::Input => "input",
         PortOwner::Participant(_) => "participant",
         PortOwner::Node => "node",
+        PortOwner::Member(_) => "member",
     }
 }
 
 fn role(owner: PortOwner, t: &NodeType) -> Option<&str> {
-    let PortOwner::Participant(r) = owner else { return None };
+    let (PortOwner::Participant(r) | PortOwner::Member(Some(r))) = owner else { return None };
     t.contract.as_ref()?.roles.get(r).map(|r| r.name.as_str())
 }

@@ -2,10 +2,10 @@
 
 use super::arena::Arena;
 use super::view::{self, Reading, Writing};
-use super::{Item, Request, Solve, Source, Written, shape};
+use super::{Item, Measured, Request, Solve, Source, Written, shape};
 use crate::data::{Data, Table, next_stamp};
-use crate::engine::state::{Slot, State};
-use crate::node::PortSpec;
+use crate::engine::state::{Holder, Slot, State};
+use crate::node::{PortSpec, Stage};
 use meniscus_abi::{self as abi, Status};
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) failure: Option<(Status, String)>,
-    pub(super) measures: Vec<(String, Vec<f64>)>,
+    pub(super) measures: Vec<Measured>,
     pub(super) solves: Vec<Solve>,
 }
 
@@ -61,6 +61,22 @@ impl<'a> Bridge<'a> {
         };
         self.notes().failure.get_or_insert((status, sentence));
         status
+    }
+
+    /// Records what was measured of an object, or of the whole.
+    pub(super) fn measured(&self, object: Option<&str>, key: String, values: Vec<f64>) {
+        if !values.is_empty() {
+            self.notes().measures.push(Measured { object: object.map(Into::into), key, values });
+        }
+    }
+
+    /// The name of the object that an item is of.
+    pub(super) fn object_of(&self, port: u32, item: u32) -> Option<&str> {
+        let item = self.item(port, item)?;
+        match &item.source {
+            Source::Slot(Slot { holder: Holder::Object(_), .. }) => item.name.to_str().ok(),
+            _ => None,
+        }
     }
 
     pub(super) fn item(&self, port: u32, item: u32) -> Option<&Item> {
@@ -336,6 +352,19 @@ impl<'a> Bridge<'a> {
 
     pub(super) fn item_name(&self, port: u32, item: u32) -> *const c_char {
         self.item(port, item).map_or(std::ptr::null(), |i| i.name.as_ptr())
+    }
+
+    /// The kick of the object that an item is of, s.
+    pub(super) fn item_kick(&self, port: u32, item: u32) -> f64 {
+        let timing = &self.request.timing;
+        let of_object = match self.item(port, item).map(|i| &i.source) {
+            Some(Source::Slot(Slot { holder, .. })) => self.state.kick(*holder, timing.dt, timing.dt_next),
+            _ => None,
+        };
+        match self.request.stage {
+            None | Some(Stage::Init) => timing.dt_kick,
+            Some(_) => of_object.unwrap_or(timing.dt_kick),
+        }
     }
 }
 

@@ -15,9 +15,11 @@ pub(super) fn install(ctx: &mut Context) {
     ctx.log = Some(log);
     ctx.fail = Some(fail);
     ctx.measure = Some(measure);
+    ctx.measure_item = Some(measure_item);
     ctx.solved = Some(solved);
     ctx.items = Some(items);
     ctx.item_name = Some(item_name);
+    ctx.item_kick = Some(item_kick);
     ctx.grid = Some(grid);
     ctx.geometry = Some(geometry);
     ctx.table = Some(table);
@@ -86,14 +88,30 @@ unsafe extern "C" fn fail(ctx: *mut Context, status: Status, port: i32, sentence
 }
 
 unsafe extern "C" fn measure(ctx: *mut Context, key: *const c_char, count: u32, values: *const f64) {
+    with(ctx, (), |b| b.measured(b.request.object, text(key), measured(count, values)));
+}
+
+unsafe extern "C" fn measure_item(
+    ctx: *mut Context,
+    port: u32,
+    item: u32,
+    key: *const c_char,
+    count: u32,
+    values: *const f64,
+) {
     with(ctx, (), |b| {
-        if values.is_null() || count == 0 || count > 1000 {
-            return;
-        }
-        // SAFETY: the header asks for `count` values.
-        let values = unsafe { std::slice::from_raw_parts(values, count as usize) }.to_vec();
-        b.notes().measures.push((text(key), values));
+        let object = b.object_of(port, item).or(b.request.object);
+        b.measured(object, text(key), measured(count, values));
     });
+}
+
+/// The values that a plugin measured; none where they are more than anybody measures.
+fn measured(count: u32, values: *const f64) -> Vec<f64> {
+    if values.is_null() || count > 1000 {
+        return Vec::new();
+    }
+    // SAFETY: the header asks for `count` values.
+    unsafe { std::slice::from_raw_parts(values, count as usize) }.to_vec()
 }
 
 unsafe extern "C" fn solved(ctx: *mut Context, solve: *const abi::Solve) {
@@ -117,6 +135,10 @@ unsafe extern "C" fn items(ctx: *mut Context, port: u32) -> u32 {
 
 unsafe extern "C" fn item_name(ctx: *mut Context, port: u32, item: u32) -> *const c_char {
     with(ctx, std::ptr::null(), |b| b.item_name(port, item))
+}
+
+unsafe extern "C" fn item_kick(ctx: *mut Context, port: u32, item: u32) -> f64 {
+    with(ctx, 0.0, |b| b.item_kick(port, item))
 }
 
 unsafe extern "C" fn grid(ctx: *mut Context, port: u32, item: u32) -> *const abi::Grid {

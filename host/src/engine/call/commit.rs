@@ -1,23 +1,23 @@
 //! Takes over the writes of a call: checks shapes and finite values, merges contributions.
 
 use super::Written;
-use crate::data::{Array, Attribute, Data, Element, Geometry, Grid, LEAF_VOXELS, MAX_COMPONENTS, Object};
+use super::merge::Contributions;
+use crate::data::{Array, Attribute, Data, Element, Geometry, Grid, LEAF_VOXELS, Object};
 use crate::engine::state::{Slot, State};
 use crate::node::{Merge, PortSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Takes the writes of a node into the state. `writers` remembers which node wrote what in this substep, so that a
-/// second writer's contribution is merged by the port's rule. `threads` check that values are finite. The error is one
-/// sentence.
+/// Takes the writes of a node into the state. `contributions` remembers what each node contributed in this substep to
+/// ports that several share. `threads` check that values are finite. The error is one sentence.
 pub(in crate::engine) fn commit(
     state: &mut State,
     writes: BTreeMap<Slot, Written>,
     ports: &[PortSpec],
-    node: usize,
+    node: &str,
     stage: crate::node::Stage,
-    writers: &mut BTreeMap<Slot, usize>,
+    contributions: &mut Contributions,
     threads: u32,
 ) -> Result<(), String> {
     let made = || writes.iter().filter_map(|(slot, written)| Some((slot, written.data.as_ref()?)));
@@ -34,29 +34,23 @@ pub(in crate::engine) fn commit(
     for (slot, Written { port, data }) in writes {
         let Some(spec) = ports.get(port) else { continue };
         let holder = state.holders.entry(slot.holder).or_insert_with(|| Object::new("", ""));
+        let before = holder.ports.get(&slot.port);
+        let data = if spec.merge == Merge::Replace || spec.access(stage).reads {
+            contributions.replaced(&slot, node);
+            data
+        } else {
+            let new = if let Some(Data::Grid(g)) = data { Some(g) } else { None };
+            let there = if let Some(Data::Grid(g)) = before.map(|p| &p.data) { Some(g) } else { None };
+            let all = contributions.contributed(&slot, node, spec.merge, new, there);
+            all.map_err(|e| format!("port `{}`: {e}", slot.port))?.map(Data::Grid)
+        };
         let Some(data) = data else {
             holder.ports.remove(&slot.port);
-            writers.remove(&slot);
             continue;
-        };
-        let before = holder.ports.get(&slot.port);
-        let merges = !spec.access(stage).reads && writers.get(&slot).is_some_and(|&w| w != node);
-        let merge = |put: fn(f64, f64) -> f64, old: &Grid, new: &Grid| {
-            merged(old, new, put).map_err(|e| format!("port `{}`: {e}", slot.port))
-        };
-        let data = match (spec.merge, data, before.map(|p| &p.data)) {
-            (Merge::Add, Data::Grid(new), Some(Data::Grid(old))) if merges => {
-                Data::Grid(merge(|a, b| a + b, old, &new)?)
-            }
-            (Merge::Min, Data::Grid(new), Some(Data::Grid(old))) if merges => {
-                Data::Grid(merge(f64::min, old, &new)?)
-            }
-            (_, data, _) => data,
         };
         // A force changes what is there, and says nothing of how long it lives.
         let lifetime = before.filter(|_| spec.is_every_movable()).map_or(spec.lifetime, |p| p.lifetime);
         holder.set(&slot.port, lifetime, data);
-        writers.insert(slot, node);
     }
     Ok(())
 }
@@ -178,55 +172,6 @@ fn non_finite_geometry(g: &Geometry, old: Option<&Geometry>) -> Option<String> {
     })
 }
 
-/// Two contributions to a grid put together voxel by voxel; where one has no leaf, its background stands.
-fn merged(a: &Grid, b: &Grid, put: impl Fn(f64, f64) -> f64) -> Result<Grid, String> {
-    if (a.element, a.components(), a.sampling, a.transform)
-        != (b.element, b.components(), b.sampling, b.transform)
-    {
-        return Err("two nodes contribute grids of different types or transforms".into());
-    }
-    let mut origins: Vec<[i32; 3]> = a.origins.iter().chain(b.origins.iter()).copied().collect();
-    origins.sort_unstable();
-    origins.dedup();
-    let mut out = Grid::new(a.element, a.components(), a.sampling);
-    out.transform = a.transform;
-    out.background = std::array::from_fn(|c| put(a.background[c], b.background[c]));
-    let mut tiles = (*a.tiles).clone();
-    tiles
-        .extend(b.tiles.iter().filter(|t| !a.tiles.iter().any(|o| (o.origin, o.edge) == (t.origin, t.edge))));
-    for t in &mut tiles {
-        let value = |g: &Grid| -> [f64; MAX_COMPONENTS] { std::array::from_fn(|c| g.value(c, t.origin)) };
-        let (x, y) = (value(a), value(b));
-        t.value = std::array::from_fn(|c| put(x[c], y[c]));
-    }
-    out.shape(origins, tiles);
-    for c in 0..out.components() {
-        let values: Vec<f64> = out
-            .origins
-            .iter()
-            .flat_map(|o| {
-                (0..LEAF_VOXELS)
-                    .map(move |n| [o[0] + (n >> 6) as i32, o[1] + (n >> 3 & 7) as i32, o[2] + (n & 7) as i32])
-            })
-            .map(|ijk| put(a.value(c, ijk), b.value(c, ijk)))
-            .collect();
-        out.channels[c] = Arc::new(cast(a.element, &values));
-    }
-    Ok(out)
-}
-
-fn cast(element: Element, values: &[f64]) -> Array {
-    match element {
-        Element::F32 => Array::F32(values.iter().map(|&x| x as f32).collect()),
-        Element::F64 => Array::F64(values.to_vec()),
-        Element::I32 => Array::I32(values.iter().map(|&x| x as i32).collect()),
-        Element::I64 => Array::I64(values.iter().map(|&x| x as i64).collect()),
-        Element::U8 => Array::U8(values.iter().map(|&x| x as u8).collect()),
-        Element::U32 => Array::U32(values.iter().map(|&x| x as u32).collect()),
-        Element::U64 => Array::U64(values.iter().map(|&x| x as u64).collect()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,17 +182,6 @@ mod tests {
         g.shape(vec![origin], vec![]);
         g.channels[0] = Arc::new(Array::F32(vec![value; LEAF_VOXELS]));
         g
-    }
-
-    #[test]
-    fn contributions_are_merged_over_the_union_of_leaves() {
-        let (a, mut b) = (grid([0, 0, 0], 2.0), grid([8, 0, 0], 3.0));
-        b.background[0] = 0.5;
-        let sum = merged(&a, &b, |x, y| x + y).unwrap();
-        assert_eq!((sum.leaves(), sum.value(0, [0, 0, 0]), sum.value(0, [8, 0, 0])), (2, 2.5, 3.0));
-        assert_eq!(merged(&a, &b, f64::min).unwrap().value(0, [1, 1, 1]), 0.5);
-        b.transform[0] = 2.0;
-        assert!(merged(&a, &b, f64::min).is_err());
     }
 
     #[test]

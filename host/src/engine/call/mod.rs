@@ -10,12 +10,14 @@ mod callbacks;
 mod commit;
 mod convert;
 mod instance;
+mod merge;
 mod paranoid;
 mod shape;
 mod view;
 
 pub(super) use commit::{commit, unsound};
 pub(super) use instance::Instance;
+pub(super) use merge::Contributions;
 
 use super::state::Slot;
 use crate::data::{Data, Geometry};
@@ -139,6 +141,16 @@ pub struct Solve {
     pub seconds: f64,
 }
 
+/// What a node measured.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    /// Name of the object; `None` where it is of the whole.
+    pub(super) object: Option<String>,
+    /// Key in stats.jsonl.
+    pub(super) key: String,
+    pub(super) values: Vec<f64>,
+}
+
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
@@ -166,7 +178,7 @@ pub(super) struct Outcome {
     pub(super) reason: String,
     /// New data by slot.
     pub(super) writes: BTreeMap<Slot, Written>,
-    pub(super) measures: Vec<(String, Vec<f64>)>,
+    pub(super) measures: Vec<Measured>,
     pub(super) solves: Vec<Solve>,
     /// Longest next substep asked for, s.
     pub(super) wish: Option<f64>,

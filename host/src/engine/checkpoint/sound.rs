@@ -70,8 +70,11 @@ fn clock(clock: &Clock, settings: &Settings) -> Option<String> {
 fn declared(holder: Holder, name: &str, data: &Data, network: &Network) -> Option<String> {
     let is_meant = |port: &&PortSpec, node: usize| {
         let owner_fits = match holder {
-            Holder::Node(n) => n == node && port.owner == PortOwner::Node,
-            Holder::Object(_) => port.owner != PortOwner::Node,
+            Holder::Node(n) => match port.owner {
+                PortOwner::Node => n == node,
+                owner => matches!(owner, PortOwner::Member(_)),
+            },
+            Holder::Object(_) => !matches!(port.owner, PortOwner::Node | PortOwner::Member(_)),
         };
         port.name == name && port.lifetime == Lifetime::State && owner_fits
     };

@@ -24,22 +24,22 @@ pub(in crate::engine) fn offer(network: &Network, plan: &Plan, node: usize) -> O
 
 /// What the data of a plan is to output nodes and to statistics.
 #[derive(Clone, Debug, Default)]
-pub struct Faces {
+pub struct Declared {
     /// What data is to output nodes.
     pub shown: BTreeMap<Slot, Shown>,
     /// How points are listed.
     pub reports: BTreeMap<Slot, Report>,
 }
 
-impl Faces {
+impl Declared {
     /// As the nodes declare it.
     pub fn of(network: &Network, plan: &Plan) -> Self {
-        let mut faces = Self::default();
+        let mut declared = Self::default();
         for (slot, made) in Checker::through(network, plan).made {
-            faces.shown.insert(slot.clone(), made.shown);
-            faces.reports.extend(made.report.map(|report| (slot, report.clone())));
+            declared.shown.insert(slot.clone(), made.shown);
+            declared.reports.extend(made.report.map(|report| (slot, report.clone())));
         }
-        faces
+        declared
     }
 }
 
@@ -59,6 +59,8 @@ struct Checker<'a> {
     plan: &'a Plan,
     made: BTreeMap<Slot, Made<'a>>,
     carried: BTreeMap<Slot, (usize, Carries)>,
+    /// How nodes that make data anew put it together.
+    merged: BTreeMap<Slot, (usize, Merge)>,
     found: BTreeSet<(usize, String)>,
 }
 
@@ -70,6 +72,7 @@ impl<'a> Checker<'a> {
             plan,
             made: BTreeMap::new(),
             carried: BTreeMap::new(),
+            merged: BTreeMap::new(),
             found: BTreeSet::new(),
         };
         for &object in &plan.objects {
@@ -136,6 +139,7 @@ impl<'a> Checker<'a> {
 
     /// Notes that a call writes data, and that its writers agree about it.
     fn make(&mut self, call: &Call, place: usize, port: &'a PortSpec, slot: Slot) {
+        self.check_merged(call, port, &slot);
         let result = port.is_result.then_some((call.node, place));
         let new = Made {
             node: call.node,
@@ -159,6 +163,28 @@ impl<'a> Checker<'a> {
         if before.shown != new.shown {
             let message =
                 format!("port `{}` is for `{name}` a grid of another class, or drawn otherwise", port.name);
+            self.found.insert((call.node, message));
+        }
+    }
+
+    /// Refuses nodes that make the same data anew in a substep and put it together in different ways: what counts would
+    /// depend on who is first. A stage that also reads it acts on what the others left, and init comes before all.
+    fn check_merged(&mut self, call: &Call, port: &PortSpec, slot: &Slot) {
+        if call.stage == Stage::Init || port.access(call.stage).reads {
+            return;
+        }
+        let &mut (other, before) = self.merged.entry(slot.clone()).or_insert((call.node, port.merge));
+        if before != port.merge {
+            let does = |merge| match merge {
+                Merge::Replace => "replaces what is there",
+                Merge::Add => "adds to it",
+                Merge::Min => "takes the least",
+            };
+            let (here, there, name) = (does(port.merge), does(before), &self.network.nodes[other].name);
+            let message = format!(
+                "port `{}` {here}, for `{name}` it {there}: the result would depend on which of them runs first",
+                port.name
+            );
             self.found.insert((call.node, message));
         }
     }
@@ -193,7 +219,8 @@ impl<'a> Checker<'a> {
         for slot in self.slots(call, port).into_iter().filter(|s| !self.made.contains_key(s)) {
             let whose = match slot.holder {
                 Holder::Object(o) => format!("of `{}`", self.network.nodes[o].name),
-                Holder::Node(_) => "of the node itself".into(),
+                Holder::Node(n) if n == call.node => "of the node itself".into(),
+                Holder::Node(n) => format!("of `{}`", self.network.nodes[n].name),
             };
             let message = format!("{stage} reads `{}` {whose}, and nothing has written it before", port.name);
             self.found.insert((call.node, message));
@@ -214,7 +241,7 @@ impl<'a> Checker<'a> {
             PortOwner::Solved if kind != NodeKind::Solver => {
                 Some("all objects of a solver, which only a solver has")
             }
-            PortOwner::Participant(_) if kind != NodeKind::Coupling => {
+            PortOwner::Participant(_) | PortOwner::Member(_) if kind != NodeKind::Coupling => {
                 Some("participants, which only a coupling has")
             }
             PortOwner::Affector if !matches!(kind, NodeKind::Solver | NodeKind::Force) => {

@@ -6,7 +6,7 @@ mod shares;
 mod wires;
 
 pub(super) use check::offer;
-pub use check::{Faces, check};
+pub use check::{Declared, check};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};
@@ -40,10 +40,22 @@ pub struct SolverWires {
 /// A coupling's participants by role.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CouplingWires {
-    /// Participants (solvers, couplings) per role, in wire order.
+    /// Participants (solvers, couplings) per role, by rank, then in wire order.
     pub roles: Vec<Vec<usize>>,
     /// The objects that play each role, in the order of their names.
     pub objects: Vec<Vec<usize>>,
+    /// Whoever plays each role, participants of participants too, in the order of their names.
+    pub members: Vec<Vec<usize>>,
+}
+
+impl CouplingWires {
+    /// Whoever plays a role, or any, each once.
+    fn members_of(&self, role: Option<usize>) -> Vec<usize> {
+        match role {
+            Some(role) => self.members.get(role).cloned().unwrap_or_default(),
+            None => self.members.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect(),
+        }
+    }
 }
 
 /// The plan of a cook.
@@ -82,7 +94,7 @@ impl Plan {
 
     /// The data that a port of a node refers to in a call, in item order, inputs excepted.
     pub fn slots(&self, network: &Network, node: usize, object: Option<usize>, port: &PortSpec) -> Vec<Slot> {
-        let holders = self.holders(network, node, object, port.owner).into_iter();
+        let holders = self.holders(network, node, object, port).into_iter();
         if !port.is_every_movable() {
             return holders.map(|holder| Slot { holder, port: port.name.clone() }).collect();
         }
@@ -94,16 +106,19 @@ impl Plan {
         holders.flat_map(movable).collect()
     }
 
-    /// The holders of the data at ports of an owner, in item order.
-    fn holders(
-        &self,
-        network: &Network,
-        node: usize,
-        object: Option<usize>,
-        owner: PortOwner,
-    ) -> Vec<Holder> {
-        let objects = match owner {
+    /// The holders of the data at a port, in item order.
+    fn holders(&self, network: &Network, node: usize, object: Option<usize>, port: &PortSpec) -> Vec<Holder> {
+        let objects = match port.owner {
             PortOwner::Node => return vec![Holder::Node(node)],
+            PortOwner::Member(role) => {
+                let members = self.couplings.get(&node).map(|c| c.members_of(role)).unwrap_or_default();
+                let keeps = |&m: &usize| {
+                    let mut ports = contract(&network.nodes[m]).ports.iter();
+                    ports.any(|p| p.owner == PortOwner::Node && p.name == port.name)
+                };
+                let keepers = by_name(network, members.into_iter().filter(keeps).collect());
+                return keepers.into_iter().map(Holder::Node).collect();
+            }
             PortOwner::Input => Vec::new(),
             PortOwner::Object => object.into_iter().collect(),
             PortOwner::Affector => self.affectors(node, object),
@@ -174,10 +189,10 @@ impl Plan {
     }
 }
 
-/// Objects in the order of their names.
-fn by_name(network: &Network, mut objects: Vec<usize>) -> Vec<usize> {
-    objects.sort_by(|a, b| network.nodes[*a].name.cmp(&network.nodes[*b].name));
-    objects
+/// Nodes in the order of their names.
+fn by_name(network: &Network, mut nodes: Vec<usize>) -> Vec<usize> {
+    nodes.sort_by(|a, b| network.nodes[*a].name.cmp(&network.nodes[*b].name));
+    nodes
 }
 
 struct Planner<'a> {
@@ -202,6 +217,13 @@ impl<'a> Planner<'a> {
     fn complain(&mut self, node: usize, message: String) {
         let name = self.node(node).name.clone();
         self.problems.0.push(Problem::node(&name, message));
+    }
+
+    /// When a solver or a coupling steps among others.
+    fn rank(&self, i: usize) -> i32 {
+        let own = self.contract(i).rank;
+        let participants = self.plan.couplings.get(&i).map(|c| c.roles.iter().flatten());
+        participants.and_then(|all| all.map(|&m| self.rank(m)).max()).unwrap_or(own)
     }
 
     /// The media of a participant's objects.

@@ -20,7 +20,7 @@ struct Turn<'a> {
 }
 
 impl Planner<'_> {
-    /// Solvers and couplings that are in no coupling, in the order in which they step: solids first, then by name.
+    /// Solvers and couplings that are in no coupling, in the order in which they step: by rank, then by name.
     pub(super) fn roots(&mut self) -> Vec<usize> {
         let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
         for (&coupling, wires) in &self.plan.couplings.clone() {
@@ -34,15 +34,8 @@ impl Planner<'_> {
         }
         let all = self.plan.solvers.keys().chain(self.plan.couplings.keys());
         let mut roots: Vec<usize> = all.copied().filter(|i| !taken.contains_key(i)).collect();
-        roots.sort_by_key(|&i| (!self.moves_first(i), &self.node(i).name));
+        roots.sort_by_key(|&i| (self.rank(i), &self.node(i).name));
         roots
-    }
-
-    fn moves_first(&self, i: usize) -> bool {
-        match self.plan.couplings.get(&i) {
-            Some(wires) => wires.roles.iter().flatten().all(|&m| self.moves_first(m)),
-            None => self.contract(i).moves_first,
-        }
     }
 
     pub(super) fn order(&mut self, roots: Vec<usize>) {
@@ -76,7 +69,7 @@ impl Planner<'_> {
     fn schedule(&mut self, coupling: usize) {
         let contract = self.contract(coupling);
         let steps = contract.schedule();
-        let CouplingWires { roles, objects } = self.plan.couplings[&coupling].clone();
+        let CouplingWires { roles, objects, .. } = self.plan.couplings[&coupling].clone();
         let plays = |step: &Step, member: usize| {
             step.role.and_then(|r| roles.get(r)).is_some_and(|members| members.contains(&member))
         };

@@ -1,11 +1,13 @@
 //! Finds what a plan would leave out: shares of a system that nobody solves, mass that nobody takes.
 
-use super::Planner;
-use crate::node::{PortOwner, PortSpec, Stage};
+use super::{Call, Planner};
+use crate::engine::state::{Holder, Slot};
+use crate::node::{Access, PortSpec, Stage};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Planner<'_> {
     /// Refuses participants whose share of the solve is never reached. A share counts as reached where a stage of the
-    /// participant itself solves or contributes, or where the outermost coupling uses the objects of a solver.
+    /// participant itself solves or contributes, or where the outermost coupling uses its objects or its own data.
     pub(super) fn check_shares(&mut self) {
         let plan = &self.plan;
         let members =
@@ -25,6 +27,40 @@ impl Planner<'_> {
                     format!("its share is never solved: `{top}` does not reach it; wire it out of `{name}`")
                 }
             };
+            self.complain(member, message);
+        }
+        self.check_heard();
+    }
+
+    /// Refuses participants whose contribution no coupling reads, in whatever stage: one may pass on what it reads of others.
+    fn check_heard(&mut self) {
+        let plan = &self.plan;
+        let slots = |call: &Call, uses: fn(Access) -> bool| -> Vec<Slot> {
+            let ports = self.contract(call.node).ports.iter().filter(|p| uses(p.access(call.stage)));
+            ports.flat_map(|p| plan.slots(self.network, call.node, call.object, p)).collect()
+        };
+        let takes = |c: &&Call| plan.couplings.contains_key(&c.node);
+        let mut readers: BTreeMap<Slot, BTreeSet<usize>> = BTreeMap::new();
+        for call in plan.calls.iter().filter(takes) {
+            for slot in slots(call, |access| access.reads) {
+                readers.entry(slot).or_default().insert(call.node);
+            }
+        }
+        let mut unheard: BTreeMap<usize, Vec<Slot>> = BTreeMap::new();
+        for call in plan.calls.iter().filter(|c| c.stage == Stage::Contribute) {
+            unheard.entry(call.node).or_default().extend(slots(call, |access| access.writes));
+        }
+        unheard.retain(|node, slots| {
+            let is_read = |s: &Slot| readers.get(s).is_some_and(|by| by.iter().any(|reader| reader != node));
+            !slots.is_empty() && !slots.iter().any(is_read)
+        });
+        for (member, slots) in unheard {
+            let top = self.node(self.outermost(member)).name.clone();
+            let names: BTreeSet<String> = slots.iter().map(|s| format!("`{}`", s.port)).collect();
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "what it contributes is read by nobody: `{top}` takes no {names}; wire it out of `{top}`"
+            );
             self.complain(member, message);
         }
     }
@@ -58,12 +94,12 @@ impl Planner<'_> {
         }
         let top = self.outermost(member);
         let uses = |p: &PortSpec| p.access(Stage::Solve).reads || p.access(Stage::Solve).writes;
-        let sees = |p: &PortSpec| {
-            let PortOwner::Participant(role) = p.owner else { return false };
-            let objects = plan.couplings.get(&top).and_then(|w| w.objects.get(role));
-            let solved = plan.solvers.get(&member).map(|w| &w.solved);
-            uses(p) && objects.into_iter().flatten().any(|o| solved.is_some_and(|s| s.contains(o)))
+        let solved = plan.solvers.get(&member).map(|w| &w.solved);
+        let is_its_own = |slot: &Slot| match slot.holder {
+            Holder::Object(o) => solved.is_some_and(|s| s.contains(&o)),
+            Holder::Node(n) => n == member,
         };
+        let sees = |p: &PortSpec| uses(p) && plan.slots(self.network, top, None, p).iter().any(is_its_own);
         !(is_called(top, &[Stage::Solve]) && self.contract(top).ports.iter().any(sees))
     }
 

@@ -56,8 +56,11 @@ impl Planner<'_> {
                 let played = self.played(member, roles, &wires);
                 if played.is_none() {
                     let wanted = |r: &Role| match (r.medium.as_str(), r.max_count) {
-                        ("", _) => "any other".into(),
-                        (medium, Some(most)) => format!("`{medium}` ({most} at most)"),
+                        ("", None) => "any other".into(),
+                        ("", Some(1)) => "any other (one solver or coupling)".into(),
+                        ("", Some(most)) => format!("any other ({most} solvers or couplings at most)"),
+                        (medium, Some(1)) => format!("`{medium}` (one solver or coupling)"),
+                        (medium, Some(most)) => format!("`{medium}` ({most} solvers or couplings at most)"),
                         (medium, None) => format!("`{medium}`"),
                     };
                     let wanted: Vec<String> = roles.iter().map(wanted).collect();
@@ -70,7 +73,9 @@ impl Planner<'_> {
                 }
                 played.into_iter().flatten().for_each(|r| wires.roles[r].push(member));
             }
+            wires.roles.iter_mut().for_each(|members| members.sort_by_key(|&m| self.rank(m)));
             wires.objects = roles.iter().zip(&wires.roles).map(|(r, m)| self.playing(r, roles, m)).collect();
+            wires.members = roles.iter().zip(&wires.roles).map(|(r, m)| self.members(r, roles, m)).collect();
             self.check_counts(i, roles, &wires);
             self.plan.couplings.insert(i, wires);
         }
@@ -103,11 +108,18 @@ impl Planner<'_> {
     /// The objects that members of a role bring to it, in the order of their names.
     fn playing(&self, role: &Role, roles: &[Role], members: &[usize]) -> Vec<usize> {
         let solved = members.iter().flat_map(|&m| self.plan.solved_by(m));
-        let fits = |&o: &usize| match &contract(self.node(o)).medium {
-            medium if role.medium.is_empty() => !is_named(roles, medium),
-            medium => *medium == role.medium,
-        };
+        let fits = |&o: &usize| is_for(role, roles, &contract(self.node(o)).medium);
         by_name(self.network, solved.filter(fits).collect())
+    }
+
+    /// Members of a role, and whoever among their own participants is of its medium, in the order of their names.
+    fn members(&self, role: &Role, roles: &[Role], direct: &[usize]) -> Vec<usize> {
+        let inner = |m: &usize| self.plan.couplings.get(m).map(|c| c.members_of(None)).unwrap_or_default();
+        let fits = |m: &usize| self.media(*m).iter().any(|medium| is_for(role, roles, medium));
+        let mut all: Vec<usize> = direct.iter().flat_map(inner).filter(fits).chain(direct.to_vec()).collect();
+        all.sort_unstable();
+        all.dedup();
+        by_name(self.network, all)
     }
 
     fn check_counts(&mut self, coupling: usize, roles: &[Role], wires: &CouplingWires) {
@@ -124,7 +136,7 @@ impl Planner<'_> {
                     });
                 }
             }
-            if let Some(most) = role.max_count.filter(|&most| objects.len() > most) {
+            if let Some(most) = role.max_objects.filter(|&most| objects.len() > most) {
                 let names = objects.iter().map(|&o| name(o)).collect::<Vec<_>>().join(", ");
                 let few = if most == 1 { "one object".into() } else { format!("{most} objects") };
                 complaints.push(format!(
@@ -141,6 +153,11 @@ impl Planner<'_> {
         }
         complaints.into_iter().for_each(|c| self.complain(coupling, c));
     }
+}
+
+/// Whether objects of a medium play that role among all of a coupling.
+fn is_for(role: &Role, roles: &[Role], medium: &str) -> bool {
+    if role.medium.is_empty() { !is_named(roles, medium) } else { medium == role.medium }
 }
 
 /// Whether a role is for that medium alone.

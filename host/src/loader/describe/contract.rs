@@ -31,6 +31,7 @@ pub(super) fn contract(
             medium: read.name(r.medium, "a medium")?,
             min_count: r.min_count as usize,
             max_count: (r.max_count > 0).then_some(r.max_count as usize),
+            max_objects: (r.max_objects > 0).then_some(r.max_objects as usize),
         });
         in_order((r.min_count, r.max_count), "participants of one role")?;
     }
@@ -59,7 +60,7 @@ pub(super) fn contract(
         steps,
         accepts_sources: has(abi::flags::ACCEPTS_SOURCES),
         is_source: has(abi::flags::IS_SOURCE),
-        moves_first: has(abi::flags::MOVES_FIRST),
+        rank: node.rank,
         needs_gpu: node.gpu == abi::Gpu::REQUIRED,
         cost: cost(node)?,
     })

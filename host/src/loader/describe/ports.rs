@@ -43,8 +43,10 @@ pub(super) fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpe
         abi::Owner::OBJECT => PortOwner::Object,
         abi::Owner::AFFECTOR => PortOwner::Affector,
         abi::Owner::INPUT => PortOwner::Input,
+        abi::Owner::MEMBER if p.role == abi::Role::ANY => PortOwner::Member(None),
+        abi::Owner::MEMBER if (p.role as usize) < roles => PortOwner::Member(Some(p.role as usize)),
         abi::Owner::PARTICIPANT if (p.role as usize) < roles => PortOwner::Participant(p.role as usize),
-        abi::Owner::PARTICIPANT => {
+        abi::Owner::PARTICIPANT | abi::Owner::MEMBER => {
             return Err(format!("port `{name}` names role {}, there are {roles}", p.role));
         }
         abi::Owner::NODE => PortOwner::Node,

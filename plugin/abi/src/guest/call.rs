@@ -134,9 +134,15 @@ impl<'a> Call<'a> {
     }
 
     /// Over which accelerations, pressures and viscosity change velocities, s: to the middle of the next substep from
-    /// where the velocities are.
+    /// where the velocities are. Of several objects the longest: [`Self::item_kick`].
     pub fn dt_kick(&self) -> f64 {
         self.context().dt_kick
+    }
+
+    /// [`Self::dt_kick`] of the object that an item is of, s.
+    pub fn item_kick(&self, port: u32, item: u32) -> f64 {
+        // SAFETY: [owner] function on the owner's thread.
+        self.context().item_kick.map_or(self.dt_kick(), |kick| unsafe { kick(self.ctx, port, item) })
     }
 
     /// From [`Self::time`] to the end of the frame, s.
@@ -211,6 +217,15 @@ impl<'a> Call<'a> {
         if let Some(measure) = self.context().measure {
             // SAFETY: [any] function; key and values outlive it.
             unsafe { measure(self.ctx, key.as_ptr(), values.len() as u32, values.as_ptr()) };
+        }
+    }
+
+    /// As [`Self::measure`], of the object that an item is of.
+    pub fn measure_item(&self, port: u32, item: u32, key: &str, values: &[f64]) {
+        let key = c_text(key);
+        if let Some(measure) = self.context().measure_item {
+            // SAFETY: [any] function; key and values outlive it.
+            unsafe { measure(self.ctx, port, item, key.as_ptr(), values.len() as u32, values.as_ptr()) };
         }
     }
 

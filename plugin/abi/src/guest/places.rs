@@ -10,16 +10,21 @@ pub const fn port_place(ports: &[Port], name: &str) -> u32 {
 
 /// As [`port_place`], among the ports of the participants of a role.
 pub const fn port_place_of_role(ports: &[Port], role: u32, name: &str) -> u32 {
-    place(ports, Some(role), name)
+    place(ports, Some((Owner::PARTICIPANT, role)), name)
 }
 
-const fn place(ports: &[Port], role: Option<u32>, name: &str) -> u32 {
+/// As [`port_place`], among the ports of the members of a role.
+pub const fn port_place_of_members(ports: &[Port], role: u32, name: &str) -> u32 {
+    place(ports, Some((Owner::MEMBER, role)), name)
+}
+
+const fn place(ports: &[Port], of: Option<(Owner, u32)>, name: &str) -> u32 {
     let (mut place, mut found) = (ports.len(), 0);
     let mut i = 0;
     while i < ports.len() {
-        let meant = match role {
+        let meant = match of {
             None => true,
-            Some(role) => ports[i].owner.0 == Owner::PARTICIPANT.0 && ports[i].role == role,
+            Some((owner, role)) => ports[i].owner.0 == owner.0 && ports[i].role == role,
         };
         if meant && is_called(ports[i].name, name) {
             place = i;
@@ -109,6 +114,12 @@ macro_rules! port {
 /// const JET: Port = Port::table(Owner::PARTICIPANT, c"jet").role(1);
 /// const OF_SECOND: Both = Both::of_role(&[table(0), table(1), JET], 1);
 /// assert_eq!((OF_SECOND.motion, OF_SECOND.jet), (1, 2));
+///
+/// // What objects have, and what the participants keep for themselves.
+/// const OWN: Port = Port::table(Owner::MEMBER, c"motion").role(1);
+/// const OWN_JET: Port = Port::table(Owner::MEMBER, c"jet").role(1);
+/// const OF_MEMBERS: Both = Both::of_members(&[table(1), JET, OWN, OWN_JET], 1);
+/// assert_eq!((OF_MEMBERS.motion, OF_MEMBERS.jet), (2, 3));
 /// ```
 /// ```compile_fail
 /// use meniscus_abi::{Owner, Port, port_places};
@@ -138,6 +149,12 @@ macro_rules! port_places {
             #[allow(dead_code)] // Not every plugin is a coupling.
             $seen const fn of_role(ports: &[$crate::Port], role: u32) -> Self {
                 Self { $($port: $crate::guest::port_place_of_role(ports, role, stringify!($port))),* }
+            }
+
+            /// Where the ports of the members of a role (or of `Role::ANY`) stand in a coupling's list.
+            #[allow(dead_code)] // Not every plugin is a coupling.
+            $seen const fn of_members(ports: &[$crate::Port], role: u32) -> Self {
+                Self { $($port: $crate::guest::port_place_of_members(ports, role, stringify!($port))),* }
             }
         }
     };

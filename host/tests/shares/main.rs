@@ -1,6 +1,10 @@
 //! The execution model with a plugin in C: who is called when, and who sees whom.
 
+#[path = "../c_plugins/mod.rs"]
 mod c_plugins;
+mod kicks;
+mod members;
+mod merges;
 
 use c_plugins::{Bench, graph};
 use meniscus_host::engine::{Device, Holder, Manner, rehearse};
@@ -202,6 +206,50 @@ fn without_a_coupling_solids_step_first_whatever_the_order_of_nodes() {
 }
 
 #[test]
+fn solvers_step_by_rank_alone_and_in_a_role() {
+    let bench = Bench::new(&[SHARES]);
+    // Names and wires the other way round.
+    let solvers = r#"{ "name": "a", "type": "test.smoke_solver", "inputs": ["silk"] },
+        { "name": "b", "type": "test.soft_solver", "inputs": ["wool"] },
+        { "name": "c", "type": "test.thin_solver", "inputs": ["felt"] },
+        { "name": "d", "type": "test.hard_solver", "inputs": ["zinc", "iron"] }"#;
+    let nodes = format!(r#"{OBJECTS} {{ "name": "felt", "type": "test.soft" }}, {solvers}"#);
+    let predicts = |nodes: &str| -> Vec<String> {
+        said(&bench, nodes).into_iter().filter(|l| l.contains("predict of")).collect()
+    };
+    let by_rank = [
+        "d: predict of zinc",
+        "d: predict of iron",
+        "c: predict of felt",
+        "b: predict of wool",
+        "a: predict of silk",
+    ];
+    assert_eq!(predicts(&nodes), by_rank);
+    let coupled =
+        format!(r#"{nodes}, {{ "name": "out", "type": "test.outer", "inputs": ["a", "b", "c", "d"] }}"#);
+    assert_eq!(predicts(&coupled), by_rank);
+    // A coupling steps with the last of its own.
+    let inner = format!(r#"{nodes}, {{ "name": "in", "type": "test.inner", "inputs": ["c", "a"] }}"#);
+    let expected = [by_rank[0], by_rank[1], by_rank[3], by_rank[2], by_rank[4]];
+    assert_eq!(predicts(&inner), expected);
+}
+
+#[test]
+fn a_role_counts_who_plays_it_and_objects_apart() {
+    let bench = Bench::new(&[SHARES]);
+    // One solver with two objects, where one solver may play.
+    let one = r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "silk"] },
+        { "name": "out", "type": "test.few", "inputs": ["cloth"] }"#;
+    assert!(said(&bench, &format!("{OBJECTS} {one}")).contains(&"out: solve: | silk wool".to_owned()));
+    // Two solvers of the rest, where one object of cloth may play.
+    let two = r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
+        { "name": "metal", "type": "test.hard_solver", "inputs": ["zinc"] },
+        { "name": "more", "type": "test.hard_solver", "inputs": ["iron"] },
+        { "name": "out", "type": "test.lone", "inputs": ["cloth", "metal", "more"] }"#;
+    assert!(said(&bench, &format!("{OBJECTS} {two}")).contains(&"out: solve: iron zinc | wool".to_owned()));
+}
+
+#[test]
 fn a_force_reaches_what_any_medium_declares_movable_and_its_points_are_listed() {
     let bench = Bench::new(&[SHARES]);
     let nodes = r#"{ "name": "zinc", "type": "test.hard" }, { "name": "push", "type": "test.push" },
@@ -264,7 +312,19 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
             r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
                { "name": "more", "type": "test.soft_solver", "inputs": ["silk"] },
                { "name": "out", "type": "test.few", "inputs": ["cloth", "more"] }"#,
-            "node `out`: has no place for `more` of medium `soft`; it couples any other, `soft` (1 at most)",
+            "node `out`: has no place for `more` of medium `soft`; it couples any other, \
+             `soft` (one solver or coupling)",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool", "silk"] },
+               { "name": "out", "type": "test.lone", "inputs": ["cloth"] }"#,
+            "node `out`: couples at most one object in the role `soft`, found 2: `silk`, `wool`",
+        ),
+        (
+            r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
+               { "name": "more", "type": "test.soft_solver", "inputs": ["silk"] },
+               { "name": "out", "type": "test.lone", "inputs": ["cloth", "more"] }"#,
+            "node `out`: couples at most one object in the role `soft`, found 2: `silk`, `wool`",
         ),
         (
             r#"{ "name": "cloth", "type": "test.mixed", "inputs": ["wool"] }"#,

@@ -122,6 +122,11 @@ impl State<'_, '_> {
         Ok(Surface {
             friction: self.one("friction")?,
             restitution: self.one("restitution")?,
+            padding: {
+                // A liquid must come between what touches under it: without it nothing would push a body off a floor.
+                let is_wet = self.table.first::<i32>("wet") == Some(1);
+                self.one("padding")?.max(if is_wet { self.one("film")? } else { 0.0 })
+            },
             group: self.whole("group")? as u32,
             mask: self.whole("mask")? as u32,
         })
@@ -423,6 +428,7 @@ pub fn write_state(
     call.write_array(port, item, c"inertia", 9, &shape.inertia().to_cols_array())?;
     call.write_array(port, item, c"friction", 1, &[surface.friction])?;
     call.write_array(port, item, c"restitution", 1, &[surface.restitution])?;
+    call.write_array(port, item, c"padding", 1, &[surface.padding])?;
     call.write_array(port, item, c"group", 1, &[i64::from(surface.group)])?;
     call.write_array(port, item, c"mask", 1, &[i64::from(surface.mask)])?;
     call.write_array(port, item, c"sleeping", 1, &[i32::from(sleeping)])

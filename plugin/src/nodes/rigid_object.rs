@@ -70,6 +70,14 @@ const PARAMS: &[Param] = &[
         .not_animated()
         .help(c"Higher: bodies bounce higher. 0: they stay where they hit. 1: they part as fast as they met. Between two bodies the larger counts, on other solids their own.")
         .houdini(c"bounce"),
+    Param::float(c"padding", c"Collision Padding", 0.0)
+        .folder(c"Physical")
+        .unit(c"m")
+        .range(0.0, 1.0)
+        .hard_min()
+        .not_animated()
+        .help(c"Higher: the body keeps farther away from what it touches. In a coupling with a liquid it keeps at least division_size, so that liquid can come under it and lift it off a floor.")
+        .houdini(c"collisionpadding"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
         .folder(c"Initial State")
         .unit(c"m/s")
@@ -177,6 +185,7 @@ impl RigidObject {
         rigid::write_hulls(call, port!(PORTS, hulls), &shape)?;
         let kept = (surface(call)?, call.on(param!(PARAMS, sleeping)));
         rigid::write_state(call, port!(PORTS, rigid), 0, &shape, kept, &now)?;
+        call.write_array(port!(PORTS, rigid), 0, c"film", 1, &[h])?;
         rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
         rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
         if !keyframed {
@@ -213,6 +222,7 @@ fn surface(call: &Call) -> Result<Surface, Failure> {
     Ok(Surface {
         friction: call.number(param!(PARAMS, friction)),
         restitution: call.number(param!(PARAMS, restitution)),
+        padding: call.number(param!(PARAMS, padding)),
         group: call.int(param!(PARAMS, group)) as u32,
         mask: call.int(param!(PARAMS, mask)) as u32,
     })

@@ -307,9 +307,11 @@ impl RigidSolver {
         let Some(table) = call.table(AT.rigid, item) else { return Ok(false) };
         let sleeping = table.first::<i32>("sleeping") == Some(1);
         let wet = table.first::<i32>("wet").unwrap_or(0);
+        let film = table.first::<f64>("film").unwrap_or(0.0);
         let (shape, surface) = self.shapes.kept(call, AT, item)?;
         rigid::write_state(call, AT.rigid, item, &shape, (surface, sleeping), of)?;
         call.write_array(AT.rigid, item, c"wet", 1, &[wet])?;
+        call.write_array(AT.rigid, item, c"film", 1, &[film])?;
         Ok(true)
     }
 

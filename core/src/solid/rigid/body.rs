@@ -46,6 +46,8 @@ pub struct Surface {
     pub friction: f64,
     /// Speed after an impact by the speed before. Between two bodies the larger counts.
     pub restitution: f64,
+    /// Distance, m, that it keeps from what it touches.
+    pub padding: f64,
     /// Bits of the groups that the body belongs to.
     pub group: u32,
     /// Bits of the groups that it meets. Two bodies meet where each is in a group that the other meets.

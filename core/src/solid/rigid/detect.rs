@@ -34,6 +34,8 @@ pub(super) fn contacts(bodies: &[Body], around: &Surroundings, memory: &[Memory]
     let mut found = Vec::new();
     for (a, b) in pairs(bodies, next) {
         let reach = SKIN * bodies[a].shape.radius()
+            + bodies[a].surface.padding
+            + bodies[b].surface.padding
             + (fastest(&bodies[a]) + fastest(&bodies[b]) + owed(memory, &bodies[a], &bodies[b])) * next;
         between(bodies, a, b, reach, &mut found);
     }
@@ -41,7 +43,8 @@ pub(super) fn contacts(bodies: &[Body], around: &Surroundings, memory: &[Memory]
         if bodies[n].led.is_some() {
             continue;
         }
-        let reach = (fastest(&bodies[n]) + owed_to_solids(memory, &bodies[n])) * next;
+        let reach =
+            bodies[n].surface.padding + (fastest(&bodies[n]) + owed_to_solids(memory, &bodies[n])) * next;
         with_colliders(bodies, n, around, reach, next, &mut found);
         with_walls(bodies, n, around.domain, reach, &mut found);
     }
@@ -63,7 +66,7 @@ fn owed_to_solids(memory: &[Memory], body: &Body) -> f64 {
 
 /// Pairs of bodies whose boxes come within reach, the one of lower key first, in the order of their keys.
 fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
-    let reach = |b: &Body| b.shape.radius() * (1.0 + SKIN) + fastest(b) * next;
+    let reach = |b: &Body| b.shape.radius() * (1.0 + SKIN) + b.surface.padding + fastest(b) * next;
     let ends: Vec<(DVec3, DVec3)> =
         bodies.iter().map(|b| (b.pose.position - reach(b), b.pose.position + reach(b))).collect();
     let mut order: Vec<usize> = (0..bodies.len()).collect();
@@ -96,7 +99,8 @@ fn ours(v: Vec3) -> DVec3 {
 /// Contacts between two bodies within `reach`.
 fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Contact>) {
     let (first, second) = (&bodies[a], &bodies[b]);
-    let skin = SKIN * first.shape.radius().min(second.shape.radius());
+    let padding = first.surface.padding + second.surface.padding;
+    let skin = padding + SKIN * first.shape.radius().min(second.shape.radius());
     let mut all = Vec::new();
     for p in first.shape.parts() {
         let at = first.pose.place(p.centre);
@@ -204,7 +208,7 @@ fn with_colliders(
             let gap = f64::from(sampler.distance(linear * sample + from));
             if gap < reach && gap < f64::from(collider.sdf().grid.background) {
                 let at = body.pose.place(sample);
-                all.push(Contact::new(n, other, at, DVec3::ZERO, gap));
+                all.push(Contact::new(n, other, at, DVec3::ZERO, gap - body.surface.padding));
             }
         }
         for mut contact in spread(all, KEPT) {
@@ -233,8 +237,8 @@ fn with_walls(bodies: &[Body], n: usize, domain: &DomainLimits, reach: f64, foun
             let at = body.pose.place(*corner);
             let gap = domain.side_distance(side, at);
             if gap <= reach + 1e-3 * body.shape.radius() {
-                let mut contact =
-                    Contact::new(n, Other::Solid([WALL, side as i64]), at, DomainLimits::normal(side), gap);
+                let (wall, normal) = (Other::Solid([WALL, side as i64]), DomainLimits::normal(side));
+                let mut contact = Contact::new(n, wall, at, normal, gap - body.surface.padding);
                 contact.friction = body.surface.friction;
                 contact.restitution = body.surface.restitution;
                 all.push(contact);
@@ -250,7 +254,8 @@ pub fn overlap(bodies: &[Body]) -> Option<(usize, usize, f64)> {
     for (a, b) in pairs(bodies, 0.0) {
         let mut found = Vec::new();
         between(bodies, a, b, 0.0, &mut found);
-        let depth = found.iter().map(|c| -c.gap).fold(0.0, f64::max);
+        let padding = bodies[a].surface.padding + bodies[b].surface.padding;
+        let depth = found.iter().map(|c| -c.gap - padding).fold(0.0, f64::max);
         let small = bodies[a].shape.radius().min(bodies[b].shape.radius());
         if depth > 0.01 * small && worst.is_none_or(|(_, _, d)| depth > d) {
             worst = Some((a, b, depth));

@@ -8,7 +8,8 @@ use crate::solid::{Collider, DomainLimits, Motion, Side};
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 
-pub(super) const SURFACE: Surface = Surface { friction: 0.5, restitution: 0.0, group: 1, mask: u32::MAX };
+pub(super) const SURFACE: Surface =
+    Surface { friction: 0.5, restitution: 0.0, padding: 0.0, group: 1, mask: u32::MAX };
 
 /// Bodies in a box, stepped at one length unless said otherwise.
 struct Scene {

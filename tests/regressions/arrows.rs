@@ -40,7 +40,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 30] = [
+const ROOMS: [&str; 31] = [
     "tuned",
     "number",
     "interrupt",
@@ -57,6 +57,7 @@ const ROOMS: [&str; 30] = [
     "coupling/fields",
     "coupling/air",
     "coupling/projection",
+    "coupling/several",
     "coupling/free_surface",
     "coupling/constraint_bubbles",
     "coupling/viscous",

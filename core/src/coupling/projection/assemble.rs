@@ -191,7 +191,7 @@ pub(crate) fn right_side(
     left: &Leftover,
 ) -> Unknowns {
     let mut rhs = Unknowns::zeros(system);
-    let nothing_left = left.per_cell.iter().all(|&left| left == 0.0);
+    let nothing_left = left.is_none();
     rhs.cells.par_chunks_mut(leaf::SIZE).zip(flux.cells.par_chunks(leaf::SIZE)).enumerate().for_each(
         |(l, (rhs, outflow))| {
             if nothing_left {
@@ -201,7 +201,7 @@ pub(crate) fn right_side(
             }
             let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return };
             for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label < LABEL_SOLID) {
-                rhs[n] = left.per_cell[component_of(label)] - outflow[n];
+                rhs[n] = left.of_cell(component_of(label), l * leaf::SIZE + n) - outflow[n];
             }
         },
     );

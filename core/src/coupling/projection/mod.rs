@@ -180,7 +180,7 @@ pub(crate) fn project(
     parted.link(&air, &mut system);
     let mut before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     parted.enter(&parted.opening(&air, None), &mut before);
-    let left = compatible(&regions, &closed, &gauge, &before, h);
+    let left = compatible(fields, &regions, &topology, &closed, &gauge, &before);
     let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
     for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
         rhs.supers[b as usize] += spring.growth(0.0);
@@ -209,8 +209,7 @@ pub(crate) fn project(
     let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
         let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();
-        let liquid: f64 = v.liquids.iter().map(|&k| left.per_cell[k] * regions.liquid_cells[k] as f64).sum();
-        (air + liquid).abs()
+        (air + left.of_liquid(v)).abs()
     };
     Ok(Projection {
         pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
@@ -262,7 +261,7 @@ fn remaining(
     left: &Leftover,
     h: f64,
 ) -> (f64, f64) {
-    let nothing_left = left.per_cell.iter().all(|&left| left == 0.0);
+    let nothing_left = left.is_none();
     let of_leaf = |(l, cells): (usize, &[f64])| {
         if nothing_left {
             // Outflows are 0 where no liquid is.
@@ -272,7 +271,7 @@ fn remaining(
         }
         let Some(labels) = regions.of_leaf(system.topology.origins()[l]) else { return 0.0 };
         let excess = |(n, outflow): (usize, &f64)| match labels[n] {
-            k @ ..LABEL_SOLID => (outflow - left.per_cell[component_of(k)]).abs(),
+            k @ ..LABEL_SOLID => (outflow - left.of_cell(component_of(k), l * leaf::SIZE + n)).abs(),
             _ => 0.0,
         };
         cells.iter().enumerate().map(excess).fold(0.0, f64::max)

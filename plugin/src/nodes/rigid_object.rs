@@ -76,7 +76,7 @@ const PARAMS: &[Param] = &[
         .range(0.0, 1.0)
         .hard_min()
         .not_animated()
-        .help(c"Higher: the body keeps farther away from what it touches. In a coupling with a liquid it keeps at least division_size, so that liquid can come under it and lift it off a floor.")
+        .help(c"Higher: the body keeps farther away from what it touches. In a coupling with a liquid it keeps at least twice division_size, so that liquid can come under it and lift it off a floor.")
         .houdini(c"collisionpadding"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
         .folder(c"Initial State")

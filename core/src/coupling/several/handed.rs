@@ -23,7 +23,7 @@ pub struct Handed {
 
 impl Joined {
     /// The part of liquid `i`, whose fields and velocity were `own` and `vel`, of a projection of the joined fields that
-    /// made the velocity `solved` of [`Self::vel`].
+    /// made the velocity `solved` of [`Self::velocity`].
     pub fn handed_to(
         &self,
         i: usize,

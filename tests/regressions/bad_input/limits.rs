@@ -54,7 +54,7 @@ fn check_is_as_strict_as_the_first_moment_of_a_cook() {
         |params: &Value| json!({ "name": "look", "type": "preview", "inputs": ["flip"], "params": params });
     let two = edited(|g| {
         let oil =
-            json!({ "name": "oil", "type": "liquid_object", "params": { "particle_separation": 0.02 } });
+            json!({ "name": "oil", "type": "liquid_object", "params": { "particle_separation": 0.017 } });
         g["nodes"][FLIP]["inputs"] = json!(["water", "oil", "gravity"]);
         let nodes = g["nodes"].as_array_mut().expect("nodes");
         nodes.insert(FLIP, oil);
@@ -93,7 +93,7 @@ fn check_is_as_strict_as_the_first_moment_of_a_cook() {
             }),
             vec!["node `look`", "objects", "there are water"],
         ),
-        (two, vec!["node `air`", "at most one object", "`oil`, `water`"]),
+        (two, vec!["node `air`", "`oil` and `water` cannot share a solve", "voxels measure 0.034"]),
     ];
     let meshes = [
         ("open.obj", tetrahedron("f 1 3 2\nf 1 2 4\nf 2 3 4\n"), "not watertight"),

@@ -1,6 +1,7 @@
 //! Bodies in liquid: Archimedes, the frequency of heave, what lies on the floor, and what air carries.
 
 use crate::{GRAVITY, number};
+use meniscus_tests::assert_same_files;
 use meniscus_tests::shot::Shot;
 use serde_json::{Value, json};
 
@@ -108,4 +109,45 @@ fn spheres_start_with_half_their_displaced_mass_added() {
         println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}");
         assert!((measured / theory - 1.0).abs() < 0.08, "{density} kg/m³: {measured} m/s², not {theory}");
     }
+}
+
+/// The same bytes whatever the number of threads, without caches, and after a stop.
+#[test]
+fn a_floating_body_is_the_same_however_it_is_cooked() {
+    let graph = |last: u32| {
+        let sides = json!({ "limit_center": [0, 0.2, 0], "limit_size": [0.3, 0.4, 0.3], "side_neg_x": "closed",
+                            "side_pos_x": "closed", "side_neg_y": "closed", "side_neg_z": "closed",
+                            "side_pos_z": "closed" });
+        json!({
+            "format": "meniscus.graph/1", "fps": 24, "frames": [1, last],
+            "substeps": { "min": 1, "max": 4, "cfl": 1.0 },
+            "nodes": [
+                { "name": "fill", "type": "box", "params": { "size": [0.3, 0.16, 0.3], "center": [0, 0.08, 0] } },
+                { "name": "water", "type": "liquid_object", "inputs": ["fill"],
+                  "params": { "particle_separation": 0.0125 } },
+                { "name": "mesh", "type": "box", "params": { "size": [0.08, 0.08, 0.08], "rotate": [20, 0, 35] } },
+                { "name": "places", "type": "points",
+                  "params": { "count": [2, 1, 1], "spacing": [0.13, 0, 0], "center": [0, 0.19, 0.01] } },
+                { "name": "body", "type": "rigid_object", "inputs": ["mesh", "places"],
+                  "params": { "density": 400, "division_size": 0.0125 } },
+                { "name": "gravity", "type": "gravity" },
+                { "name": "rigid", "type": "rigid_solver", "inputs": ["body", "gravity"], "params": sides },
+                { "name": "flip", "type": "flip_solver", "inputs": ["water", "body", "gravity"], "params": sides },
+                { "name": "both", "type": "constraint_bubbles", "inputs": ["rigid", "flip"] },
+                { "name": "meshes", "type": "geometry_cache", "inputs": ["both"] }
+            ]
+        })
+    };
+    let first = Shot::new(&graph(7));
+    first.cook(&["--threads", "1"]);
+    for how in [&["--threads", "2"][..], &["--drop-caches"]] {
+        let again = Shot::new(&graph(7));
+        again.cook(how);
+        assert_same_files(&first.path("out/meshes"), &again.path("out/meshes"), &[]);
+    }
+    let resumed = Shot::new(&graph(4));
+    resumed.cook(&[]);
+    resumed.graph(graph(7).to_string().as_bytes());
+    resumed.cook(&["--resume"]);
+    assert_same_files(&first.path("out/meshes"), &resumed.path("out/meshes"), &[]);
 }

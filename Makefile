@@ -42,6 +42,7 @@ scenes: packages
 	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
 	done
 	cargo test --release --quiet -p meniscus-tests --test analytic -- --ignored
+	cargo test --release --quiet -p meniscus-core --lib waves_between_two_liquids_converge -- --ignored
 
 attack: packages
 	MENISCUS_ATTACK_SECONDS=$(ATTACK_SECONDS) MENISCUS_ATTACK_SEED=$(ATTACK_SEED) MENISCUS_ATTACK_TARGET=$(ATTACK_TARGET) \

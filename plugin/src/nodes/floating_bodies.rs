@@ -1,21 +1,12 @@
 //! Floating bodies: bodies and liquid push each other, under open air.
 
-use super::body_ports;
-use super::liquid_ports::{HANDED, handed_to_solve};
+use super::coupled_ports::{BODY, LIQUID, PORTS};
 use super::projection::{self, Air, Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage};
+use meniscus_abi::{Node, NodeKind, Param, Role, Stage};
 use meniscus_core::coupling::free_surface;
 
-/// The bodies and the liquid, of [`ROLES`].
-const BODY: u32 = 0;
-const LIQUID: u32 = 1;
-const OF_BODIES: [Port; 2] = [
-    body_ports::dynamics(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
-    body_ports::moved(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
-];
-const PORTS: &[Port] = &Port::joined::<HANDED, 2, { HANDED + 2 }>(handed_to_solve(LIQUID), OF_BODIES);
 const PARAMS: &[Param] = &[TOLERANCE, MAX_ITERATIONS];
 const SOLVE: Solve = Solve {
     ports: SolvePorts::of_role(PORTS, LIQUID),

@@ -5,7 +5,7 @@ use super::drive::Drive;
 use super::{body_ports, collider_ports as colliders, frames, liquid_ports, rigid_ports as ports};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange, contacts};
-use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::number::roughly;
 use meniscus_core::solid::rigid::{
@@ -37,17 +37,10 @@ const PORTS: &[Port] = &[
     body_ports::dynamics(SOLVED).on(Stage::CONTRIBUTE, BOTH),
     body_ports::moved(SOLVED).on(Stage::CORRECT, READ),
 ];
-const FIRST_OF_AFFECTORS: u32 = 9;
-const AT: RigidPorts =
-    RigidPorts { bodies: 0, rigid: 1, hulls: 2, shape: 3, mesh: 4, keyframes: 5, motion: 6 };
-const COLLIDERS: ColliderPorts = ColliderPorts {
-    collision: FIRST_OF_AFFECTORS,
-    collision_vel: FIRST_OF_AFFECTORS + 1,
-    collision_vel_next: FIRST_OF_AFFECTORS + 2,
-    motion: FIRST_OF_AFFECTORS + 3,
-};
-const DYNAMICS_OF_AFFECTORS: u32 = FIRST_OF_AFFECTORS + 4;
-const DYNAMICS: u32 = FIRST_OF_AFFECTORS + 5;
+const AT: RigidPorts = RigidPorts::of_owner(PORTS, SOLVED);
+const COLLIDERS: ColliderPorts = ColliderPorts::of_owner(PORTS, AFFECTOR);
+const DYNAMICS_OF_AFFECTORS: u32 = port_place_of_owner(PORTS, AFFECTOR, "dynamics");
+const DYNAMICS: u32 = port_place_of_owner(PORTS, SOLVED, "dynamics");
 
 /// A port that is used wherever contacts may be solved: after forces, before and after a coupling.
 const fn touched(port: Port, access: Access) -> Port {

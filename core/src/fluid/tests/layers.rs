@@ -147,7 +147,7 @@ fn oil_rests_on_water() {
     }
 }
 
-/// What is asked of one projection is the same whichever liquid comes first.
+/// A heavy liquid on a light one is unstable; the particles' uneven places are enough to start it.
 #[test]
 fn the_heavy_liquid_sinks_through_the_light_one() {
     let (mut layers, heights) = at_rest([700.0, 1000.0], 0.4);

@@ -22,7 +22,7 @@ pub use entry::{Node, create, destroy, drop_caches, run, suggest_dt};
 pub use failure::{Failure, Outcome};
 pub use grids::{GridMut, GridView};
 pub use heap::Heap;
-pub use places::{param_place, port_place, port_place_of_members, port_place_of_role};
+pub use places::{param_place, port_place, port_place_of_members, port_place_of_owner, port_place_of_role};
 pub use progress::{Progress, Watch};
 pub use requests::{ArrayShape, AttributeShape, GeometryShape, GridShape};
 pub use scalar::Scalar;

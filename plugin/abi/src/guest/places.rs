@@ -18,6 +18,11 @@ pub const fn port_place_of_members(ports: &[Port], role: u32, name: &str) -> u32
     place(ports, Some((Owner::MEMBER, role)), name)
 }
 
+/// As [`port_place`], among the ports of an owner other than a participant or a member.
+pub const fn port_place_of_owner(ports: &[Port], owner: Owner, name: &str) -> u32 {
+    place(ports, Some((owner, 0)), name)
+}
+
 const fn place(ports: &[Port], of: Option<(Owner, u32)>, name: &str) -> u32 {
     let (mut place, mut found) = (ports.len(), 0);
     let mut i = 0;
@@ -115,6 +120,11 @@ macro_rules! port {
 /// const OF_SECOND: Both = Both::of_role(&[table(0), table(1), JET], 1);
 /// assert_eq!((OF_SECOND.motion, OF_SECOND.jet), (1, 2));
 ///
+/// // A solver's objects and those they meet may have ports of one name.
+/// const MET: &[Port] = &[Port::table(Owner::SOLVED, c"motion"), Port::table(Owner::AFFECTOR, c"motion"),
+///                        Port::table(Owner::AFFECTOR, c"jet")];
+/// assert_eq!(Both::of_owner(MET, Owner::AFFECTOR).motion, 1);
+///
 /// // What objects have, and what the participants keep for themselves.
 /// const OWN: Port = Port::table(Owner::MEMBER, c"motion").role(1);
 /// const OWN_JET: Port = Port::table(Owner::MEMBER, c"jet").role(1);
@@ -143,6 +153,12 @@ macro_rules! port_places {
             /// Where the ports stand in a node's list.
             $seen const fn of(ports: &[$crate::Port]) -> Self {
                 Self { $($port: $crate::guest::port_place(ports, stringify!($port))),* }
+            }
+
+            /// Where the ports of an owner stand in a node's list.
+            #[allow(dead_code)] // Few nodes have ports of one name for two owners.
+            $seen const fn of_owner(ports: &[$crate::Port], owner: $crate::Owner) -> Self {
+                Self { $($port: $crate::guest::port_place_of_owner(ports, owner, stringify!($port))),* }
             }
 
             /// Where the ports of the participants of a role stand in a coupling's list.

@@ -130,6 +130,7 @@ impl Splash {
         );
         LiquidFields {
             spray: Some(&liquid.spray),
+            kick: glam::DVec3::ZERO,
             liquid_excess: liquid.volume.excess_volume(),
             source: Some(&liquid.divergence),
             previous_pressure: self.pressure.as_ref(),

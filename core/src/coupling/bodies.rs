@@ -1,6 +1,6 @@
 //! Bodies that share a projection with a liquid: what they bring to it, and what they get back.
 
-use crate::grid::{Coord, FaceGrid};
+use crate::grid::{Coord, FaceGrid, Grid};
 use glam::{DVec3, IVec3};
 
 /// A rigid velocity field: of a piece of a body, per unit of one degree of freedom.
@@ -33,6 +33,8 @@ pub struct Piece {
 pub struct Body {
     /// q̇ as it is without the solve.
     pub velocity: Vec<f64>,
+    /// q̇ as it was before forces acted in this kick; `None`: whoever moves the body does not say.
+    pub before: Option<Vec<f64>>,
     /// M, k × k, row-major, symmetric positive definite.
     pub mass: Vec<f64>,
     /// The solids that move with it.
@@ -47,6 +49,8 @@ pub struct Bodies<'a> {
     /// Solid that a cut face belongs to, counted from 1; 0: to none
     /// ([`SolidFields::owner`](crate::solid::SolidFields::owner)).
     pub owner: &'a FaceGrid<u32>,
+    /// Share of each cell that no solid fills ([`SolidFields::volume`](crate::solid::SolidFields::volume)).
+    pub volume: &'a Grid<f32>,
     /// Body and piece of each solid, by its number; `None` where no solve moves it.
     pub pieces: &'a [Option<(usize, usize)>],
 }
@@ -72,6 +76,6 @@ impl Bodies<'_> {
 pub struct Moved {
     /// q̇ after the solve.
     pub velocity: Vec<f64>,
-    /// Cᵀp dt: the impulse of the pressure along each degree of freedom.
+    /// The impulse of the liquid and its air along each degree of freedom: M times the change of q̇.
     pub impulse: Vec<f64>,
 }

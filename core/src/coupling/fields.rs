@@ -82,6 +82,8 @@ pub struct LiquidFields<'a> {
     pub spray: Option<&'a Grid<f32>>,
     /// Volume of liquid, spray included, beyond what there should be, m³.
     pub liquid_excess: f64,
+    /// What forces added to the liquid's velocity in this kick, m/s: its mean.
+    pub kick: DVec3,
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.
@@ -124,6 +126,7 @@ impl<'a> LiquidFields<'a> {
             tension: None,
             spray: None,
             liquid_excess: 0.0,
+            kick: DVec3::ZERO,
             previous_pressure: None,
             previous_bubbles: None,
             drift: 1.0,

@@ -1,11 +1,12 @@
 //! Applies viscosity between two pressure projections.
 
-use super::bodies::{Bodies, Body};
+use super::bodies::{Bodies, Body, Moved};
 use super::fields::LiquidFields;
 use super::projection::{self, Projection};
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Progress;
 use crate::viscosity::{self, Info, Params, Viscosity, ViscousLiquid, Walls, continue_outward, diffuse};
+use glam::DVec3;
 
 /// The fields and settings that a viscous solve needs besides those of the pressure solve.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,12 @@ pub fn between_projections(
     // Bodies go on as the first projection moved them.
     let moved: Option<Vec<Body>> = fields.bodies.map(|b| {
         let pairs = b.bodies.iter().zip(&first.bodies);
-        pairs.map(|(body, moved)| Body { velocity: moved.velocity.clone(), ..body.clone() }).collect()
+        let went_on = |(body, moved): (&Body, &Moved)| Body {
+            velocity: moved.velocity.clone(),
+            before: Some(moved.velocity.clone()),
+            ..body.clone()
+        };
+        pairs.map(went_on).collect()
     });
     let bodies = fields.bodies.zip(moved.as_deref()).map(|(b, bodies)| Bodies { bodies, ..b });
     let walls = first.vel_solid.clone();
@@ -76,7 +82,8 @@ pub fn between_projections(
         return Ok((first, info));
     }
     let pressed: Vec<f64> = first.bubbles.iter().map(|b| b.pressure).collect();
-    let left = LiquidFields { tension: None, previous_pressure: None, pressed: &pressed, ..*fields };
+    let kick = DVec3::ZERO;
+    let left = LiquidFields { tension: None, previous_pressure: None, pressed: &pressed, kick, ..*fields };
     let second = project(&left, &mut u)?;
     *vel = u;
     Ok((sum(first, second), info))

@@ -2,6 +2,7 @@
 
 mod collider;
 mod domain;
+mod kept_volume;
 mod memory;
 mod occupancy;
 mod rasterise;
@@ -10,6 +11,7 @@ mod split_cells;
 
 pub use collider::{Collider, Motion, SolidProbe, Solids};
 pub use domain::{DomainLimits, Side};
+pub use kept_volume::with_volume;
 pub use memory::SolidMemory;
 pub use occupancy::{Occupancy, cut_leaves, occupancy};
 pub use rasterise::{Rasteriser, SolidFields, rasterise};

@@ -5,7 +5,8 @@ use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Sampling, port_places};
 use meniscus_core::coupling::bodies::{Body, Moved, Piece, Twist};
-use meniscus_core::grid::{FaceGrid, Transform};
+use meniscus_core::grid::{FaceGrid, Grid, Transform};
+use meniscus_core::solid::SolidFields;
 use std::collections::{BTreeMap, VecDeque};
 
 port_places! {
@@ -15,7 +16,7 @@ port_places! {
 
 port_places! {
     /// The ports that say which faces belong to which solid.
-    pub struct OwnerPorts { owner, owners }
+    pub struct OwnerPorts { owner, owners, open_volume }
 }
 
 /// The bodies of a solve: their names beside them.
@@ -81,6 +82,15 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
     };
     let (velocity, mass, pivot, basis) =
         (array("velocity")?, array("mass")?, array("pivot")?, array("basis")?);
+    let before = table.array::<f64>("before").map(|_| array("before")).transpose()?;
+    if let Some(before) = before.as_ref().filter(|before| before.len() != velocity.len()) {
+        let sentence = format!(
+            "`before` of `{name}` has {} numbers, and `velocity` {}: they are as many",
+            before.len(),
+            velocity.len()
+        );
+        return Err(Failure::input(port, sentence));
+    }
     let count = table.first::<i64>("count").unwrap_or(1);
     let Some(count) = usize::try_from(count).ok().filter(|&n| n > 0 || velocity.is_empty()) else {
         return Err(Failure::input(port, format!("`{name}` has {count} bodies")));
@@ -108,26 +118,36 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
     };
     let body = |n: usize| Body {
         velocity: velocity[k * n..k * (n + 1)].to_vec(),
+        before: before.as_ref().map(|before| before[k * n..k * (n + 1)].to_vec()),
         mass: mass[k * k * n..k * k * (n + 1)].to_vec(),
         pieces: (pieces * n..pieces * (n + 1)).map(piece).collect(),
     };
     Ok((0..count).map(body).collect())
 }
 
-/// Which solid owns each cut face, by number, and the names of the solids.
-type Owners = (FaceGrid<u32>, Vec<String>);
+/// The solids that own faces.
+#[derive(Debug)]
+pub struct Owners {
+    /// Number of the solid that owns each cut face, counted from 1.
+    pub faces: FaceGrid<u32>,
+    /// The solids' names.
+    pub names: Vec<String>,
+    /// Share of each cell that no solid fills.
+    pub volume: Grid<f32>,
+}
 
 impl Exchange {
-    /// Writes which solid each cut face belongs to, and the names of the solids; nothing where no solid is a body.
+    /// Writes which solid each cut face belongs to, the names of the solids, and the room they leave; nothing where no
+    /// solid is a body.
     pub fn write_owners(
         &mut self,
         call: &mut Call,
         ports: OwnerPorts,
-        owner: Option<&FaceGrid<u32>>,
+        solid: &SolidFields,
         names: &[String],
         transform: &Transform,
     ) -> Result<(), Failure> {
-        let Some(owner) = owner else { return Ok(()) };
+        let Some(owner) = &solid.owner else { return Ok(()) };
         let numbers = |v: &Vec<u32>| v.iter().map(|&n| n as i32).collect();
         let owner = FaceGrid {
             topology: owner.topology.clone(),
@@ -135,6 +155,8 @@ impl Exchange {
             background: 0i32,
         };
         self.write_fields(call, transform, &[Field::owners(ports.owner, &owner)])?;
+        let room = Field::grid(ports.open_volume, Sampling::CENTER, &solid.volume);
+        self.write_fields(call, transform, &[room])?;
         let text: Vec<u8> = names.iter().flat_map(|name| name.bytes().chain([0])).collect();
         call.shape_table(ports.owners, 0)?;
         call.write_array(ports.owners, 0, c"names", 1, &text)
@@ -156,6 +178,7 @@ impl Exchange {
         let table = call.table(ports.owners, item).ok_or_else(broken)?;
         let text = table.array::<u8>("names").ok_or_else(broken)?;
         let names = text.split(|&b| b == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-        Ok(Some((FaceGrid { topology, values, background: 0 }, names)))
+        let (volume, _) = self.required_grid_of(call, ports.open_volume, item)?;
+        Ok(Some(Owners { faces: FaceGrid { topology, values, background: 0 }, names, volume }))
     }
 }

@@ -24,7 +24,7 @@ mod solid_shape;
 mod solids;
 
 pub use attributes::Beside;
-pub use bodies::{BodyPorts, OwnerPorts, Shares as BodyShares};
+pub use bodies::{BodyPorts, OwnerPorts, Owners, Shares as BodyShares};
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_cavitation_pressure, read_walls, write as write_domain};
 pub use grids::Field;

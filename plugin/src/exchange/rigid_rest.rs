@@ -18,6 +18,8 @@ use meniscus_core::solid::rigid::{Led, MassProperties, Pose, Shape, Velocity};
 pub struct RigidRest {
     /// Form and mass.
     pub shape: Shape,
+    /// What the mesh encloses, m³.
+    pub volume: f64,
     /// The mesh in the rest frame.
     pub mesh: TriMesh,
     /// Where each body starts; its velocity, where points give one; and its number.
@@ -65,9 +67,10 @@ impl Exchange {
         // Refused here with the mesh's name; also what no grid can hold.
         self.install(|| levelset::can_be_made(mesh, &levelset::lattice(mesh, h), BAND))
             .map_err(|e| no_inside(call, port, 0, "division_size", &e))?;
+        let volume = MassProperties::of(mesh, 1.0).mass;
         let density = match weight {
             Weight::Density(density) => density,
-            Weight::Mass(mass) => mass / MassProperties::of(mesh, 1.0).mass,
+            Weight::Mass(mass) => mass / volume,
         };
         let (shape, centre) = self
             .install(|| Shape::of(mesh, density))
@@ -81,7 +84,7 @@ impl Exchange {
         };
         let points = mesh.points.iter().map(|p| (p.as_dvec3() - centre).as_vec3()).collect();
         let mesh = TriMesh { points, triangles: mesh.triangles.clone(), velocities: None };
-        Ok(RigidRest { shape, mesh, starts })
+        Ok(RigidRest { shape, volume, mesh, starts })
     }
 
     /// Where the animated input of a body leads it.

@@ -8,7 +8,7 @@ use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
 use meniscus_core::mesh::{MeshError, TriMesh};
-use meniscus_core::solid::{Collider, Motion};
+use meniscus_core::solid::{Collider, Motion, with_volume};
 use std::sync::Arc;
 
 /// Signed distances and velocity fields of colliders by their stamps.
@@ -16,9 +16,11 @@ use std::sync::Arc;
 pub struct LevelSets {
     distances: Vec<(u64, Arc<SignedDistance>)>,
     velocities: Vec<(u64, Arc<Grid<Vec3>>)>,
+    /// Those of bodies that keep their volume, by stamp and the bits of the voxel's length.
+    kept_volumes: Vec<((u64, u64), Arc<SignedDistance>)>,
 }
 
-/// Colliders whose level sets are kept.
+/// Level sets that are kept beyond one for each item.
 const KEPT: usize = 64;
 
 port_places! {
@@ -29,14 +31,16 @@ port_places! {
 
 impl Exchange {
     /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next. One
-    /// with a share of a solve, at the port `dynamics`, is a body.
+    /// with a share of a solve, at the port `dynamics`, is a body; on a lattice of `voxel` m it keeps its volume.
     pub fn colliders(
         &mut self,
         call: &Call,
         ports: ColliderPorts,
         dynamics: u32,
+        voxel: Option<f64>,
     ) -> Result<[Vec<Collider>; 2], Failure> {
         let mut colliders = [Vec::new(), Vec::new()];
+        let most = KEPT + call.items(ports.collision) as usize;
         for item in 0..call.items(ports.collision) {
             let Some(view) = call.grid(ports.collision, item) else { continue };
             let transform = Transform::from_row_major(view.index_to_world());
@@ -47,11 +51,27 @@ impl Exchange {
                         .grid::<f32>(call, ports.collision, item)?
                         .ok_or_else(|| incomplete(call, ports.collision))?;
                     let distance = Arc::new(self.install(|| SignedDistance::new(grid)));
-                    remember(&mut self.level_sets.distances, view.value_id(), &distance);
+                    remember(&mut self.level_sets.distances, view.value_id(), &distance, most);
                     distance
                 }
             };
             let is_body = call.table(dynamics, item).is_some();
+            let volume = call.table(ports.motion, item).and_then(|t| t.first::<f64>("volume"));
+            let distance = match (voxel, volume.filter(|v| *v > 0.0 && *v < f64::INFINITY)) {
+                (Some(voxel), Some(volume)) if is_body => {
+                    let key = (view.value_id(), voxel.to_bits());
+                    match self.level_sets.kept_volumes.iter().find(|(k, _)| *k == key && key.0 != 0) {
+                        Some((_, kept)) => kept.clone(),
+                        None => {
+                            let kept = || Arc::new(with_volume(&distance, &transform, volume, voxel));
+                            let kept = self.install(kept);
+                            remember(&mut self.level_sets.kept_volumes, key, &kept, most);
+                            kept
+                        }
+                    }
+                }
+                _ => distance,
+            };
             for (when, colliders) in colliders.iter_mut().enumerate() {
                 let placed = match placements(call, ports.motion, item)? {
                     Some(places) => copies(call, ports.motion, item, when, &places, transform)?,
@@ -89,7 +109,8 @@ impl Exchange {
             let [x, y, z] = &axes;
             let values = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| Vec3::new(x, y, z)).collect();
             let field = Arc::new(Grid { topology, values, background: Vec3::ZERO });
-            remember(&mut self.level_sets.velocities, view.value_id(), &field);
+            let most = KEPT + call.items(collision_vel) as usize;
+            remember(&mut self.level_sets.velocities, view.value_id(), &field, most);
             return Ok(Motion::PerVoxel(field));
         }
         let Some(table) = call.table(ports.motion, item) else { return Ok(Motion::Static) };
@@ -240,9 +261,10 @@ fn known<T>(kept: &[(u64, Arc<T>)], id: u64) -> Option<Arc<T>> {
     kept.iter().find(|(k, _)| *k == id && id != 0).map(|(_, t)| t.clone())
 }
 
-fn remember<T>(kept: &mut Vec<(u64, Arc<T>)>, id: u64, value: &Arc<T>) {
-    if id != 0 {
-        kept.insert(0, (id, value.clone()));
-        kept.truncate(KEPT);
+/// Keeps at most `most`, the newest.
+fn remember<K: PartialEq + Default, T>(kept: &mut Vec<(K, Arc<T>)>, key: K, value: &Arc<T>, most: usize) {
+    if key != K::default() {
+        kept.insert(0, (key, value.clone()));
+        kept.truncate(most);
     }
 }

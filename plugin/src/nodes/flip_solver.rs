@@ -113,7 +113,8 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation)?;
         let domain = domain_limits(call)?;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics))?;
+        let voxel = Some(held.liquid.transform.voxel_size());
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), voxel)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let Held { liquid, followers, .. } = &mut held;
         let (memory, filled) = (&mut self.memory, !liquid.particles.is_empty());
@@ -143,7 +144,8 @@ impl FlipSolver {
         held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let domain = domain_limits(call)?;
-        let colliders = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics))?;
+        let voxel = Some(held.liquid.transform.voxel_size());
+        let colliders = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), voxel)?;
         let [solids, coming] = colliders.each_ref().map(|colliders| Solids { colliders, domain: &domain });
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         if params.air_particles {
@@ -203,9 +205,10 @@ impl FlipSolver {
         let walls = walls(call);
         let cavitation_pressure = cavitation_pressure(call);
         write_domain(call, SUBSTEP.domain, &domain, walls, cavitation_pressure)?;
-        let owner = held.liquid.solid.owner.as_ref();
+        let mean = kicks.as_deref().map_or(DVec3::ZERO, |kicks| self.exchange.install(|| mean(kicks)));
+        call.write_array(STATE.liquid, 0, c"kick", 3, &mean.to_array())?;
         let names = Exchange::collider_names(call, COLLIDERS)?;
-        self.exchange.write_owners(call, OWNERS, owner, &names, &held.liquid.transform)?;
+        self.exchange.write_owners(call, OWNERS, &held.liquid.solid, &names, &held.liquid.transform)?;
         if let Some(inlet) = &held.liquid.inlet {
             self.exchange.write_inlet(call, INLET, inlet, &held.liquid.transform)?;
         }
@@ -317,6 +320,13 @@ fn kick(particles: &mut Particles, kicks: &[Vec3], entered_from: i64) {
 fn greatest(vectors: &[Vec3]) -> f32 {
     let squared = vectors.par_iter().with_min_len(4096).map(|v| v.length_squared());
     squared.reduce(|| 0.0, f32::max).sqrt()
+}
+
+/// The mean of some vectors.
+fn mean(vectors: &[Vec3]) -> DVec3 {
+    let of_some = |some: &[Vec3]| some.iter().map(|v| v.as_dvec3()).sum::<DVec3>();
+    let parts: Vec<DVec3> = vectors.par_chunks(4096).map(of_some).collect();
+    parts.into_iter().sum::<DVec3>() / vectors.len().max(1) as f64
 }
 
 /// The intervals of the substep.

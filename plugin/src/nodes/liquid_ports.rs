@@ -100,6 +100,10 @@ pub const PORTS: &[Port] = &[
         .help(c"Solid that a cut face belongs to, whose velocity `vel_solid` has there: its place in `owners`, counted from 1; 0: closed sides, and far from solids. Absent if no solid is a body.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::grid(OBJECT, c"open_volume", Sampling::CENTER, Element::F32)
+        .help(c"Share of each cell that no solid fills; absent if no solid is a body.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"owners")
         .help(c"names: the objects that `owner` counts (u8, each ends with 0), one of several pieces once for each.")
         .substep()
@@ -185,7 +189,7 @@ pub const fn vel(owner: Owner) -> Port {
 /// Counters and books.
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
-        .help(c"volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3; what it should be), excess ((found_volume - rest_volume) / rest_volume as the volume correction uses it), drift (s; its integral over time), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several), thinned_below (m; depth from which cells were thinned; 0: none), next_id (of the next new particle), born_from (particles with ids from here on are newer than vel_drift and move with their own velocity), entered_from (of those, from here on they came through nozzles).")
+        .help(c"volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3; what it should be), excess ((found_volume - rest_volume) / rest_volume as the volume correction uses it), drift (s; its integral over time), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several), thinned_below (m; depth from which cells were thinned; 0: none), next_id (of the next new particle), born_from (particles with ids from here on are newer than vel_drift and move with their own velocity), entered_from (of those, from here on they came through nozzles), kick (m/s, 3 numbers; what forces added to its velocity in this substep, the mean; there while the pressure is solved).")
 }
 
 /// How strongly forces pull.

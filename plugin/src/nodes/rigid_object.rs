@@ -188,9 +188,10 @@ impl RigidObject {
         call.write_array(port!(PORTS, rigid), 0, c"film", 1, &[2.0 * h])?;
         rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
         rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
+        rigid::write_volume(call, port!(PORTS, motion), 0, rest.volume)?;
         if !keyframed {
             let free: Vec<(&Body, Velocity)> = bodies.iter().map(|body| (body, body.speed())).collect();
-            rigid::write_dynamics(call, port!(PORTS, dynamics), 0, &free)?;
+            rigid::write_dynamics(call, port!(PORTS, dynamics), 0, &free, None)?;
         }
         // Forces say here what they are about to do.
         call.shape_table(port!(PORTS, forces), 0)?;

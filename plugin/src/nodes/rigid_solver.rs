@@ -108,7 +108,7 @@ impl Instance for RigidSolver {
         self.exchange.begin(call)?;
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let acceleration = Drive::read(call, port!(PORTS, forces)).acceleration;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
         Ok(Some(longest_step(&bodies, &colliders, acceleration)))
     }
 
@@ -122,7 +122,7 @@ impl RigidSolver {
     fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
         let named = |body: &Body| {
             let alone = bodies.iter().filter(|b| b.key[0] == body.key[0]).count() == 1;
             let name = call.item_name(AT.rigid, body.key[0] as u32);
@@ -194,7 +194,7 @@ impl RigidSolver {
     /// What a coupling is told of the bodies: their velocities with the contacts that hold them, found with the pressure of
     /// the substep before. What lies on a floor under water does not fall in the coupling's eyes.
     fn contribute(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        let (bodies, _) = rigid::read_flying(call, AT, &mut self.shapes)?;
+        let (bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
         let pressed = each(call, &bodies, "pressed")?;
         let kick = times(call).kick;
         let mut held = bodies.clone();
@@ -215,7 +215,14 @@ impl RigidSolver {
                 let free = own.iter().filter(|&&n| bodies[n].led.is_none());
                 let told: Vec<(&Body, Velocity)> =
                     free.map(|&n| (&bodies[n], sum(bodies[n].speed(), holds[n], 1.0))).collect();
-                rigid::write_dynamics(call, DYNAMICS, item, &told)?;
+                let free = own.iter().filter(|&&n| bodies[n].led.is_none());
+                let before: Vec<Velocity> = free
+                    .map(|&n| Velocity {
+                        linear: before[n].linear,
+                        angular: bodies[n].inverse_inertia() * before[n].angular,
+                    })
+                    .collect();
+                rigid::write_dynamics(call, DYNAMICS, item, &told, Some(&before))?;
                 call.write_array(AT.rigid, item, c"wet", 1, &[1i32])?;
             }
             let of_item: Vec<Velocity> = own.iter().map(|&n| holds[n]).collect();
@@ -250,7 +257,7 @@ impl RigidSolver {
     fn contacts(&mut self, call: &Call, bodies: &mut [Body]) -> Result<(Vec<Memory>, Report), Failure> {
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
         let mut memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
-        let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS)?;
+        let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
         let around = Surroundings { colliders: [&now, &coming], domain: &domain };
         let settings = Settings {
             sweeps: call.int(param!(PARAMS, contact_iterations)).clamp(1, 1_000_000) as u32,

@@ -3,13 +3,13 @@
 use super::assemble::AirUnknowns;
 use super::flux::{WallFlux, wall_flux_near};
 use super::gauge::Net;
+use super::lining::Lining;
 use crate::coupling::air::regions::Regions;
 use crate::coupling::bodies::{Bodies, Body, Moved};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::pressure::{AttachedMass, CELL, Column, PressureSystem, Unknowns};
 use glam::IVec3;
-use nalgebra::DMatrix;
 use std::sync::Arc;
 
 /// The bodies of a projection: C, whose columns are the outflows that the unit motions of each degree of freedom
@@ -18,9 +18,10 @@ pub(crate) struct Attached<'a> {
     bodies: &'a [Body],
     /// Per body and degree of freedom.
     shares: Vec<Vec<Share>>,
-    /// dt M⁻¹ per body, row-major.
+    /// dt M⁻¹ per body, row-major, of the mass with its lining.
     inverse: Vec<Vec<f64>>,
-    dt: f64,
+    /// q̇ per body without the solve.
+    velocity: Vec<Vec<f64>>,
 }
 
 /// One degree of freedom.
@@ -34,13 +35,20 @@ impl<'a> Attached<'a> {
     /// Finds the shares of all bodies. The error says which body has no usable mass.
     pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, usize> {
         let Some(bodies) = fields.bodies else {
-            return Ok(Self { bodies: &[], shares: Vec::new(), inverse: Vec::new(), dt });
+            return Ok(Self { bodies: &[], shares: Vec::new(), inverse: Vec::new(), velocity: Vec::new() });
         };
-        let own = leaves_of_bodies(&bodies);
-        let shares =
-            own.into_iter().enumerate().map(|(b, own)| shares(fields, regions, &bodies, b, own)).collect();
-        let inverse = bodies.bodies.iter().enumerate().map(|(b, body)| inverse_mass(body, dt).ok_or(b));
-        Ok(Self { bodies: bodies.bodies, shares, inverse: inverse.collect::<Result<_, _>>()?, dt })
+        let mut found =
+            Self { bodies: bodies.bodies, shares: Vec::new(), inverse: Vec::new(), velocity: Vec::new() };
+        for (b, own) in leaves_of_bodies(&bodies).into_iter().enumerate() {
+            let near = near(&own);
+            let lining = Lining::find(fields, regions, &bodies, b, near.origins());
+            let (mut inverse, velocity) = lining.line(&bodies.bodies[b]).ok_or(b)?;
+            inverse.iter_mut().for_each(|w| *w *= dt);
+            found.inverse.push(inverse);
+            found.velocity.push(velocity);
+            found.shares.push(shares(fields, regions, &bodies, b, own, &near));
+        }
+        Ok(found)
     }
 
     /// The air regions that bodies reach.
@@ -79,24 +87,25 @@ impl<'a> Attached<'a> {
         self.shares.iter().zip(&self.inverse).enumerate().map(mass).collect()
     }
 
-    /// q̇ = q̇* + dt M⁻¹ Cᵀ x, and the impulses dt Cᵀ x.
+    /// q̇ = q̇* + dt M⁻¹ Cᵀ x, and the impulses that changed the bodies' own momenta.
     pub(crate) fn moved(&self, system: &PressureSystem, x: &Unknowns) -> Vec<Moved> {
-        let moved = |((body, mass), inverse): ((&Body, &AttachedMass), &Vec<f64>)| {
+        let moved = |(b, mass): (usize, &AttachedMass)| {
+            let (body, inverse) = (&self.bodies[b], &self.inverse[b]);
             let force: Vec<f64> = mass.columns().iter().map(|c| work(c, x)).collect();
             let k = force.len();
             let change = |i: usize| (0..k).map(|j| inverse[i * k + j] * force[j]).sum::<f64>();
-            Moved {
-                velocity: (0..k).map(|i| body.velocity[i] + change(i)).collect(),
-                impulse: force.iter().map(|f| f * self.dt).collect(),
-            }
+            let velocity: Vec<f64> = (0..k).map(|i| self.velocity[b][i] + change(i)).collect();
+            let gained: Vec<f64> =
+                velocity.iter().zip(&body.velocity).map(|(v, before)| v - before).collect();
+            let of_row = |row: &[f64]| row.iter().zip(&gained).map(|(m, v)| m * v).sum();
+            Moved { impulse: body.mass.chunks_exact(k.max(1)).map(of_row).collect(), velocity }
         };
-        self.bodies.iter().zip(&system.attached).zip(&self.inverse).map(moved).collect()
+        system.attached.iter().enumerate().map(moved).collect()
     }
 
     /// The solids' velocities, with the bodies moving as they would without the solve; `None` where there are no bodies.
     pub(crate) fn start(&self, fields: &LiquidFields) -> Option<FaceGrid<f32>> {
-        let velocities = self.bodies.iter().map(|body| body.velocity.as_slice());
-        self.walls(fields, velocities)
+        self.walls(fields, self.velocity.iter().map(Vec::as_slice))
     }
 
     /// The solids' velocities, with the bodies as the solve moved them; `None` where there are no bodies.
@@ -139,23 +148,6 @@ fn work(column: &Column, x: &Unknowns) -> f64 {
     cells + column.supers.iter().map(|&(b, c)| c * x.supers[b as usize]).sum::<f64>()
 }
 
-/// dt M⁻¹; `None` unless M is k × k, symmetric and positive definite.
-fn inverse_mass(body: &Body, dt: f64) -> Option<Vec<f64>> {
-    let k = body.velocity.len();
-    if body.mass.len() != k * k || body.pieces.iter().any(|p| p.twists.len() != k) {
-        return None;
-    }
-    let mass = DMatrix::from_row_slice(k, k, &body.mass);
-    let scale = mass.amax();
-    if (&mass - mass.transpose()).amax() > 1e-9 * scale {
-        return None;
-    }
-    let inverse = mass.cholesky()?.inverse() * dt;
-    let whole: Vec<f64> =
-        (0..k * k).map(|n| 0.5 * (inverse[(n / k, n % k)] + inverse[(n % k, n / k)])).collect();
-    whole.iter().all(|v| v.is_finite()).then_some(whole)
-}
-
 /// The leaves with faces of each body.
 fn leaves_of_bodies(bodies: &Bodies) -> Vec<Vec<Coord>> {
     let owner = bodies.owner;
@@ -177,22 +169,26 @@ fn leaves_of_bodies(bodies: &Bodies) -> Vec<Vec<Coord>> {
     own
 }
 
-/// The shares of a body's degrees of freedom; `own`: the leaves with its faces.
+/// The leaves whose cells have faces in `own`: a face also belongs to the cell below it.
+fn near(own: &[Coord]) -> Topology {
+    let below = |&o: &Coord| [0, 1, 2].map(|axis| o - leaf::DIM as i32 * IVec3::AXES[axis]);
+    Topology::new(own.iter().flat_map(below).chain(own.iter().copied()).collect())
+}
+
+/// The shares of a body's degrees of freedom; `own`: the leaves with its faces, `near`: those of their cells.
 fn shares(
     fields: &LiquidFields,
     regions: &Regions,
     bodies: &Bodies,
     body: usize,
     own: Vec<Coord>,
+    near: &Topology,
 ) -> Vec<Share> {
     let owner = bodies.owner;
     let piece_of = |number: u32| {
         let of = bodies.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
         of.filter(|(b, _)| *b == body).map(|(_, piece)| piece)
     };
-    // A face also belongs to the cell below it.
-    let below = |&o: &Coord| [0, 1, 2].map(|axis| o - leaf::DIM as i32 * IVec3::AXES[axis]);
-    let near = Topology::new(own.iter().flat_map(below).chain(own.iter().copied()).collect());
     let topology = Arc::new(Topology::new(own));
     let this = &bodies.bodies[body];
     let share = |dof: usize| {

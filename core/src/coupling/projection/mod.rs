@@ -10,6 +10,7 @@ mod compatible;
 mod first_guess;
 mod flux;
 mod gauge;
+mod lining;
 mod parting;
 
 use super::air::fit::fit;

@@ -27,6 +27,8 @@ pub struct Joined {
     /// Solid that a cut face belongs to; those of the second liquid are counted on from those of the first.
     solids: Option<FaceGrid<u32>>,
     pieces: Vec<Option<(usize, usize)>>,
+    /// Share of each cell that no solid fills; `None` without bodies.
+    volume: Option<Grid<f32>>,
     density: Result<f64, Grid<f32>>,
     /// kg/m³. It changes as a surface between two liquids moves past a face, so that waves lower than a voxel are felt;
     /// momentum is joined with the same masses.
@@ -72,6 +74,7 @@ impl Joined {
             vel_solid: faces.vel_solid,
             solids: faces.solids,
             pieces: liquids.iter().flat_map(|l| l.bodies.map_or(&[][..], |b| b.pieces)).copied().collect(),
+            volume: join::least(&liquids.iter().map(|l| l.bodies.map(|b| b.volume)).collect::<Vec<_>>()),
             owner: lattice.owner,
             surface: lattice.surface,
         }
@@ -107,11 +110,12 @@ impl Joined {
                 driven: self.driven.as_ref(),
                 ..parting
             }),
-            bodies: bodies.zip(self.solids.as_ref()).map(|(bodies, owner)| Bodies {
-                owner,
-                pieces: &self.pieces,
-                ..bodies
-            }),
+            bodies: match (bodies, &self.solids, &self.volume) {
+                (Some(bodies), Some(owner), Some(volume)) => {
+                    Some(Bodies { owner, volume, pieces: &self.pieces, ..bodies })
+                }
+                _ => None,
+            },
             ..*first
         })
     }

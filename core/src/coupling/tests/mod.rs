@@ -4,6 +4,7 @@ mod bodies;
 mod bubbles;
 mod chinks;
 mod conservation;
+mod displaced;
 mod fit;
 mod hydrostatics;
 mod identity;
@@ -15,7 +16,7 @@ mod viscous;
 
 use super::{Error, LiquidFields, Projection, constraint_bubbles, free_surface};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform};
-use crate::levelset::fractions::face_open;
+use crate::levelset::fractions::{cell_inside, face_open};
 use crate::pressure::{Density, Info, Iteration, Params, PressureSolver, PressureSystem, Progress, Unknowns};
 use crate::solid::{DomainLimits, Side};
 use glam::{DVec3, IVec3};
@@ -81,6 +82,8 @@ pub(super) struct Scene {
     pub(super) open: FaceGrid<f32>,
     pub(super) vel_solid: FaceGrid<f32>,
     pub(super) vel: FaceGrid<f32>,
+    /// Share of each cell that no solid fills.
+    pub(super) volume: Grid<f32>,
 }
 
 /// World position of the lower `axis` face of a cell.
@@ -143,10 +146,14 @@ impl Scene {
         let vel_solid = FaceGrid::from_fn(topology.clone(), 0.0, |axis, c| {
             solid_velocity(face_centre(&transform, axis, c))[axis] as f32
         });
+        let volume = Grid::from_fn(topology.clone(), 1.0, |c| {
+            let corner = |k: i32| c.as_dvec3() - 0.5 + IVec3::new(k & 1, k >> 1 & 1, k >> 2).as_dvec3();
+            1.0 - cell_inside(std::array::from_fn(|k| at_node(transform.to_world(corner(k as i32))) as f32))
+        });
         let sides = walled.map(|w| if w { Side::Closed } else { Side::Open });
         let domain = DomainLimits { min: DVec3::ZERO, max: size.as_dvec3() * h, sides };
         let vel = FaceGrid::new(topology, 0.0);
-        Self { transform, domain, surface, open, vel_solid, vel }
+        Self { transform, domain, surface, open, vel_solid, vel, volume }
     }
 
     /// A scene whose solids stand still.

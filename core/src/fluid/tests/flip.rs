@@ -99,6 +99,7 @@ impl Scene {
             vel_solid: &self.liquid.solid.velocity,
             swelling: self.liquid.swelling.as_ref(),
             spray: Some(&self.liquid.spray),
+            kick: glam::DVec3::ZERO,
             liquid_excess: self.liquid.volume.excess_volume(),
             density: Density::Uniform(1000.0),
             face_density: None,

@@ -43,6 +43,7 @@ pub fn write_dynamics(
     port: u32,
     item: u32,
     bodies: &[(&Body, Velocity)],
+    before: Option<&[Velocity]>,
 ) -> Result<(), Failure> {
     let (mut velocity, mut mass, mut pivot) = (Vec::new(), Vec::new(), Vec::new());
     let unit: Vec<f64> = (0..36).map(|n| f64::from(u8::from(n / 6 == n % 6))).collect();
@@ -61,6 +62,10 @@ pub fn write_dynamics(
     call.shape_table(port, item)?;
     call.write_array(port, item, c"count", 1, &[bodies.len() as i64])?;
     call.write_array(port, item, c"velocity", 1, &velocity)?;
+    if let Some(before) = before {
+        let of = |v: &Velocity| [v.linear.to_array(), v.angular.to_array()].concat();
+        call.write_array(port, item, c"before", 1, &before.iter().flat_map(of).collect::<Vec<f64>>())?;
+    }
     call.write_array(port, item, c"mass", 1, &mass)?;
     call.write_array(port, item, c"pivot", 3, &pivot)?;
     call.write_array(port, item, c"basis", 6, &unit.repeat(bodies.len()))
@@ -183,6 +188,7 @@ pub fn write_points(
 
 /// Writes the table `motion`: a piece per body.
 pub fn write_motion(call: &mut Call, port: u32, item: u32, bodies: &[Published]) -> Result<(), Failure> {
+    let volume = call.table(port, item).and_then(|t| t.first::<f64>("volume"));
     let of = |f: &dyn Fn(&Body) -> DVec3| -> Vec<f64> {
         bodies.iter().flat_map(|p| f(p.body).to_array()).collect()
     };
@@ -194,12 +200,20 @@ pub fn write_motion(call: &mut Call, port: u32, item: u32, bodies: &[Published])
         })
         .collect();
     call.shape_table(port, item)?;
+    if let Some(volume) = volume {
+        write_volume(call, port, item, volume)?;
+    }
     call.write_array(port, item, c"placement", 16, &places)?;
     call.write_array(port, item, c"pivot", 3, &of(&|b| b.pose.position))?;
     call.write_array(port, item, c"linear", 3, &of(&|b| b.motion[0].linear))?;
     call.write_array(port, item, c"angular", 3, &of(&|b| b.motion[0].angular))?;
     call.write_array(port, item, c"linear_next", 3, &of(&|b| b.motion[1].linear))?;
     call.write_array(port, item, c"angular_next", 3, &of(&|b| b.motion[1].angular))
+}
+
+/// Writes the volume of each of an item's bodies, m³.
+pub fn write_volume(call: &mut Call, port: u32, item: u32, volume: f64) -> Result<(), Failure> {
+    call.write_array(port, item, c"volume", 1, &[volume])
 }
 
 impl Exchange {

@@ -1,7 +1,10 @@
 //! What a projection reads.
 
 use super::{Air, SolvePorts};
-use crate::exchange::{BodyShares, Exchange, OwnerPorts, read_cavitation_pressure, read_domain, read_walls};
+use crate::exchange::{
+    BodyShares, Exchange, OwnerPorts, Owners, read_cavitation_pressure, read_domain, read_walls,
+};
+use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
@@ -39,8 +42,10 @@ pub(super) struct Inputs {
     driven: Option<FaceGrid<f32>>,
     viscosity: Option<(Grid<f32>, Grid<f32>)>,
     walls: Walls,
-    /// Which solid each cut face belongs to, and the solids' names.
-    owners: Option<(FaceGrid<u32>, Vec<String>)>,
+    /// Which solid each cut face belongs to.
+    owners: Option<Owners>,
+    /// What forces added to its velocity in this kick, m/s.
+    kick: DVec3,
 }
 
 impl Inputs {
@@ -84,7 +89,11 @@ impl Inputs {
                 Some(_) => exchange.faces(call, at.inlet, item)?.map(|f| f.0),
                 None => None,
             },
-            owners: exchange.owners(call, OwnerPorts { owner: at.owner, owners: at.owners }, item)?,
+            owners: {
+                let SolvePorts { owner, owners, open_volume, .. } = at;
+                exchange.owners(call, OwnerPorts { owner, owners, open_volume }, item)?
+            },
+            kick: kick(call, at, item),
             bubbles: exchange.bubble_memory(call, at.region, at.air, item)?,
             domain: read_domain(call, at.domain, item)?,
             walls: read_walls(call, at.domain, item),
@@ -102,13 +111,13 @@ impl Inputs {
 
     /// A body that the liquid's solver does not know.
     pub(super) fn stranger<'s>(&self, shares: &'s BodyShares) -> Option<&'s String> {
-        let known = |name: &String| self.owners.as_ref().is_some_and(|(_, names)| names.contains(name));
+        let known = |name: &String| self.owners.as_ref().is_some_and(|owners| owners.names.contains(name));
         shares.names.iter().find(|name| !known(name))
     }
 
     /// Body and piece of each solid.
     pub(super) fn pieces(&self, shares: &BodyShares) -> Vec<Option<(usize, usize)>> {
-        self.owners.as_ref().map_or_else(Vec::new, |(_, names)| shares.pieces(names))
+        self.owners.as_ref().map_or_else(Vec::new, |owners| shares.pieces(&owners.names))
     }
 
     /// As the core reads them; `volume_gain`: 1/s.
@@ -134,6 +143,7 @@ impl Inputs {
             tension: self.tension.as_ref(),
             spray: self.spray.as_ref(),
             liquid_excess: self.excess,
+            kick: self.kick,
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.bubbles.as_ref(),
             drift: self.drift,
@@ -145,9 +155,10 @@ impl Inputs {
                 previous: self.parted.as_ref(),
                 driven: self.driven.as_ref(),
             }),
-            bodies: self.owners.as_ref().filter(|_| !shares.bodies.is_empty()).map(|(owner, _)| Bodies {
+            bodies: self.owners.as_ref().filter(|_| !shares.bodies.is_empty()).map(|owners| Bodies {
                 bodies: &shares.bodies,
-                owner,
+                owner: &owners.faces,
+                volume: &owners.volume,
                 pieces,
             }),
         }
@@ -187,6 +198,13 @@ fn uniform_density(call: &Call, at: SolvePorts, item: u32) -> Result<f64, Failur
         Some(d) => Ok(if d > 0.0 { d } else { 1000.0 }),
         None => Err(Failure::input(at.liquid, "the table `liquid` lacks a density")),
     }
+}
+
+/// What forces added to the liquid's velocity in this kick, m/s; nothing where its solver does not say.
+fn kick(call: &Call, at: SolvePorts, item: u32) -> DVec3 {
+    let kick = call.table(at.liquid, item).and_then(|t| t.array::<f64>("kick"));
+    let vector = kick.and_then(|v| <[f64; 3]>::try_from(&v[..]).ok()).map(DVec3::from_array);
+    vector.filter(|v| v.is_finite()).unwrap_or_default()
 }
 
 /// What the liquid has beyond its rest volume, m³; 0 where nobody keeps books.

@@ -23,7 +23,7 @@ port_places! {
     pub struct SolvePorts {
         surface, vel_drift, open, vel_solid, density, divergence, liquid, domain, pressure, region, bubbles, swelling,
         viscosity, solid, air, tension, spray, parted, inlet, owner, owners,
-        others,
+        others, open_volume,
     }
 }
 

@@ -1,0 +1,135 @@
+//! The liquid between a body's walls and the planes of faces that the pressure presses on.
+
+use crate::coupling::air::regions::{LABEL_SOLID, Regions};
+use crate::coupling::bodies::{Bodies, Body};
+use crate::coupling::fields::LiquidFields;
+use crate::grid::rows::Rows;
+use crate::grid::{Coord, leaf};
+use crate::pressure::Density;
+use glam::IVec3;
+use nalgebra::{DMatrix, DVector};
+
+/// The lining of a body with k degrees of freedom: liquid that moves with its walls.
+///
+/// Faces measure a body by its sections with the planes of faces. What a section misses or has too much of is a layer
+/// of liquid of up to half a voxel on a flat wall, of volume h³ δ in a cell, and it moves with the wall:
+///
+/// ```text
+/// δ_i = V − ½ (α_low + α_high)    V: open share of the cell; α: of its two faces across axis i
+/// S = Σ ρ h³ δ_i J_i J_iᵀ         J_i: velocity of the wall along axis i, per unit of each degree of freedom
+/// ```
+///
+/// Σ δ over a column of cells is its open volume less that of its sections, so with the lining a body displaces exactly its own
+/// volume, wherever on the lattice it lies. S is added to the mass of the body, what forces give to the liquid to its
+/// momentum. A layer that the sections have too much of counts negative.
+pub(super) struct Lining {
+    /// S, k × k, row-major, in units of mass.
+    mass: Vec<f64>,
+    /// Σ ρ h³ δ_i J_i · (what forces gave to the liquid, m/s): impulse along each degree of freedom.
+    impulse: Vec<f64>,
+}
+
+impl Lining {
+    /// The lining of one body; `near`: the leaves whose cells touch its faces.
+    pub(super) fn find(
+        fields: &LiquidFields,
+        regions: &Regions,
+        bodies: &Bodies,
+        body: usize,
+        near: &[Coord],
+    ) -> Self {
+        let k = bodies.bodies[body].velocity.len();
+        let mut lining = Self { mass: vec![0.0; k * k], impulse: vec![0.0; k] };
+        for &origin in near {
+            let Some(labels) = regions.of_leaf(origin) else { continue };
+            let open = Rows::faces(fields.open, origin);
+            for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
+                let faces: [[f32; 2]; 3] =
+                    std::array::from_fn(|a| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)]);
+                if faces.as_flattened().iter().any(|&alpha| alpha < 1.0) {
+                    lining.add(fields, bodies, body, origin + IVec3::from_array(leaf::local(n)), faces);
+                }
+            }
+        }
+        lining
+    }
+
+    /// Adds what lies in a cell; `faces`: α of its lower and upper face across each axis.
+    fn add(
+        &mut self,
+        fields: &LiquidFields,
+        bodies: &Bodies,
+        body: usize,
+        cell: Coord,
+        faces: [[f32; 2]; 3],
+    ) {
+        let density = match fields.density {
+            Density::Uniform(density) => density,
+            Density::PerCell(density) => f64::from(density.get(cell)),
+        };
+        let whole = density * fields.voxel_size().powi(3);
+        let volume = f64::from(bodies.volume.get(cell));
+        for (axis, alpha) in faces.iter().enumerate() {
+            let closed = alpha.map(|alpha| 1.0 - f64::from(alpha));
+            let defect = volume - 1.0 + 0.5 * (closed[0] + closed[1]);
+            if closed[0] + closed[1] <= 0.0 || defect == 0.0 {
+                continue;
+            }
+            for (side, closed_here) in closed.into_iter().enumerate().filter(|(_, closed)| *closed > 0.0) {
+                let face = cell + side as i32 * IVec3::AXES[axis];
+                let Some((_, piece)) = bodies.of_face(axis, face).filter(|(b, _)| *b == body) else {
+                    continue;
+                };
+                let Some(piece) = bodies.bodies[body].pieces.get(piece) else { continue };
+                let arm = fields.transform.to_world(cell.as_dvec3()) - piece.pivot;
+                let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
+                let mass = whole * defect * closed_here / (closed[0] + closed[1]);
+                for (i, row) in self.mass.chunks_exact_mut(along.len()).enumerate() {
+                    row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
+                    self.impulse[i] += mass * along[i] * fields.kick[axis];
+                }
+            }
+        }
+    }
+
+    /// The body with its lining: the inverse of its mass, row-major, and its velocity without the solve. `None` unless M
+    /// is k × k, symmetric and positive definite.
+    ///
+    /// Where the sections have too much of a light body, less of S counts as mass, so that what is left of M is at
+    /// least [`LEAST_MASS`] of it; the impulse counts whole.
+    pub(super) fn line(&self, body: &Body) -> Option<(Vec<f64>, Vec<f64>)> {
+        let k = body.velocity.len();
+        if body.mass.len() != k * k || body.pieces.iter().any(|p| p.twists.len() != k) {
+            return None;
+        }
+        let mass = DMatrix::from_row_slice(k, k, &body.mass);
+        if (&mass - mass.transpose()).amax() > 1e-9 * mass.amax() {
+            return None;
+        }
+        let factor = mass.clone().cholesky()?.unpack();
+        let lining = DMatrix::from_row_slice(k, k, &self.mass);
+        let relative = factor.solve_lower_triangular(&lining)?.transpose();
+        let relative = factor.solve_lower_triangular(&relative)?;
+        let least = (0.5 * (&relative + relative.transpose())).symmetric_eigenvalues().min();
+        let share = if least < LEAST_MASS - 1.0 { (LEAST_MASS - 1.0) / least } else { 1.0 };
+        let lined = (&mass + share * &lining).cholesky()?;
+        let inverse = lined.inverse();
+        let inverse = 0.5 * (&inverse + inverse.transpose());
+        let velocity = match &body.before {
+            // The liquid at its walls moves as they do, whatever moves them.
+            None => body.velocity.clone(),
+            Some(before) if before.len() == k => {
+                let own = mass * DVector::from_column_slice(&body.velocity);
+                let at_walls = share * lining * DVector::from_column_slice(before);
+                let momentum = own + at_walls + DVector::from_column_slice(&self.impulse);
+                (&inverse * momentum).as_slice().to_vec()
+            }
+            Some(_) => return None,
+        };
+        let inverse: Vec<f64> = (0..k * k).map(|n| inverse[(n / k, n % k)]).collect();
+        inverse.iter().chain(&velocity).all(|v| v.is_finite()).then_some((inverse, velocity))
+    }
+}
+
+/// Least share of a body's mass that is left beside a lining that counts negative.
+const LEAST_MASS: f64 = 0.5;

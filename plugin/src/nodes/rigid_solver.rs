@@ -26,7 +26,7 @@ const PORTS: &[Port] = &[
     touched(ports::shape(SOLVED), READ),
     touched(ports::moved_mesh(SOLVED), WRITE),
     touched(ports::keyframes(SOLVED).on(Stage::INIT, READ), READ),
-    touched(colliders::motion(SOLVED), WRITE),
+    touched(colliders::motion(SOLVED), BOTH),
     touched(ports::contacts(Owner::NODE), BOTH),
     liquid_ports::forces(SOLVED).on(Stage::PREDICT, READ),
     touched(colliders::collision(AFFECTOR).on(Stage::INIT, READ), READ),

@@ -10,6 +10,8 @@ const DT: f64 = 0.01;
 const H: f64 = 0.02;
 /// Cells of the tank along an edge; the water stands two cells lower.
 const TANK: i32 = 20;
+/// A level of the water above all forms, m.
+const DEEP: f64 = (TANK - 2) as f64 * H;
 
 /// A solid: its distance from its middle, m, and its volume, m³.
 struct Form {
@@ -50,20 +52,19 @@ fn forms() -> Vec<Form> {
 
 /// A body in still water on which gravity along -axis has acted, held where it is by whatever holds it.
 fn held(form: &Form, middle: DVec3, axis: usize, mass: f64) -> Moved {
-    solved(form, middle, axis, (mass, 0.0))
+    solved(form, middle, axis, DEEP, (mass, 0.0))
 }
 
 /// The same, free to move.
 fn let_go(form: &Form, middle: DVec3, axis: usize, mass: f64) -> Moved {
-    solved(form, middle, axis, (mass, -GRAVITY * DT))
+    solved(form, middle, axis, DEEP, (mass, -GRAVITY * DT))
 }
 
 /// A body of some mass and velocity along an axis without the solve.
-fn solved(form: &Form, middle: DVec3, axis: usize, (mass, kick): (f64, f64)) -> Moved {
+fn solved(form: &Form, middle: DVec3, axis: usize, level: f64, (mass, kick): (f64, f64)) -> Moved {
     let size = IVec3::splat(TANK);
     let mut walled = [true; 6];
     walled[2 * axis + 1] = false;
-    let level = f64::from(TANK - 2) * H;
     let body = |p: DVec3| (form.distance)(p - middle);
     let scene = Scene::still(H, size, walled, |p| p[axis] - level, body)
         .with_velocity(|a, _| if a == axis { -GRAVITY * DT } else { 0.0 });
@@ -141,5 +142,24 @@ fn a_body_that_weighs_what_it_displaces_stays_where_it_is() {
         let speed = DVec3::from_slice(&moved.velocity).length() / (GRAVITY * DT);
         println!("{}: {speed:.6} of a fall", form.name);
         assert!(speed < 5e-3, "{}: it moves at {speed} of a fall", form.name);
+    }
+}
+
+/// The same afloat: what is under the level counts, to a fiftieth of a voxel.
+#[test]
+fn a_box_held_half_under_water_is_pushed_by_what_is_under_it_wherever_bottom_and_level_lie() {
+    let cells = DVec3::new(7.3, 5.6, 6.4);
+    let cuboid = cuboid(0.5 * H * cells, DQuat::IDENTITY);
+    let form = Form { name: "box", distance: Box::new(cuboid), volume: (H * cells).element_product() };
+    let area = cells.x * cells.z * H * H;
+    for n in 0..6 {
+        let middle = H * DVec3::new(9.1, 9.47 + 0.3 * f64::from(n), 9.81);
+        let whole = sampled(&form, middle) / form.volume;
+        for level in [-0.3, 0.1, 0.4].map(|above| middle.y + above * H) {
+            let moved = solved(&form, middle, 1, level, (1e9, 0.0));
+            let measured = moved.impulse[1] / DT / (WATER * GRAVITY * whole * area);
+            let off = (measured - (level - middle.y + 0.5 * H * cells.y)) / H;
+            assert!(off.abs() < 0.02, "{n}: off by {off} voxels of depth");
+        }
     }
 }

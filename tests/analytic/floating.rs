@@ -108,15 +108,16 @@ fn spheres_start_with_half_their_displaced_mass_added() {
         let mesh = json!({ "name": "mesh", "type": "sphere",
                            "params": { "radius": 0.06, "center": [0.004, 0.22, 0.003] } });
         let body = json!({ "density": density, "division_size": 0.01 });
-        // Eight substeps, of which the first few count: later the sphere has moved and drags.
         let stats = tank_in_steps([0.48, 0.44], mesh, body, "floating_bodies", 2, 8);
         let theory = GRAVITY * (1000.0 - density) / (density + 500.0);
-        let speed = |r: &Value| number(r, "/bodies/0/v/1");
-        let time = |r: &Value| number(r, "/time") + number(r, "/dt");
-        let (first, last) = (&stats[0], &stats[3]);
-        let measured = (speed(last) - speed(first)) / (time(last) - time(first));
-        println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}");
-        assert!((measured / theory - 1.0).abs() < 0.04, "{density} kg/m³: {measured} m/s², not {theory}");
+        let of = |r: &Value| (number(r, "/time") + number(r, "/dt"), number(r, "/bodies/0/v/1"));
+        // In every substep: no air opens behind the sphere. The last one's velocity is that of the frame.
+        for pair in stats.windows(2).take(6) {
+            let ((then, before), (now, after)) = (of(&pair[0]), of(&pair[1]));
+            let measured = (after - before) / (now - then);
+            println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}");
+            assert!((measured / theory - 1.0).abs() < 0.05, "{density} kg/m³: {measured} m/s², not {theory}");
+        }
     }
 }
 

@@ -57,7 +57,14 @@ impl Shares {
     }
 
     /// Writes what they get back.
-    pub fn write(&self, call: &mut Call, ports: BodyPorts, moved: &[Moved]) -> Result<(), Failure> {
+    /// `voxel`: of the liquid, m.
+    pub fn write(
+        &self,
+        call: &mut Call,
+        ports: BodyPorts,
+        moved: &[Moved],
+        voxel: f64,
+    ) -> Result<(), Failure> {
         let mut rest = moved;
         for &(item, count) in &self.items {
             let (own, others) = rest.split_at(count.min(rest.len()));
@@ -66,6 +73,7 @@ impl Shares {
             call.shape_table(ports.moved, item)?;
             call.write_array(ports.moved, item, c"velocity", 1, &of(|moved| &moved.velocity))?;
             call.write_array(ports.moved, item, c"impulse", 1, &of(|moved| &moved.impulse))?;
+            call.write_array(ports.moved, item, c"voxel", 1, &[voxel])?;
         }
         Ok(())
     }

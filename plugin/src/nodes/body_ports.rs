@@ -12,5 +12,5 @@ pub const fn dynamics(owner: Owner) -> Port {
 pub const fn moved(owner: Owner) -> Port {
     Port::table(owner, c"moved")
         .substep()
-        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the pressure along each (of a displacement: N s).")
+        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s). voxel (m): of the liquid.")
 }

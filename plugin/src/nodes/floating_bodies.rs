@@ -22,13 +22,13 @@ const ROLES: &[Role] = &[
         c"liquid",
         1,
         0,
-        c"The liquids they float in: wire in their FLIP solvers, and the bodies into these, too.",
+        c"The liquids they float in: wire in their FLIP solvers. Each body must also be wired into the FLIP solver of its liquid.",
     ),
 ];
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.floating_bodies", c"Floating Bodies")
-    .help(c"Solves liquid and bodies as one: a body floats or sinks by its density, and the liquid feels its weight. All air has the same pressure; wire the same solvers into constraint_bubbles instead, and trapped air keeps its volume and carries bodies, too.")
+    .help(c"Solves liquid and bodies as one: a body floats or sinks by its density, and the liquid feels its weight. All air has the same pressure; wire the same solvers into constraint_bubbles instead, and trapped air keeps its volume and carries bodies, too. Bodies feel pressure, but not the drag of a viscous liquid: honey slows them less than it should.")
     .cites(c"Batty2007 Gibou2002")
     .stages(&[Stage::INIT, Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 2, 0)

@@ -185,7 +185,7 @@ impl RigidObject {
         rigid::write_hulls(call, port!(PORTS, hulls), &shape)?;
         let kept = (surface(call)?, call.on(param!(PARAMS, sleeping)));
         rigid::write_state(call, port!(PORTS, rigid), 0, &shape, kept, &now)?;
-        call.write_array(port!(PORTS, rigid), 0, c"film", 1, &[2.0 * h])?;
+        call.write_array(port!(PORTS, rigid), 0, c"film", 1, &[0.0])?;
         rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
         rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
         rigid::write_volume(call, port!(PORTS, motion), 0, rest.volume)?;

@@ -249,6 +249,7 @@ impl RigidSolver {
                 let freed = sum(bodies[n].speed(), by_pressure, 1.0);
                 bodies[n].take(freed);
             }
+            thicken_film(call, item, kick)?;
         }
         self.touch(call, bodies, &before, &pressed)
     }
@@ -338,6 +339,18 @@ impl RigidSolver {
         Ok(())
     }
 }
+
+/// The liquid that a body keeps under itself is a voxel thick in the end: less would not push it off a floor. It comes
+/// between what touches as slowly as liquid seeps in, within [`SEEPING`].
+fn thicken_film(call: &mut Call, item: u32, kick: f64) -> Result<(), Failure> {
+    let number = |port, what: &str| call.table(port, item).and_then(|t| t.first::<f64>(what));
+    let Some(voxel) = number(port!(PORTS, moved), "voxel").filter(|v| v.is_finite()) else { return Ok(()) };
+    let film = number(AT.rigid, "film").unwrap_or(0.0) + voxel * kick / SEEPING;
+    call.write_array(AT.rigid, item, c"film", 1, &[film.min(voxel)])
+}
+
+/// Time in which a film of liquid comes between a body and what it touches, s.
+const SEEPING: f64 = 0.25;
 
 /// `a` and `share` of `b`.
 fn sum(a: Velocity, b: Velocity, share: f64) -> Velocity {

@@ -149,7 +149,8 @@ impl Solve {
             }
         }
         if let Some(ports) = self.bodies {
-            shares.write(call, ports, &of_all.bodies)?;
+            let voxel = liquids.first().map_or(0.0, |liquid| liquid.transform.voxel_size());
+            shares.write(call, ports, &of_all.bodies, voxel)?;
         }
         report::pressure(call, self.name, &of_all);
         if let Some(info) = &viscous {

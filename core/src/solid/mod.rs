@@ -1,5 +1,6 @@
 //! Solids as boundary conditions of fluids: colliders, the limits of the domain, and their fields on a grid.
 
+pub mod articulated;
 mod collider;
 mod domain;
 mod kept_volume;

@@ -13,6 +13,7 @@ pub mod contacts;
 mod domain;
 mod finite;
 mod grids;
+pub mod joints;
 mod kept;
 mod liquid;
 mod particles;

@@ -20,6 +20,7 @@ mod liquid_sink;
 mod liquid_source;
 mod material;
 mod projection;
+mod rigid_joint;
 mod rigid_object;
 mod rigid_ports;
 mod rigid_solver;
@@ -51,5 +52,6 @@ nodes! {
     constraint_bubbles::ConstraintBubbles,
     floating_bodies::FloatingBodies,
     rigid_object::RigidObject,
+    rigid_joint::RigidJoint,
     rigid_solver::RigidSolver,
 }

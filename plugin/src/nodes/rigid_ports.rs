@@ -53,3 +53,17 @@ pub const fn contacts(owner: Owner) -> Port {
         c"Contacts of the last substep, sorted; f64 unless said otherwise. objects (u8): names of the objects, each ends with 0. between [n][4] (i64): object and id of the body; object and id of the other, or -1 and the number of a collider, or -2 and a side. at [n][3] (m) in the body's rest frame; pressed [n] (N), rubbed [n][3] (N, body's rest frame), rebound [n] (m/s). made_by (u8): what found them; others are refused.",
     )
 }
+
+/// What a joint is.
+pub const fn joint(owner: Owner) -> Port {
+    Port::table(owner, c"joint").help(
+        c"A joint, f64 unless said otherwise. bodies (u8): names of its two bodies, each ends with 0, as `object` or `object:id`; empty: the world. type [2] (i32): 0 fixed, 1 ball, 2 revolute, 3 prismatic, 4 spring; motor 0 none, 1 speed, 2 target. toggles [3] (i32): it has limits; it joins each body of the first object to the next; its bodies touch each other. pivot [2][3] (m) and axis [3]: world, when it begins. limits [2] (rad, m). motor [2]: speed (rad/s, m/s) or target (rad, m), and the most that it gives (N m, N). spring [3]: stiffness (N/m, N m/rad), damping (N s/m, N m s/rad), rest (m, rad). breaking [2] (N, N m; 0: never).",
+    )
+}
+
+/// Joints, for the next substep.
+pub const fn joints(owner: Owner) -> Port {
+    Port::table(owner, c"joints").help(
+        c"Joints as they are now; f64 unless said otherwise. names (u8): of the joints' nodes, and objects (u8): of the rigid objects, each ends with 0. of [n] (i64): place in names. ends [n][4] (i64): place in objects (-1: the world) and id, of both bodies. frames [n][14]: place (m) and orientation (x y z w) of the joint's frame in the rest frames of both. length [n] (m): of a spring. broken [n] (i32). turned [n] (rad, m): since it began. pressed [n][3]: what motor and stops gave (N m, N). load [n][2] (N, N m): what it held in the last kick.",
+    )
+}

@@ -3,6 +3,7 @@
 use super::box_params::{self, BoxParams};
 use super::drive::Drive;
 use super::{body_ports, collider_ports as colliders, frames, liquid_ports, rigid_ports as ports};
+use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange, contacts};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
@@ -36,9 +37,12 @@ const PORTS: &[Port] = &[
     touched(body_ports::dynamics(AFFECTOR).on(Stage::INIT, READ), READ),
     body_ports::dynamics(SOLVED).on(Stage::CONTRIBUTE, BOTH),
     body_ports::moved(SOLVED).on(Stage::CORRECT, READ),
+    touched(ports::joint(AFFECTOR).on(Stage::INIT, READ), READ),
+    touched(ports::joints(Owner::NODE), BOTH),
 ];
 const AT: RigidPorts = RigidPorts::of_owner(PORTS, SOLVED);
 const COLLIDERS: ColliderPorts = ColliderPorts::of_owner(PORTS, AFFECTOR);
+const JOINTS: JointPorts = JointPorts { joint: port!(PORTS, joint), joints: port!(PORTS, joints) };
 const DYNAMICS_OF_AFFECTORS: u32 = port_place_of_owner(PORTS, AFFECTOR, "dynamics");
 const DYNAMICS: u32 = port_place_of_owner(PORTS, SOLVED, "dynamics");
 
@@ -75,10 +79,10 @@ const PARAMS: &[Param] = &[
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"Rigid Solver")
-    .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, static objects and forces. A liquid meets the bodies that are also wired into its own solver; it pushes them where both solvers are wired into floating_bodies or constraint_bubbles.")
+    .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, rigid joints, static objects and forces. A liquid meets the bodies that are also wired into its own solver; it pushes them where both solvers are wired into floating_bodies or constraint_bubbles.")
     .medium(c"rigid")
     .houdini(c"rigidsolver")
-    .cites(c"Dullweber1997 Jean1999 Silcowitz2010")
+    .cites(c"Dullweber1997 Jean1999 Silcowitz2010 Ryckaert1977")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::CONTRIBUTE, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .rank(Node::RANK_SOLID)
@@ -135,7 +139,8 @@ impl RigidSolver {
             );
             return Err(Failure::input(AT.rigid, sentence));
         }
-        if let Some((a, b, depth)) = overlap(&bodies) {
+        let joints = joints::read(call, JOINTS, &names(call), &bodies)?;
+        if let Some((a, b, depth)) = overlap(&bodies, &joints.all) {
             let sentence = format!(
                 "{} and {} overlap by {} m at the start: move them apart",
                 named(&bodies[a]),
@@ -167,7 +172,9 @@ impl RigidSolver {
         let before: Vec<Velocity> =
             bodies.iter().map(|b| Velocity { linear: b.velocity, angular: b.momentum }).collect();
         let times = times(call);
-        self.exchange.install(|| fly(&mut bodies, &memory, &times));
+        let joints = joints::read(call, JOINTS, &names(call), &bodies)?;
+        self.exchange.install(|| fly(&mut bodies, &joints.all, &memory, &times));
+        joints::write(call, JOINTS, &names(call), &joints)?;
         check_finite(call, &bodies)?;
         for item in 0..call.items(AT.rigid) {
             let is_own = |body: &Body| body.key[0] == i64::from(item);
@@ -254,8 +261,12 @@ impl RigidSolver {
         self.touch(call, bodies, &before, &pressed)
     }
 
-    /// Finds the contacts and lets them act. Returns the contacts, for the next substep, and what they were like.
-    fn contacts(&mut self, call: &Call, bodies: &mut [Body]) -> Result<(Vec<Memory>, Report), Failure> {
+    /// Finds the contacts and lets them and the joints act. Returns both, for the next substep, and what they were like.
+    fn contacts(
+        &mut self,
+        call: &Call,
+        bodies: &mut [Body],
+    ) -> Result<(Vec<Memory>, Joints, Report), Failure> {
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
         let mut memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
         let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
@@ -265,8 +276,10 @@ impl RigidSolver {
             ..Settings::default()
         };
         let times = times(call);
-        let report = self.exchange.install(|| touch(bodies, &mut memory, &around, &times, &settings));
-        Ok((memory, report))
+        let mut joints = joints::read(call, JOINTS, &names(call), bodies)?;
+        let all = &mut joints.all;
+        let report = self.exchange.install(|| touch(bodies, all, &mut memory, &around, &times, &settings));
+        Ok((memory, joints, report))
     }
 
     /// Contacts act; the bodies are published.
@@ -277,7 +290,7 @@ impl RigidSolver {
         before: &[Velocity],
         pressed: &[Velocity],
     ) -> Result<Outcome, Failure> {
-        let (memory, report) = self.contacts(call, &mut bodies)?;
+        let (memory, joints, report) = self.contacts(call, &mut bodies)?;
         let times = times(call);
         check_finite(call, &bodies)?;
         let back = if times.kick > 0.0 { 0.5 * times.next / times.kick } else { 0.0 };
@@ -291,6 +304,11 @@ impl RigidSolver {
             self.publish(call, item, &of, &own.map(|(pressed, _)| *pressed).collect::<Vec<_>>())?;
         }
         contacts::write(call, port!(PORTS, contacts), &names(call), &memory)?;
+        joints::write(call, JOINTS, &names(call), &joints)?;
+        if !joints.all.is_empty() {
+            call.measure("joints", &[joints.all.iter().filter(|j| !j.state.broken).count() as f64]);
+            call.measure("joint_gap", &[report.apart[0]]);
+        }
         call.measure("contacts", &[report.contacts as f64]);
         call.measure("contact_sweeps", &[f64::from(report.sweeps)]);
         call.measure("overlap", &[report.overlap]);

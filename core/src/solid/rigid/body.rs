@@ -198,6 +198,18 @@ impl Body {
         between(&self.pose, &self.after(dt), dt)
     }
 
+    /// Where a velocity would bring it in `dt` seconds of free flight.
+    pub(super) fn flown(&self, velocity: Velocity, dt: f64) -> Pose {
+        if !self.is_free() {
+            return self.pose;
+        }
+        let momentum = self.inertia() * velocity.angular;
+        Pose {
+            position: self.pose.position + dt * velocity.linear,
+            orientation: spin::turned(self.pose.orientation, momentum, self.shape.principal(), dt),
+        }
+    }
+
     fn after(&self, dt: f64) -> Pose {
         let turned = spin::turned(self.pose.orientation, self.momentum, self.shape.principal(), dt);
         let pushed = DQuat::from_scaled_axis(self.push.angular * dt);

@@ -1,8 +1,9 @@
 //! Finds where bodies touch each other, colliders and the closed sides of the domain.
 
 use super::contact::{COLLIDER, Contact, Memory, Other, WALL};
+use super::joints::{Joint, apart};
 use super::shape::Part;
-use super::{Body, Pose};
+use super::{Body, Key, Pose};
 use crate::levelset::SdfSampler;
 use crate::solid::{Collider, DomainLimits, Side};
 use glam::{DMat3, DVec3};
@@ -30,9 +31,17 @@ fn fastest(body: &Body) -> f64 {
 }
 
 /// Contacts that may close in a drift of `next` seconds, in a fixed order. Pairs that both rest are left out.
-pub(super) fn contacts(bodies: &[Body], around: &Surroundings, memory: &[Memory], next: f64) -> Vec<Contact> {
+/// `apart`: pairs that do not meet, sorted, each with the lower key first.
+pub(super) fn contacts(
+    bodies: &[Body],
+    around: &Surroundings,
+    apart: &[[Key; 2]],
+    memory: &[Memory],
+    next: f64,
+) -> Vec<Contact> {
     let mut found = Vec::new();
-    for (a, b) in pairs(bodies, next) {
+    let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
+    for (a, b) in pairs(bodies, next).into_iter().filter(meets) {
         let reach = SKIN * bodies[a].shape.radius()
             + bodies[a].surface.padding
             + bodies[b].surface.padding
@@ -248,10 +257,13 @@ fn with_walls(bodies: &[Body], n: usize, domain: &DomainLimits, reach: f64, foun
     }
 }
 
-/// The two bodies that overlap most, and by how much, m, if by more than a hundredth of the smaller one's radius.
-pub fn overlap(bodies: &[Body]) -> Option<(usize, usize, f64)> {
+/// The two bodies that overlap most, and by how much, m, if by more than a hundredth of the smaller one's radius. Those that a
+/// joint holds may overlap.
+pub fn overlap(bodies: &[Body], joints: &[Joint]) -> Option<(usize, usize, f64)> {
     let mut worst: Option<(usize, usize, f64)> = None;
-    for (a, b) in pairs(bodies, 0.0) {
+    let apart = apart(joints);
+    let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
+    for (a, b) in pairs(bodies, 0.0).into_iter().filter(meets) {
         let mut found = Vec::new();
         between(bodies, a, b, 0.0, &mut found);
         let padding = bodies[a].surface.padding + bodies[b].surface.padding;

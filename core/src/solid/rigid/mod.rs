@@ -10,18 +10,20 @@ mod contact;
 mod detect;
 mod hulls;
 mod islands;
+mod joints;
 mod mass;
 mod shape;
 mod solve;
 mod spin;
 mod step;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use body::{Body, Key, Led, Pose, Rest, Surface, Velocity};
 pub use contact::Memory;
 pub use detect::{Surroundings, overlap, overlap_with_solids};
 pub use hulls::{HullError, hulls};
+pub use joints::{Drive, Joint, JointState, Kind, Motor};
 pub use mass::MassProperties;
 pub use shape::Shape;
 pub use step::{Intervals, Report, Settings, fly, longest_step, touch};

@@ -1,6 +1,7 @@
-//! The impulses that contacts need.
+//! The impulses that contacts, motors and stops need. Bodies that joints hold together give way as one.
 
 use super::contact::{Contact, Other};
+use super::joints::{Bound, Linkage, Response, dot};
 use super::{Body, Velocity};
 use glam::{DMat3, DVec3};
 
@@ -17,21 +18,17 @@ impl Side {
         self.velocity.linear + self.velocity.angular.cross(place - self.position)
     }
 
-    fn push(&mut self, place: DVec3, impulse: DVec3) {
-        self.velocity.linear += impulse * self.inverse_mass;
-        self.velocity.angular += self.inverse_inertia * (place - self.position).cross(impulse);
-    }
-
-    /// Velocity per impulse at a place, along two directions.
-    fn gives(&self, place: DVec3, n: DVec3, m: DVec3) -> f64 {
-        let arm = place - self.position;
-        self.inverse_mass * n.dot(m) + (self.inverse_inertia * arm.cross(n)).dot(arm.cross(m))
+    /// Velocity that it gets from an impulse and an angular impulse.
+    fn given(&self, wrench: &Velocity) -> Velocity {
+        Velocity { linear: wrench.linear * self.inverse_mass, angular: self.inverse_inertia * wrench.angular }
     }
 }
 
 /// All that takes part.
 pub(super) struct Solve {
     sides: Vec<Side>,
+    /// What an impulse does to bodies that joints hold; of bodies that nothing else touches it is not known.
+    responses: Vec<Option<Response>>,
     /// Per contact: velocity per impulse along the normal, and the most across it.
     yields: Vec<[f64; 2]>,
 }
@@ -46,31 +43,102 @@ pub(super) struct Ended {
 }
 
 impl Solve {
-    pub fn new(bodies: &[Body], contacts: &[Contact]) -> Self {
+    pub fn new(bodies: &[Body], contacts: &[Contact], linkage: &Linkage, bounds: &[Bound]) -> Self {
         let side = |body: &Body| Side {
             inverse_mass: if body.is_free() { 1.0 / body.shape.mass() } else { 0.0 },
             inverse_inertia: if body.is_free() { body.inverse_inertia() } else { DMat3::ZERO },
             position: body.pose.position,
             velocity: if body.rest.asleep { Velocity::default() } else { body.speed() },
         };
-        let mut solve = Self { sides: bodies.iter().map(side).collect(), yields: Vec::new() };
+        let responses = vec![None; bodies.len()];
+        let mut solve = Self { sides: bodies.iter().map(side).collect(), responses, yields: Vec::new() };
+        solve.respond(contacts, linkage, bounds);
         solve.yields = contacts.iter().map(|c| solve.yield_of(c)).collect();
         solve
     }
 
+    /// Finds what impulses do to the bodies that contacts and bounds touch.
+    fn respond(&mut self, contacts: &[Contact], linkage: &Linkage, bounds: &[Bound]) {
+        if linkage.is_empty() {
+            return;
+        }
+        let mut touched = vec![false; self.sides.len()];
+        for contact in contacts {
+            touched[contact.body] = true;
+            if let Other::Body(b) = contact.other {
+                touched[b] = true;
+            }
+        }
+        bounds.iter().flat_map(|b| b.row.ends).flatten().for_each(|n| touched[n] = true);
+        for n in (0..touched.len()).filter(|&n| touched[n]) {
+            self.responses[n] = linkage.response(n);
+        }
+    }
+
+    /// What one body's velocity, as `counts` counts it, gets from an impulse and an angular impulse on another one.
+    fn gives(&self, body: usize, counts: &Velocity, on: usize, wrench: &Velocity) -> f64 {
+        let Some(response) = &self.responses[on] else {
+            return if body == on { dot(counts, &self.sides[on].given(wrench)) } else { 0.0 };
+        };
+        let Ok(place) = response.binary_search_by_key(&body, |r| r.0) else { return 0.0 };
+        dot(counts, &sum(&response[place].1, wrench))
+    }
+
+    fn push_body(&mut self, body: usize, wrench: &Velocity) {
+        let Self { sides, responses, .. } = self;
+        let mut add = |n: usize, given: Velocity| {
+            sides[n].velocity.linear += given.linear;
+            sides[n].velocity.angular += given.angular;
+        };
+        match &responses[body] {
+            None => {
+                let given = sides[body].given(wrench);
+                sides[body].velocity.linear += given.linear;
+                sides[body].velocity.angular += given.angular;
+            }
+            Some(response) => response.iter().for_each(|(n, units)| add(*n, sum(units, wrench))),
+        }
+    }
+
+    fn wrench(&self, body: usize, place: DVec3, impulse: DVec3) -> Velocity {
+        Velocity { linear: impulse, angular: (place - self.sides[body].position).cross(impulse) }
+    }
+
     fn yield_of(&self, contact: &Contact) -> [f64; 2] {
+        let other = match contact.other {
+            Other::Body(b) => Some(b),
+            Other::Solid(_) => None,
+        };
+        let ends = [(Some(contact.body), 1.0), (other, -1.0)];
         let along = |n: DVec3, m: DVec3| {
-            let other = match contact.other {
-                Other::Body(b) => self.sides[b].gives(contact.at, n, m),
-                Other::Solid(_) => 0.0,
-            };
-            self.sides[contact.body].gives(contact.at, n, m) + other
+            let mut all = 0.0;
+            for (a, s) in ends {
+                for (b, t) in ends {
+                    let (Some(a), Some(b)) = (a, b) else { continue };
+                    let (counts, wrench) = (self.wrench(a, contact.at, n), self.wrench(b, contact.at, m));
+                    all += s * t * self.gives(a, &counts, b, &wrench);
+                }
+            }
+            all
         };
         let n = contact.normal;
         let (s, t) = n.any_orthonormal_pair();
         let (ss, tt, st) = (along(s, s), along(t, t), along(s, t));
         let across = 0.5 * (ss + tt) + (0.25 * (ss - tt).powi(2) + st * st).sqrt();
         [along(n, n), across]
+    }
+
+    /// Speed by impulse of a motor or a stop.
+    pub fn light(&self, bound: &Bound) -> f64 {
+        let mut all = 0.0;
+        for (a, counts) in bound.row.ends.iter().zip(&bound.row.jacobian) {
+            for (b, wrench) in bound.row.ends.iter().zip(&bound.row.jacobian) {
+                if let (Some(a), Some(b)) = (*a, *b) {
+                    all += self.gives(a, counts, b, wrench);
+                }
+            }
+        }
+        all
     }
 
     /// Velocity at a contact of the body relative to the other, m/s.
@@ -83,33 +151,56 @@ impl Solve {
     }
 
     fn push(&mut self, contact: &Contact, impulse: DVec3) {
-        self.sides[contact.body].push(contact.at, impulse);
+        self.push_body(contact.body, &self.wrench(contact.body, contact.at, impulse));
         if let Other::Body(b) = contact.other {
-            self.sides[b].push(contact.at, -impulse);
+            self.push_body(b, &self.wrench(b, contact.at, -impulse));
         }
     }
 
-    /// Applies the impulses that the contacts start with.
-    pub fn start(&mut self, contacts: &[Contact]) {
+    fn push_bound(&mut self, bound: &Bound, impulse: f64) {
+        for (end, j) in bound.row.ends.iter().zip(&bound.row.jacobian) {
+            if let Some(n) = *end {
+                self.push_body(n, &Velocity { linear: j.linear * impulse, angular: j.angular * impulse });
+            }
+        }
+    }
+
+    /// Applies the impulses that contacts and bounds start with.
+    pub fn start(&mut self, contacts: &[Contact], bounds: &[Bound]) {
         for contact in contacts {
             self.push(contact, contact.normal * contact.pressed + contact.rubbed);
         }
+        bounds.iter().for_each(|bound| self.push_bound(bound, bound.pressed));
     }
 
-    /// Finds impulses so that each contact parts at `targets` m/s or faster where it presses, and obeys Coulomb's law.
-    /// Sweeps to and fro over all contacts bring each to its own solution [Jean 1999]; between them, the
-    /// impulses go on along conjugate directions [Silcowitz et al. 2010]. It ends when no contact changes by more than
+    /// Finds impulses so that each contact parts at `targets` m/s or faster where it presses, and obeys Coulomb's law, and
+    /// each motor and stop has its speed or the most that it gives.
+    /// Sweeps to and fro over all bring each to its own solution [Jean 1999]; between them, the
+    /// impulses go on along conjugate directions [Silcowitz et al. 2010]. It ends when nothing changes by more than
     /// `tolerance` m/s.
-    pub fn run(&mut self, contacts: &mut [Contact], targets: &[f64], most: u32, tolerance: f64) -> Ended {
+    pub fn run(
+        &mut self,
+        contacts: &mut [Contact],
+        bounds: &mut [Bound],
+        targets: &[f64],
+        most: u32,
+        tolerance: f64,
+    ) -> Ended {
         let mut ended = Ended::default();
-        let count = contacts.len();
+        let (count, all) = (contacts.len(), contacts.len() + bounds.len());
+        let light: Vec<f64> = bounds.iter().map(|bound| self.light(bound)).collect();
         let mut directions = vec![DVec3::ZERO; count];
+        let mut turning = vec![0.0; bounds.len()];
         let mut last = 0.0;
-        while ended.sweeps < most && count > 0 {
+        while ended.sweeps < most && all > 0 {
             let before: Vec<DVec3> = contacts.iter().map(Contact::impulse).collect();
+            let held: Vec<f64> = bounds.iter().map(|b| b.pressed).collect();
             ended.change = 0.0;
-            for n in (0..count).chain((0..count).rev()) {
-                let changed = self.relax(&mut contacts[n], self.yields[n], targets[n]);
+            for n in (0..all).chain((0..all).rev()) {
+                let changed = match n.checked_sub(count) {
+                    None => self.relax(&mut contacts[n], self.yields[n], targets[n]),
+                    Some(b) => self.relax_bound(&mut bounds[b], light[b]),
+                };
                 ended.change = ended.change.max(changed);
             }
             ended.sweeps += 2;
@@ -117,11 +208,13 @@ impl Solve {
                 break;
             }
             let steps: Vec<DVec3> = contacts.iter().zip(&before).map(|(c, b)| c.impulse() - *b).collect();
+            let turns: Vec<f64> = bounds.iter().zip(&held).map(|(b, h)| b.pressed - h).collect();
             let square: f64 = steps.iter().zip(&self.yields).map(|(s, y)| s.length_squared() * y[1]).sum();
+            let square = square + turns.iter().zip(&light).map(|(t, l)| t * t * l).sum::<f64>();
             let more = if last > 0.0 { square / last } else { 0.0 };
             last = square;
             if more > 1.0 || ended.sweeps >= most {
-                directions = steps;
+                (directions, turning) = (steps, turns);
                 last = if more > 1.0 { 0.0 } else { last };
                 continue;
             }
@@ -131,8 +224,34 @@ impl Solve {
                 self.push(contact, on);
                 *direction = on + *step;
             }
+            for ((bound, direction), step) in bounds.iter_mut().zip(&mut turning).zip(&turns) {
+                let on = *direction * more;
+                bound.pressed += on;
+                self.push_bound(bound, on);
+                *direction = on + step;
+            }
         }
         ended
+    }
+
+    /// Brings one motor or stop to its solution; the change of its speed.
+    fn relax_bound(&mut self, bound: &mut Bound, light: f64) -> f64 {
+        if light <= 0.0 {
+            return 0.0;
+        }
+        let speed: f64 = bound
+            .row
+            .ends
+            .iter()
+            .zip(&bound.row.jacobian)
+            .map(|(end, j)| end.map_or(0.0, |n| dot(j, &self.sides[n].velocity)))
+            .sum();
+        let [least, most] = bound.range;
+        let pressed = (bound.pressed + (bound.row.target - speed) / light).max(least).min(most);
+        let more = pressed - bound.pressed;
+        bound.pressed = pressed;
+        self.push_bound(bound, more);
+        more.abs() * light
     }
 
     /// Brings one contact to its solution; the change of velocity there, m/s.
@@ -164,7 +283,24 @@ impl Solve {
     }
 
     /// Velocities as they are now.
-    pub fn velocities(&self) -> impl Iterator<Item = Velocity> {
-        self.sides.iter().map(|s| s.velocity)
+    pub fn velocities(&self) -> Vec<Velocity> {
+        self.sides.iter().map(|s| s.velocity).collect()
     }
+
+    /// Adds what impulses of joints do.
+    pub fn join(&mut self, linkage: &Linkage, impulses: &[f64]) {
+        let mut velocities = self.velocities();
+        linkage.add(impulses, &mut velocities);
+        self.sides.iter_mut().zip(velocities).for_each(|(side, velocity)| side.velocity = velocity);
+    }
+}
+
+/// What units of each impulse and torque do, summed.
+fn sum(units: &[Velocity; 6], wrench: &Velocity) -> Velocity {
+    let mut all = Velocity::default();
+    for c in 0..3 {
+        all.linear += units[c].linear * wrench.linear[c] + units[c + 3].linear * wrench.angular[c];
+        all.angular += units[c].angular * wrench.linear[c] + units[c + 3].angular * wrench.angular[c];
+    }
+    all
 }

@@ -3,6 +3,7 @@
 use super::contact::{Contact, Memory, Other, recall};
 use super::detect::{Surroundings, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_touch};
+use super::joints::{Bound, Joint, Linkage, apart, hold, stir};
 use super::solve::{Ended, Solve};
 use super::{Body, Velocity};
 use crate::solid::Collider;
@@ -47,6 +48,10 @@ pub struct Report {
     pub capped: bool,
     /// Deepest overlap, m.
     pub overlap: f64,
+    /// The largest gap (m) and the largest turn (rad) by which a joint does not fit.
+    pub apart: [f64; 2],
+    /// Joints that broke.
+    pub broken: usize,
 }
 
 /// Share of a kick's velocity to which impulses are found.
@@ -61,8 +66,9 @@ const PUSH: f64 = 4.0;
 const REACH: f64 = 0.5;
 
 /// Moves all bodies for a substep, and lets forces act on them. `memory`: the contacts of the last substep, sorted.
-pub fn fly(bodies: &mut [Body], memory: &[Memory], times: &Intervals) {
+pub fn fly(bodies: &mut [Body], joints: &[Joint], memory: &[Memory], times: &Intervals) {
     bodies.iter_mut().for_each(|body| body.drift(times.drift));
+    stir(bodies, joints);
     wake_by_forces(bodies, memory, times.kick);
     for body in bodies.iter_mut() {
         (body.push, body.struck) = Default::default();
@@ -78,32 +84,67 @@ pub fn fly(bodies: &mut [Body], memory: &[Memory], times: &Intervals) {
 /// contacts of the last substep, sorted; those of this one after the call.
 pub fn touch(
     bodies: &mut [Body],
+    joints: &mut [Joint],
     memory: &mut Vec<Memory>,
     around: &Surroundings,
     times: &Intervals,
     settings: &Settings,
 ) -> Report {
-    let mut found = contacts(bodies, around, memory, times.next);
+    let strangers = apart(joints);
+    let mut found = contacts(bodies, around, &strangers, memory, times.next);
     while wake_by_touch(bodies, &found, memory, times.next) {
-        found = contacts(bodies, around, memory, times.next);
+        found = contacts(bodies, around, &strangers, memory, times.next);
     }
     recall(&mut found, memory, bodies, times.kick);
-    let report = impulses(bodies, &mut found, times, settings);
-    undo_overlaps(bodies, &found, times, settings);
+    let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
+    let apart = linkage.apart;
+    let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
+    let mut report = impulses(bodies, &mut found, all, times, settings);
+    undo_overlaps(bodies, &found, &linkage, times, settings);
     settle(bodies, &found, memory, times.drift, times.kick);
+    stir(bodies, joints);
     remember(bodies, &found, memory, times.kick);
     bodies.iter_mut().for_each(|body| body.motion[1] = body.coming(times.next));
+    report.apart = apart;
     report
 }
 
-/// Finds the contacts' impulses and gives them to the bodies.
-fn impulses(bodies: &mut [Body], found: &mut [Contact], times: &Intervals, settings: &Settings) -> Report {
-    let mut solve = Solve::new(bodies, found);
+/// What joints do in a substep.
+struct Together<'a> {
+    joints: &'a mut [Joint],
+    linkage: &'a mut Linkage,
+    bounds: &'a mut [Bound],
+}
+
+/// Steps of Newton's method for the joints' places at the end of the next drift, at most.
+const NEWTON: usize = 16;
+/// Sweeps over all contacts with which they follow each of these steps, at most.
+const FOLLOWS: u32 = 10;
+
+/// Finds the impulses of contacts, motors, stops and joints, and gives them to the bodies.
+fn impulses(
+    bodies: &mut [Body],
+    found: &mut [Contact],
+    Together { joints, linkage, bounds }: Together,
+    times: &Intervals,
+    settings: &Settings,
+) -> Report {
+    let mut solve = Solve::new(bodies, found, linkage, bounds);
+    let holding = linkage.holding(&solve.velocities());
+    solve.join(linkage, &holding);
     let targets: Vec<f64> = found.iter_mut().map(|c| target(&solve, bodies, c, times)).collect();
-    solve.start(found);
+    bounds.iter_mut().for_each(|bound| bound.aim(solve.light(bound), (times.kick, times.next)));
+    solve.start(found, bounds);
     let kicked = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
     let speed = targets.iter().map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
-    let Ended { sweeps, change } = solve.run(found, &targets, settings.sweeps, TOLERANCE * speed);
+    let tolerance = TOLERANCE * speed;
+    let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, settings.sweeps, tolerance);
+    for _ in 0..if times.next > 0.0 { NEWTON } else { 0 } {
+        let Some(more) = linkage.aim(bodies, joints, &solve.velocities(), times.next) else { break };
+        solve.join(linkage, &linkage.changing(&more));
+        let ended = solve.run(found, bounds, &targets, FOLLOWS.min(settings.sweeps), tolerance);
+        (sweeps, change) = (sweeps + ended.sweeps, ended.change);
+    }
     let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
     for contact in found.iter_mut() {
         let impulse = contact.normal * contact.pressed + contact.rubbed;
@@ -118,6 +159,7 @@ fn impulses(bodies: &mut [Body], found: &mut [Contact], times: &Intervals, setti
             contact.rebound = 0.0;
         }
     }
+    let broken = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
     for (body, (linear, angular)) in bodies.iter_mut().zip(given).filter(|(body, _)| body.is_free()) {
         body.velocity += linear / body.shape.mass();
         body.momentum += angular;
@@ -132,8 +174,10 @@ fn impulses(bodies: &mut [Body], found: &mut [Contact], times: &Intervals, setti
         contacts: found.iter().filter(|c| c.pressed > 0.0).count(),
         sweeps,
         change,
-        capped: sweeps >= settings.sweeps && change > TOLERANCE * speed,
+        capped: sweeps >= settings.sweeps && change > tolerance,
         overlap: found.iter().map(|c| -c.gap).fold(0.0, f64::max),
+        apart: [0.0; 2],
+        broken,
     }
 }
 
@@ -159,13 +203,23 @@ fn target(solve: &Solve, bodies: &[Body], contact: &mut Contact, times: &Interva
     held
 }
 
-/// Finds the velocities by which the next drift undoes a share of the overlaps, and makes none.
-fn undo_overlaps(bodies: &mut [Body], found: &[Contact], times: &Intervals, settings: &Settings) {
+/// Finds the velocities by which the next drift undoes a share of the overlaps and of the gaps of joints, and makes none.
+fn undo_overlaps(
+    bodies: &mut [Body],
+    found: &[Contact],
+    linkage: &Linkage,
+    times: &Intervals,
+    settings: &Settings,
+) {
     let slop = |c: &Contact| SLOP * bodies[c.body].shape.radius();
-    if times.next <= 0.0 || !found.iter().any(|c| c.gap < -slop(c)) {
+    if times.next <= 0.0 {
         return;
     }
-    let after = Solve::new(bodies, found);
+    let closing = linkage.closing(settings.correction, PUSH, times.next);
+    if closing.is_none() && !found.iter().any(|c| c.gap < -slop(c)) {
+        return;
+    }
+    let after = Solve::new(bodies, found, linkage, &[]);
     let targets: Vec<f64> = found
         .iter()
         .map(|c| {
@@ -180,9 +234,11 @@ fn undo_overlaps(bodies: &mut [Body], found: &[Contact], times: &Intervals, sett
         .map(|c| Contact { pressed: 0.0, rubbed: DVec3::ZERO, friction: 0.0, solid: DVec3::ZERO, ..*c })
         .collect();
     let mut solve = after.at_rest();
-    solve.run(&mut contacts, &targets, settings.sweeps, 1e-4 * SLOP);
-    let pushes: Vec<Velocity> = solve.velocities().collect();
-    for (body, push) in bodies.iter_mut().zip(pushes).filter(|(body, _)| body.is_free()) {
+    if let Some(speeds) = closing {
+        solve.join(linkage, &linkage.changing(&speeds));
+    }
+    solve.run(&mut contacts, &mut [], &targets, settings.sweeps, 1e-4 * SLOP);
+    for (body, push) in bodies.iter_mut().zip(solve.velocities()).filter(|(body, _)| body.is_free()) {
         body.push = push;
     }
 }

@@ -12,54 +12,56 @@ pub(super) const SURFACE: Surface =
     Surface { friction: 0.5, restitution: 0.0, padding: 0.0, group: 1, mask: u32::MAX };
 
 /// Bodies in a box, stepped at one length unless said otherwise.
-struct Scene {
-    bodies: Vec<Body>,
-    memory: Vec<Memory>,
-    colliders: Vec<Collider>,
-    domain: DomainLimits,
-    gravity: DVec3,
-    dt: f64,
-    lead: f64,
-    settings: Settings,
-    report: Report,
+pub(super) struct Scene {
+    pub(super) bodies: Vec<Body>,
+    pub(super) joints: Vec<Joint>,
+    pub(super) memory: Vec<Memory>,
+    pub(super) colliders: Vec<Collider>,
+    pub(super) domain: DomainLimits,
+    pub(super) gravity: DVec3,
+    pub(super) dt: f64,
+    pub(super) lead: f64,
+    pub(super) settings: Settings,
+    pub(super) report: Report,
 }
 
 impl Scene {
-    fn new(gravity: DVec3, dt: f64) -> Self {
+    pub(super) fn new(gravity: DVec3, dt: f64) -> Self {
         let domain = DomainLimits::unbounded();
         let report = Report::default();
-        let (bodies, memory, colliders, settings) = Default::default();
-        Self { bodies, memory, colliders, domain, gravity, dt, lead: 0.0, settings, report }
+        let (bodies, joints, memory, colliders, settings) = Default::default();
+        Self { bodies, joints, memory, colliders, domain, gravity, dt, lead: 0.0, settings, report }
     }
 
     /// With a closed side under them, at height 0.
-    fn on_floor(gravity: DVec3, dt: f64) -> Self {
+    pub(super) fn on_floor(gravity: DVec3, dt: f64) -> Self {
         let mut scene = Self::new(gravity, dt);
         scene.domain.min.y = 0.0;
         scene.domain.sides[2] = Side::Closed;
         scene
     }
 
-    fn add(&mut self, shape: &Arc<Shape>, at: DVec3) -> &mut Body {
+    pub(super) fn add(&mut self, shape: &Arc<Shape>, at: DVec3) -> &mut Body {
         let key = [0, self.bodies.len() as i64];
         let pose = Pose { position: at, orientation: DQuat::IDENTITY };
         self.bodies.push(Body::new(key, shape.clone(), SURFACE, pose));
         self.bodies.last_mut().unwrap()
     }
 
-    fn take(&mut self, drift: f64, next: f64) {
+    pub(super) fn take(&mut self, drift: f64, next: f64) {
         let times = Intervals { drift, kick: drift + 0.5 * next - self.lead, next };
         self.lead = 0.5 * next;
         for body in &mut self.bodies {
             body.kick.linear = self.gravity * times.kick;
         }
         let around = Surroundings { colliders: [&self.colliders; 2], domain: &self.domain };
-        fly(&mut self.bodies, &self.memory, &times);
-        self.report = touch(&mut self.bodies, &mut self.memory, &around, &times, &self.settings);
+        fly(&mut self.bodies, &self.joints, &self.memory, &times);
+        let (bodies, joints) = (&mut self.bodies, &mut self.joints);
+        self.report = touch(bodies, joints, &mut self.memory, &around, &times, &self.settings);
     }
 
     /// Runs for some time, first with a step of length 0 as the host does.
-    fn run(&mut self, seconds: f64) {
+    pub(super) fn run(&mut self, seconds: f64) {
         if self.lead == 0.0 {
             self.take(0.0, self.dt);
         }
@@ -68,11 +70,11 @@ impl Scene {
         }
     }
 
-    fn momentum(&self) -> DVec3 {
+    pub(super) fn momentum(&self) -> DVec3 {
         self.bodies.iter().map(|b| b.velocity * b.shape.mass()).sum()
     }
 
-    fn angular_momentum(&self) -> DVec3 {
+    pub(super) fn angular_momentum(&self) -> DVec3 {
         let of = |b: &Body| b.momentum + b.pose.position.cross(b.velocity) * b.shape.mass();
         self.bodies.iter().map(of).sum()
     }
@@ -84,7 +86,7 @@ fn centred(size: DVec3) -> TriMesh {
     mesh
 }
 
-fn a_box(size: DVec3, density: f64) -> Arc<Shape> {
+pub(super) fn a_box(size: DVec3, density: f64) -> Arc<Shape> {
     Arc::new(Shape::of(&centred(size), density).unwrap().0)
 }
 
@@ -371,9 +373,9 @@ fn what_overlaps_at_the_start_is_found() {
     for n in 0..3 {
         scene.add(&shape, DVec3::X * 0.2 * f64::from(n));
     }
-    assert_eq!(overlap(&scene.bodies), None);
+    assert_eq!(overlap(&scene.bodies, &[]), None);
     scene.bodies[2].pose.position.x = 0.35;
-    let (a, b, depth) = overlap(&scene.bodies).unwrap();
+    let (a, b, depth) = overlap(&scene.bodies, &[]).unwrap();
     assert!((a, b) == (1, 2) && (depth - 0.05).abs() < 1e-3);
     let (floor, lattice) = levelset_of(&centred(DVec3::new(2.0, 0.2, 2.0)), 0.02);
     let floor = Collider::new(floor, lattice, Motion::Static);

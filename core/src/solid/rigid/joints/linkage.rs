@@ -1,0 +1,425 @@
+//! Bodies that joints hold together, as one operator.
+
+use super::bounds::{Bound, bounds};
+use super::joint::{Joint, freed};
+use super::rows::{Row, dot, free, rigid, spring};
+use crate::solid::rigid::{Body, Intervals, Key, Pose, Velocity};
+use glam::{DMat3, DQuat, DVec3};
+use meniscus_kernels::sparse::SparseFactor;
+
+/// Added to the diagonal of J M⁻¹ Jᵀ, by itself: rows of a loop depend on each other.
+const DEPENDENT: f64 = 1e-10;
+/// Refinements of a solve, at most: each brings the error of [`DEPENDENT`] down by what rows do not depend.
+const REFINED: usize = 4;
+/// Gap, by the body's radius, or turn, rad, that joints are held to exactly. More than that is undone by `push`.
+const SMALL: f64 = 1e-4;
+/// What Newton's method brings them to.
+const EXACT: f64 = 1e-9;
+
+/// The pose of what holds still.
+const WORLD: Pose = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
+
+/// Bodies that joints hold together.
+#[derive(Clone, Debug)]
+struct Assembly {
+    /// Free bodies, by their places in the list, ascending.
+    bodies: Vec<usize>,
+    /// Its rows.
+    rows: Vec<usize>,
+    /// J M⁻¹ Jᵀ and the softness of springs, brought to a unit diagonal: entries of both triangles.
+    matrix: Vec<(u32, u32, f64)>,
+    /// 1 / √ of the diagonal.
+    scale: Vec<f64>,
+    factor: SparseFactor,
+}
+
+/// Velocities of the bodies of an assembly for a unit of each impulse and torque on one of them.
+pub(in crate::solid::rigid) type Response = Vec<(usize, [Velocity; 6])>;
+
+/// The joints of all bodies in one substep.
+#[derive(Clone, Debug, Default)]
+pub(in crate::solid::rigid) struct Linkage {
+    rows: Vec<Row>,
+    assemblies: Vec<Assembly>,
+    /// The assembly of each body.
+    of_body: Vec<Option<usize>>,
+    /// Inverse mass and inertia of each body.
+    inverse: Vec<(f64, DMat3)>,
+    /// Per row: its gap (m or rad) now, and the largest that counts as small.
+    gaps: Vec<[f64; 2]>,
+    /// The largest gap now: m and rad.
+    pub apart: [f64; 2],
+}
+
+/// The free bodies that are not at rest, and what they weigh.
+fn inverse(body: &Body) -> (f64, DMat3) {
+    match body.is_free() {
+        true => (1.0 / body.shape.mass(), body.inverse_inertia()),
+        false => (0.0, DMat3::ZERO),
+    }
+}
+
+/// The places of a joint's bodies in the list; `None` where one of them is gone, or neither can move.
+pub(in crate::solid::rigid) fn ends_of(
+    joint: &Joint,
+    bodies: &[Body],
+    places: &[(Key, usize)],
+) -> Option<[Option<usize>; 2]> {
+    if joint.state.broken {
+        return None;
+    }
+    let find = |key: Key| places.binary_search_by_key(&key, |p| p.0).ok().map(|n| places[n].1);
+    let mut ends = [None; 2];
+    for (end, key) in ends.iter_mut().zip(joint.ends) {
+        if let Some(key) = key {
+            *end = Some(find(key)?);
+        }
+    }
+    let moves = ends.iter().flatten().any(|&n| bodies[n].led.is_none());
+    (moves && ends[0] != ends[1]).then_some(ends)
+}
+
+/// The bodies' names and places in the list, sorted.
+pub(in crate::solid::rigid) fn places(bodies: &[Body]) -> Vec<(Key, usize)> {
+    let mut places: Vec<(Key, usize)> = bodies.iter().enumerate().map(|(n, b)| (b.key, n)).collect();
+    places.sort_unstable();
+    places
+}
+
+fn poses_of(bodies: &[Body], ends: [Option<usize>; 2]) -> [Pose; 2] {
+    ends.map(|end| end.map_or(WORLD, |n| bodies[n].pose))
+}
+
+impl Linkage {
+    /// The rows of all joints, and the motors and stops besides them. Joints count their turns.
+    pub fn new(bodies: &[Body], joints: &mut [Joint], times: &Intervals) -> (Self, Vec<Bound>) {
+        let places = if joints.is_empty() { Vec::new() } else { places(bodies) };
+        let mut linkage = Self { of_body: vec![None; bodies.len()], ..Self::default() };
+        let (mut all, mut held) = (Vec::new(), Vec::new());
+        for (number, joint) in joints.iter_mut().enumerate() {
+            let Some(ends) = ends_of(joint, bodies, &places) else { continue };
+            let poses = poses_of(bodies, ends);
+            joint.state.turned = joint.way(poses);
+            let size = ends.iter().flatten().map(|&n| bodies[n].shape.radius()).fold(f64::INFINITY, f64::min);
+            for (gap, jacobian) in rigid(joint, poses) {
+                let turns = jacobian[1].linear == DVec3::ZERO;
+                let apart = &mut linkage.apart[usize::from(turns)];
+                *apart = apart.max(gap.abs());
+                linkage.gaps.push([gap, SMALL * if turns { 1.0 } else { size }]);
+                linkage.rows.push(Row {
+                    joint: number,
+                    ends,
+                    jacobian,
+                    soft: 0.0,
+                    target: 0.0,
+                    is_spring: false,
+                });
+            }
+            linkage.add_spring((number, joint), ends, bodies, times);
+            all.extend(bounds(joint, (number, ends), poses, (times.kick, times.next)));
+            held.push(ends);
+        }
+        if !held.is_empty() {
+            linkage.inverse = bodies.iter().map(inverse).collect();
+            linkage.assemble(bodies.len());
+        }
+        (linkage, all)
+    }
+
+    fn add_spring(
+        &mut self,
+        (number, joint): (usize, &Joint),
+        ends: [Option<usize>; 2],
+        bodies: &[Body],
+        times: &Intervals,
+    ) {
+        let poses = poses_of(bodies, ends);
+        let Some(jacobian) = free(joint, poses).filter(|_| joint.stiffness > 0.0 || joint.damping > 0.0)
+        else {
+            return;
+        };
+        let drifted = |n: usize| ends[n].map_or(0.0, |end| dot(&jacobian[n], &bodies[end].motion[0]));
+        if let Some((target, soft)) = spring(joint, joint.state.turned, drifted(0) + drifted(1), times) {
+            self.gaps.push([0.0, f64::INFINITY]);
+            self.rows.push(Row { joint: number, ends, jacobian, soft, target, is_spring: true });
+        }
+    }
+
+    /// True where no joint holds anything.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Finds which bodies hang together, and factors their matrices.
+    fn assemble(&mut self, count: usize) {
+        let mut root: Vec<usize> = (0..count).collect();
+        let free_ends =
+            |row: &Row, inverse: &[(f64, DMat3)]| row.ends.map(|end| end.filter(|&n| inverse[n].0 > 0.0));
+        for row in &self.rows {
+            if let [Some(a), Some(b)] = free_ends(row, &self.inverse) {
+                let (a, b) = (find(&mut root, a), find(&mut root, b));
+                root[a.max(b)] = a.min(b);
+            }
+        }
+        let mut assembly_of = vec![usize::MAX; count];
+        for (r, row) in self.rows.iter().enumerate() {
+            for n in free_ends(row, &self.inverse).into_iter().flatten() {
+                let of = find(&mut root, n);
+                if assembly_of[of] == usize::MAX {
+                    assembly_of[of] = self.assemblies.len();
+                    self.assemblies.push(Assembly::default());
+                }
+                let assembly = &mut self.assemblies[assembly_of[of]];
+                if assembly.rows.last() != Some(&r) {
+                    assembly.rows.push(r);
+                }
+                if self.of_body[n].is_none() {
+                    self.of_body[n] = Some(assembly_of[of]);
+                    assembly.bodies.push(n);
+                }
+            }
+        }
+        let mut assemblies = std::mem::take(&mut self.assemblies);
+        for assembly in &mut assemblies {
+            assembly.bodies.sort_unstable();
+            self.factor(assembly, count);
+        }
+        self.assemblies = assemblies;
+    }
+
+    /// M⁻¹ of what a row gives to an end.
+    fn given(&self, row: usize, end: usize) -> Velocity {
+        let Row { ends, jacobian, .. } = &self.rows[row];
+        let (mass, inertia) = ends[end].map_or((0.0, DMat3::ZERO), |n| self.inverse[n]);
+        Velocity { linear: jacobian[end].linear * mass, angular: inertia * jacobian[end].angular }
+    }
+
+    fn factor(&self, assembly: &mut Assembly, count: usize) {
+        let mut at: Vec<Vec<(usize, usize)>> =
+            vec![Vec::new(); if assembly.rows.is_empty() { 0 } else { count }];
+        for (place, &r) in assembly.rows.iter().enumerate() {
+            for (end, n) in self.rows[r].ends.iter().enumerate() {
+                if let Some(n) = n {
+                    at[*n].push((place, end));
+                }
+            }
+        }
+        let mut entries = Vec::new();
+        for &n in &assembly.bodies {
+            for &(i, end) in &at[n] {
+                let given = self.given(assembly.rows[i], end);
+                for &(j, other) in &at[n] {
+                    let value = dot(&self.rows[assembly.rows[j]].jacobian[other], &given);
+                    entries.push((i as u32, j as u32, value));
+                }
+            }
+        }
+        entries.sort_by_key(|e| (e.0, e.1));
+        entries.dedup_by(|next, kept| {
+            let same = (next.0, next.1) == (kept.0, kept.1);
+            if same {
+                kept.2 += next.2;
+            }
+            same
+        });
+        let mut diagonal = vec![0.0; assembly.rows.len()];
+        for (i, j, value) in &mut entries {
+            if i == j {
+                *value += self.rows[assembly.rows[*i as usize]].soft;
+                diagonal[*i as usize] = *value;
+            }
+        }
+        assembly.scale = diagonal.iter().map(|d: &f64| 1.0 / d.max(f64::MIN_POSITIVE).sqrt()).collect();
+        for (i, j, value) in &mut entries {
+            *value *= assembly.scale[*i as usize] * assembly.scale[*j as usize];
+        }
+        let safe: Vec<(u32, u32, f64)> =
+            entries.iter().map(|&(i, j, v)| (i, j, if i == j { v + DEPENDENT } else { v })).collect();
+        assembly.factor = SparseFactor::new(assembly.rows.len(), &safe).unwrap_or_default();
+        assembly.matrix = entries;
+    }
+
+    /// The impulses λ of an assembly's rows with (J M⁻¹ Jᵀ + soft) λ = `speeds`; least ones where rows depend on each
+    /// other.
+    fn impulses(&self, assembly: &Assembly, speeds: &[f64]) -> Vec<f64> {
+        let count = assembly.rows.len();
+        if assembly.factor.size() != count {
+            return vec![0.0; count];
+        }
+        let wanted: Vec<f64> = speeds.iter().zip(&assembly.scale).map(|(s, by)| s * by).collect();
+        let (mut found, mut left, mut more) = (vec![0.0; count], wanted.clone(), vec![0.0; count]);
+        let enough = 1e-14 * wanted.iter().fold(0.0f64, |m, w| m.max(w.abs()));
+        for _ in 0..REFINED {
+            assembly.factor.solve(&left, &mut more);
+            found.iter_mut().zip(&more).for_each(|(f, m)| *f += m);
+            left.copy_from_slice(&wanted);
+            for &(i, j, value) in &assembly.matrix {
+                left[i as usize] -= value * found[j as usize];
+            }
+            if left.iter().all(|l| l.abs() <= enough) {
+                break;
+            }
+        }
+        found.iter().zip(&assembly.scale).map(|(f, by)| f * by).collect()
+    }
+
+    /// Speed that a row counts.
+    fn speed(&self, row: usize, velocities: &[Velocity]) -> f64 {
+        let Row { ends, jacobian, .. } = &self.rows[row];
+        (0..2).map(|n| ends[n].map_or(0.0, |end| dot(&jacobian[n], &velocities[end]))).sum()
+    }
+
+    /// The impulse of every row that brings these velocities to the rows' targets.
+    pub fn holding(&self, velocities: &[Velocity]) -> Vec<f64> {
+        let mut all = vec![0.0; self.rows.len()];
+        for assembly in &self.assemblies {
+            let of = |&r: &usize| self.rows[r].target - self.speed(r, velocities);
+            let speeds: Vec<f64> = assembly.rows.iter().map(of).collect();
+            assembly.rows.iter().zip(self.impulses(assembly, &speeds)).for_each(|(&r, i)| all[r] = i);
+        }
+        all
+    }
+
+    /// The impulses that change the rows' speeds so.
+    pub fn changing(&self, speeds: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.rows.len()];
+        for assembly in &self.assemblies {
+            let wanted: Vec<f64> = assembly.rows.iter().map(|&r| speeds[r]).collect();
+            assembly.rows.iter().zip(self.impulses(assembly, &wanted)).for_each(|(&r, i)| all[r] = i);
+        }
+        all
+    }
+
+    /// Adds what impulses of the rows do to velocities.
+    pub fn add(&self, impulses: &[f64], velocities: &mut [Velocity]) {
+        for (r, (row, impulse)) in self.rows.iter().zip(impulses).enumerate() {
+            for (end, n) in row.ends.iter().enumerate() {
+                let Some(n) = *n else { continue };
+                let given = self.given(r, end);
+                velocities[n].linear += given.linear * *impulse;
+                velocities[n].angular += given.angular * *impulse;
+            }
+        }
+    }
+
+    /// Impulse and angular impulse that the rows give to each body.
+    pub fn wrenches(&self, impulses: &[f64], given: &mut [(DVec3, DVec3)]) {
+        for (row, impulse) in self.rows.iter().zip(impulses) {
+            for (jacobian, n) in row.jacobian.iter().zip(row.ends) {
+                let Some(n) = n else { continue };
+                given[n].0 += jacobian.linear * *impulse;
+                given[n].1 += jacobian.angular * *impulse;
+            }
+        }
+    }
+
+    /// Impulse and angular impulse that each joint holds, springs left out.
+    pub fn loads(&self, impulses: &[f64], count: usize) -> Vec<(DVec3, DVec3)> {
+        let mut loads = vec![(DVec3::ZERO, DVec3::ZERO); count];
+        for (row, impulse) in self.rows.iter().zip(impulses) {
+            let (force, torque) = &mut loads[row.joint];
+            match row.jacobian[1].linear == DVec3::ZERO {
+                true => *torque += row.jacobian[1].angular * *impulse,
+                false => *force += row.jacobian[1].linear * *impulse,
+            }
+        }
+        loads
+    }
+
+    /// What an impulse on a body does to all that hang together with it; `None` where no joint holds it.
+    pub fn response(&self, body: usize) -> Option<Response> {
+        let assembly = &self.assemblies[self.of_body[body]?];
+        let (mass, inertia) = self.inverse[body];
+        let unit = |c: usize| match c < 3 {
+            true => Velocity { linear: DVec3::AXES[c] * mass, angular: DVec3::ZERO },
+            false => Velocity { linear: DVec3::ZERO, angular: inertia.col(c - 3) },
+        };
+        let mut response: Response = assembly.bodies.iter().map(|&n| (n, [Velocity::default(); 6])).collect();
+        for c in 0..6 {
+            let own = unit(c);
+            let of = |&r: &usize| -> f64 {
+                let Row { ends, jacobian, .. } = &self.rows[r];
+                -(0..2).filter(|&e| ends[e] == Some(body)).map(|e| dot(&jacobian[e], &own)).sum::<f64>()
+            };
+            let speeds: Vec<f64> = assembly.rows.iter().map(of).collect();
+            let impulses = self.impulses(assembly, &speeds);
+            let mut put = |n: usize, given: Velocity, by: f64| {
+                let Ok(place) = assembly.bodies.binary_search(&n) else { return };
+                let to = &mut response[place].1[c];
+                to.linear += given.linear * by;
+                to.angular += given.angular * by;
+            };
+            put(body, own, 1.0);
+            for (&r, impulse) in assembly.rows.iter().zip(impulses) {
+                for (end, n) in self.rows[r].ends.iter().enumerate() {
+                    if let Some(n) = *n {
+                        put(n, self.given(r, end), impulse);
+                    }
+                }
+            }
+        }
+        Some(response)
+    }
+
+    /// Changes the rows' targets so that joints fit at the end of the drift that these velocities make, as far as one
+    /// step of Newton's method goes. Gives the changes of speed; `None` where they fit.
+    pub fn aim(
+        &mut self,
+        bodies: &[Body],
+        joints: &[Joint],
+        velocities: &[Velocity],
+        next: f64,
+    ) -> Option<Vec<f64>> {
+        let mut changes = vec![0.0; self.rows.len()];
+        let (mut worst, mut r) = (0.0f64, 0);
+        while r < self.rows.len() {
+            let Row { joint, ends, is_spring, .. } = self.rows[r];
+            if is_spring {
+                r += 1;
+                continue;
+            }
+            let poses = ends.map(|end| end.map_or(WORLD, |n| freed(&bodies[n], velocities[n], next)));
+            for (gap, _) in rigid(&joints[joint], poses) {
+                let [now, small] = self.gaps[r];
+                let off = if now.abs() <= small { gap } else { gap - now };
+                worst = worst.max(off.abs() * SMALL / small);
+                changes[r] = -off / next;
+                r += 1;
+            }
+        }
+        if worst <= EXACT || !worst.is_finite() {
+            return None;
+        }
+        self.rows.iter_mut().zip(&changes).for_each(|(row, change)| row.target += change);
+        Some(changes)
+    }
+
+    /// The speeds that undo a share of gaps that are not small, at most so many radii or rad a second; `None` where all are.
+    pub fn closing(&self, share: f64, most: f64, next: f64) -> Option<Vec<f64>> {
+        let of = |&[gap, small]: &[f64; 2]| match gap.abs() > small {
+            true => (-gap * share / next).clamp(-most * small / SMALL, most * small / SMALL),
+            false => 0.0,
+        };
+        self.gaps.iter().any(|[gap, small]| gap.abs() > *small).then(|| self.gaps.iter().map(of).collect())
+    }
+}
+
+impl Default for Assembly {
+    fn default() -> Self {
+        Self {
+            bodies: Vec::new(),
+            rows: Vec::new(),
+            matrix: Vec::new(),
+            scale: Vec::new(),
+            factor: SparseFactor::default(),
+        }
+    }
+}
+
+fn find(root: &mut [usize], mut n: usize) -> usize {
+    while root[n] != n {
+        root[n] = root[root[n]];
+        n = root[n];
+    }
+    n
+}

@@ -139,8 +139,11 @@ fn impulses(
     let speed = targets.iter().map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
     let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, settings.sweeps, tolerance);
+    let mut worst = f64::INFINITY;
     for _ in 0..if times.next > 0.0 { NEWTON } else { 0 } {
-        let Some(more) = linkage.aim(bodies, joints, &solve.velocities(), times.next) else { break };
+        let aimed = linkage.aim(bodies, joints, &solve.velocities(), (times.next, worst));
+        let Some((more, off)) = aimed else { break };
+        worst = off;
         solve.join(linkage, &linkage.changing(&more));
         let ended = solve.run(found, bounds, &targets, FOLLOWS.min(settings.sweeps), tolerance);
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
@@ -160,7 +163,13 @@ fn impulses(
         }
     }
     let broken = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
-    for (body, (linear, angular)) in bodies.iter_mut().zip(given).filter(|(body, _)| body.is_free()) {
+    for (n, (body, (linear, mut angular))) in bodies.iter_mut().zip(given).enumerate() {
+        if !body.is_free() {
+            continue;
+        }
+        if let Some(turned) = linkage.slowed(n, angular) {
+            angular = body.inertia() * turned;
+        }
         body.velocity += linear / body.shape.mass();
         body.momentum += angular;
         if times.kick > 0.0 {

@@ -40,17 +40,15 @@ pub(in crate::solid::rigid) fn hold(
             }
         }
     }
-    let freed = |(body, (linear, angular)): (&Body, &(DVec3, DVec3))| {
+    let freed = |(n, (body, (linear, angular))): (usize, (&Body, &(DVec3, DVec3)))| {
         let Velocity { linear: v, angular: w } = body.speed();
+        let turned = || linkage.slowed(n, *angular).unwrap_or_else(|| body.inverse_inertia() * *angular);
         match body.is_free() {
-            true => Velocity {
-                linear: v + *linear / body.shape.mass(),
-                angular: w + body.inverse_inertia() * *angular,
-            },
+            true => Velocity { linear: v + *linear / body.shape.mass(), angular: w + turned() },
             false => Velocity { linear: v, angular: w },
         }
     };
-    let velocities: Vec<Velocity> = bodies.iter().zip(given.iter()).map(freed).collect();
+    let velocities: Vec<Velocity> = bodies.iter().zip(given.iter()).enumerate().map(freed).collect();
     let impulses = linkage.holding(&velocities);
     linkage.wrenches(&impulses, given);
     let mut loads = linkage.loads(&impulses, joints.len());

@@ -3,6 +3,7 @@
 use super::bounds::{Bound, bounds};
 use super::joint::{Joint, freed};
 use super::rows::{Row, dot, free, rigid, spring};
+use super::stiffness::{slower, stiffness};
 use crate::solid::rigid::{Body, Intervals, Key, Pose, Velocity};
 use glam::{DMat3, DQuat, DVec3};
 use meniscus_kernels::sparse::SparseFactor;
@@ -45,6 +46,10 @@ pub(in crate::solid::rigid) struct Linkage {
     of_body: Vec<Option<usize>>,
     /// Inverse mass and inertia of each body.
     inverse: Vec<(f64, DMat3)>,
+    /// Which bodies turn more slowly than their inertia says; see [`stiffness`](super::stiffness).
+    slowed: Vec<bool>,
+    /// Per joint that holds: its place in the list, its bodies, and where it is.
+    places: Vec<(usize, [Option<usize>; 2], DVec3)>,
     /// Per row: its gap (m or rad) now, and the largest that counts as small.
     gaps: Vec<[f64; 2]>,
     /// The largest gap now: m and rad.
@@ -95,7 +100,7 @@ impl Linkage {
     pub fn new(bodies: &[Body], joints: &mut [Joint], times: &Intervals) -> (Self, Vec<Bound>) {
         let places = if joints.is_empty() { Vec::new() } else { places(bodies) };
         let mut linkage = Self { of_body: vec![None; bodies.len()], ..Self::default() };
-        let (mut all, mut held) = (Vec::new(), Vec::new());
+        let mut all = Vec::new();
         for (number, joint) in joints.iter_mut().enumerate() {
             let Some(ends) = ends_of(joint, bodies, &places) else { continue };
             let poses = poses_of(bodies, ends);
@@ -117,11 +122,13 @@ impl Linkage {
             }
             linkage.add_spring((number, joint), ends, bodies, times);
             all.extend(bounds(joint, (number, ends), poses, (times.kick, times.next)));
-            held.push(ends);
+            linkage.places.push((number, ends, joint.placed(poses)[1].position));
         }
-        if !held.is_empty() {
+        if !linkage.places.is_empty() {
+            linkage.slowed = vec![false; bodies.len()];
             linkage.inverse = bodies.iter().map(inverse).collect();
             linkage.assemble(bodies.len());
+            linkage.slow(bodies, joints.len(), times);
         }
         (linkage, all)
     }
@@ -143,6 +150,41 @@ impl Linkage {
             self.gaps.push([0.0, f64::INFINITY]);
             self.rows.push(Row { joint: number, ends, jacobian, soft, target, is_spring: true });
         }
+    }
+
+    /// Slows the turns of bodies that their joints' forces would make unstable.
+    fn slow(&mut self, bodies: &[Body], count: usize, times: &Intervals) {
+        if times.kick <= 0.0 {
+            return;
+        }
+        let velocities: Vec<Velocity> = bodies.iter().map(Body::speed).collect();
+        let loads = self.loads(&self.holding(&velocities), count);
+        let mut turns = vec![DMat3::ZERO; bodies.len()];
+        for &(joint, ends, at) in &self.places {
+            let force = loads[joint].0 / times.kick;
+            for (n, pull) in ends.into_iter().zip([-force, force]) {
+                if let Some(n) = n.filter(|&n| self.inverse[n].0 > 0.0) {
+                    turns[n] += stiffness(at - bodies[n].pose.position, pull);
+                }
+            }
+        }
+        let mut any = false;
+        for (n, body) in bodies.iter().enumerate().filter(|(n, _)| self.of_body[*n].is_some()) {
+            if let Some(inertia) = slower(&body.inertia(), &turns[n], times.next.max(times.drift)) {
+                (self.inverse[n].1, self.slowed[n]) = (inertia.inverse(), true);
+                any = true;
+            }
+        }
+        if any {
+            let mut assemblies = std::mem::take(&mut self.assemblies);
+            assemblies.iter_mut().for_each(|assembly| self.factor(assembly, bodies.len()));
+            self.assemblies = assemblies;
+        }
+    }
+
+    /// The angular velocity that an angular impulse gives to a body, where that is less than its inertia says.
+    pub fn slowed(&self, body: usize, impulse: DVec3) -> Option<DVec3> {
+        self.slowed.get(body).copied().unwrap_or(false).then(|| self.inverse[body].1 * impulse)
     }
 
     /// True where no joint holds anything.
@@ -362,14 +404,15 @@ impl Linkage {
     }
 
     /// Changes the rows' targets so that joints fit at the end of the drift that these velocities make, as far as one
-    /// step of Newton's method goes. Gives the changes of speed; `None` where they fit.
+    /// step of Newton's method goes. Gives the changes of speed, and how far off they were, by what is small; `None` where
+    /// they fit, or are farther off than the last time, `last`.
     pub fn aim(
         &mut self,
         bodies: &[Body],
         joints: &[Joint],
         velocities: &[Velocity],
-        next: f64,
-    ) -> Option<Vec<f64>> {
+        (next, last): (f64, f64),
+    ) -> Option<(Vec<f64>, f64)> {
         let mut changes = vec![0.0; self.rows.len()];
         let (mut worst, mut r) = (0.0f64, 0);
         while r < self.rows.len() {
@@ -387,11 +430,11 @@ impl Linkage {
                 r += 1;
             }
         }
-        if worst <= EXACT || !worst.is_finite() {
+        if worst <= EXACT || worst >= last || !worst.is_finite() {
             return None;
         }
         self.rows.iter_mut().zip(&changes).for_each(|(row, change)| row.target += change);
-        Some(changes)
+        Some((changes, worst))
     }
 
     /// The speeds that undo a share of gaps that are not small, at most so many radii or rad a second; `None` where all are.

@@ -11,6 +11,7 @@ mod hold;
 mod joint;
 mod linkage;
 mod rows;
+mod stiffness;
 #[cfg(test)]
 mod tests;
 

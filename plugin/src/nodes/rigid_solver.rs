@@ -173,7 +173,10 @@ impl RigidSolver {
             bodies.iter().map(|b| Velocity { linear: b.velocity, angular: b.momentum }).collect();
         let times = times(call);
         let joints = joints::read(call, JOINTS, &names(call), &bodies)?;
-        self.exchange.install(|| fly(&mut bodies, &joints.all, &memory, &times));
+        let gap = self.exchange.install(|| fly(&mut bodies, &joints.all, &memory, &times));
+        if !joints.all.is_empty() {
+            call.measure("joint_gap", &[gap]);
+        }
         joints::write(call, JOINTS, &names(call), &joints)?;
         check_finite(call, &bodies)?;
         for item in 0..call.items(AT.rigid) {
@@ -307,7 +310,6 @@ impl RigidSolver {
         joints::write(call, JOINTS, &names(call), &joints)?;
         if !joints.all.is_empty() {
             call.measure("joints", &[joints.all.iter().filter(|j| !j.state.broken).count() as f64]);
-            call.measure("joint_gap", &[report.apart[0]]);
         }
         call.measure("contacts", &[report.contacts as f64]);
         call.measure("contact_sweeps", &[f64::from(report.sweeps)]);

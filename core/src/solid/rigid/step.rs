@@ -3,7 +3,7 @@
 use super::contact::{Contact, Memory, Other, recall};
 use super::detect::{Surroundings, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_touch};
-use super::joints::{Bound, Joint, Linkage, apart, hold, stir};
+use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve};
 use super::{Body, Velocity};
 use crate::solid::Collider;
@@ -65,10 +65,12 @@ const PUSH: f64 = 4.0;
 /// Most that a body may turn in a substep, rad, and move, by its radius.
 const REACH: f64 = 0.5;
 
-/// Moves all bodies for a substep, and lets forces act on them. `memory`: the contacts of the last substep, sorted.
-pub fn fly(bodies: &mut [Body], joints: &[Joint], memory: &[Memory], times: &Intervals) {
+/// Moves all bodies for a substep, and lets forces act on them. `memory`: the contacts of the last substep, sorted. Gives the
+/// largest gap, m, that the drift has left in a joint.
+pub fn fly(bodies: &mut [Body], joints: &[Joint], memory: &[Memory], times: &Intervals) -> f64 {
     bodies.iter_mut().for_each(|body| body.drift(times.drift));
     stir(bodies, joints);
+    let gap = mend(bodies, joints);
     wake_by_forces(bodies, memory, times.kick);
     for body in bodies.iter_mut() {
         (body.push, body.struck) = Default::default();
@@ -78,6 +80,7 @@ pub fn fly(bodies: &mut [Body], joints: &[Joint], memory: &[Memory], times: &Int
         }
         body.motion[1] = body.coming(times.next);
     }
+    gap
 }
 
 /// Finds the velocities of the next substep from those that forces, and perhaps a liquid, gave the bodies. `memory`: the
@@ -163,13 +166,7 @@ fn impulses(
         }
     }
     let broken = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
-    for (n, (body, (linear, mut angular))) in bodies.iter_mut().zip(given).enumerate() {
-        if !body.is_free() {
-            continue;
-        }
-        if let Some(turned) = linkage.slowed(n, angular) {
-            angular = body.inertia() * turned;
-        }
+    for (body, (linear, angular)) in bodies.iter_mut().zip(given).filter(|(body, _)| body.is_free()) {
         body.velocity += linear / body.shape.mass();
         body.momentum += angular;
         if times.kick > 0.0 {

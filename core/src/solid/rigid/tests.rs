@@ -23,6 +23,7 @@ pub(super) struct Scene {
     pub(super) lead: f64,
     pub(super) settings: Settings,
     pub(super) report: Report,
+    pub(super) gap: f64,
 }
 
 impl Scene {
@@ -30,7 +31,7 @@ impl Scene {
         let domain = DomainLimits::unbounded();
         let report = Report::default();
         let (bodies, joints, memory, colliders, settings) = Default::default();
-        Self { bodies, joints, memory, colliders, domain, gravity, dt, lead: 0.0, settings, report }
+        Self { bodies, joints, memory, colliders, domain, gravity, dt, lead: 0.0, settings, report, gap: 0.0 }
     }
 
     /// With a closed side under them, at height 0.
@@ -55,7 +56,7 @@ impl Scene {
             body.kick.linear = self.gravity * times.kick;
         }
         let around = Surroundings { colliders: [&self.colliders; 2], domain: &self.domain };
-        fly(&mut self.bodies, &self.joints, &self.memory, &times);
+        self.gap = fly(&mut self.bodies, &self.joints, &self.memory, &times);
         let (bodies, joints) = (&mut self.bodies, &mut self.joints);
         self.report = touch(bodies, joints, &mut self.memory, &around, &times, &self.settings);
     }

@@ -39,7 +39,7 @@ pub(super) fn bounds(
     let pressed = |which: usize| joint.state.pressed[which] * kick;
     let is_driven = matches!(joint.kind, Kind::Revolute | Kind::Prismatic);
     if let Some(motor) = joint.motor.filter(|_| is_driven) {
-        let most = motor.most * kick;
+        let most = if kick > 0.0 { motor.most * kick } else { 0.0 };
         let (target, aim) = match motor.drive {
             Drive::Speed(speed) => (speed, None),
             Drive::Place(place) => (0.0, Some(place - way)),

@@ -1,10 +1,10 @@
-//! What joints give to bodies in the end, and when they break.
+//! What joints give to bodies in the end, when they break, and what puts bodies back that have left them.
 
 use super::bounds::Bound;
 use super::joint::Joint;
 use super::linkage::{Linkage, ends_of, places};
-use crate::solid::rigid::{Body, Velocity};
-use glam::DVec3;
+use crate::solid::rigid::{Body, Intervals, Velocity};
+use glam::{DQuat, DVec3};
 
 /// Bodies that joints hold do not sleep.
 pub(in crate::solid::rigid) fn stir(bodies: &mut [Body], joints: &[Joint]) {
@@ -17,6 +17,34 @@ pub(in crate::solid::rigid) fn stir(bodies: &mut [Body], joints: &[Joint]) {
             (bodies[n].rest.asleep, bodies[n].rest.still) = (false, 0.0);
         }
     }
+}
+
+/// Steps in which bodies are put back, at most, and the most that one turns a body, rad.
+const MENDS: usize = 12;
+const TURN: f64 = 0.3;
+
+/// Puts bodies back where their joints fit, by the least ways, weighted with their masses, if the drift has left gaps that are not small:
+/// of fast turns Newton's method may not find the end. Gives the largest gap before, m.
+pub(in crate::solid::rigid) fn mend(bodies: &mut [Body], joints: &[Joint]) -> f64 {
+    if joints.is_empty() {
+        return 0.0;
+    }
+    let mut joints = joints.to_vec();
+    let times = Intervals { drift: 0.0, kick: 0.0, next: 0.0 };
+    let mut before = None;
+    for _ in 0..MENDS {
+        let (linkage, _) = Linkage::new(bodies, &mut joints, &times);
+        before = before.or(Some(linkage.apart[0]));
+        let Some(ways) = linkage.closing(1.0, f64::INFINITY, 1.0) else { break };
+        let mut moved = vec![Velocity::default(); bodies.len()];
+        linkage.add(&linkage.changing(&ways), &mut moved);
+        for (body, way) in bodies.iter_mut().zip(moved).filter(|(body, _)| body.is_free()) {
+            let turn = way.angular.clamp_length_max(TURN);
+            body.pose.position += way.linear;
+            body.pose.orientation = (DQuat::from_scaled_axis(turn) * body.pose.orientation).normalize();
+        }
+    }
+    before.unwrap_or(0.0)
 }
 
 /// Adds the impulses of motors, stops and joints to those of contacts, `given`, (impulse, angular impulse) of each body.
@@ -40,15 +68,17 @@ pub(in crate::solid::rigid) fn hold(
             }
         }
     }
-    let freed = |(n, (body, (linear, angular))): (usize, (&Body, &(DVec3, DVec3)))| {
+    let freed = |(body, (linear, angular)): (&Body, &(DVec3, DVec3))| {
         let Velocity { linear: v, angular: w } = body.speed();
-        let turned = || linkage.slowed(n, *angular).unwrap_or_else(|| body.inverse_inertia() * *angular);
         match body.is_free() {
-            true => Velocity { linear: v + *linear / body.shape.mass(), angular: w + turned() },
+            true => Velocity {
+                linear: v + *linear / body.shape.mass(),
+                angular: w + body.inverse_inertia() * *angular,
+            },
             false => Velocity { linear: v, angular: w },
         }
     };
-    let velocities: Vec<Velocity> = bodies.iter().zip(given.iter()).enumerate().map(freed).collect();
+    let velocities: Vec<Velocity> = bodies.iter().zip(given.iter()).map(freed).collect();
     let impulses = linkage.holding(&velocities);
     linkage.wrenches(&impulses, given);
     let mut loads = linkage.loads(&impulses, joints.len());

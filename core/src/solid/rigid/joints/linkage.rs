@@ -2,8 +2,8 @@
 
 use super::bounds::{Bound, bounds};
 use super::joint::{Joint, freed};
-use super::rows::{Row, dot, free, rigid, spring};
-use super::stiffness::{slower, stiffness};
+use super::rows::{Row, about, dot, free, rigid, spring, turning};
+use super::stiffness::{damping, stiffness};
 use crate::solid::rigid::{Body, Intervals, Key, Pose, Velocity};
 use glam::{DMat3, DQuat, DVec3};
 use meniscus_kernels::sparse::SparseFactor;
@@ -46,8 +46,6 @@ pub(in crate::solid::rigid) struct Linkage {
     of_body: Vec<Option<usize>>,
     /// Inverse mass and inertia of each body.
     inverse: Vec<(f64, DMat3)>,
-    /// Which bodies turn more slowly than their inertia says; see [`stiffness`](super::stiffness).
-    slowed: Vec<bool>,
     /// Per joint that holds: its place in the list, its bodies, and where it is.
     places: Vec<(usize, [Option<usize>; 2], DVec3)>,
     /// Per row: its gap (m or rad) now, and the largest that counts as small.
@@ -125,10 +123,9 @@ impl Linkage {
             linkage.places.push((number, ends, joint.placed(poses)[1].position));
         }
         if !linkage.places.is_empty() {
-            linkage.slowed = vec![false; bodies.len()];
             linkage.inverse = bodies.iter().map(inverse).collect();
             linkage.assemble(bodies.len());
-            linkage.slow(bodies, joints.len(), times);
+            linkage.calm(bodies, joints, times);
         }
         (linkage, all)
     }
@@ -152,13 +149,13 @@ impl Linkage {
         }
     }
 
-    /// Slows the turns of bodies that their joints' forces would make unstable.
-    fn slow(&mut self, bodies: &[Body], count: usize, times: &Intervals) {
+    /// Lets joints damp the turns of bodies that their forces would make unstable; see [`stiffness`](super::stiffness).
+    fn calm(&mut self, bodies: &[Body], joints: &[Joint], times: &Intervals) {
         if times.kick <= 0.0 {
             return;
         }
         let velocities: Vec<Velocity> = bodies.iter().map(Body::speed).collect();
-        let loads = self.loads(&self.holding(&velocities), count);
+        let loads = self.loads(&self.holding(&velocities), joints.len());
         let mut turns = vec![DMat3::ZERO; bodies.len()];
         for &(joint, ends, at) in &self.places {
             let force = loads[joint].0 / times.kick;
@@ -168,23 +165,30 @@ impl Linkage {
                 }
             }
         }
-        let mut any = false;
-        for (n, body) in bodies.iter().enumerate().filter(|(n, _)| self.of_body[*n].is_some()) {
-            if let Some(inertia) = slower(&body.inertia(), &turns[n], times.next.max(times.drift)) {
-                (self.inverse[n].1, self.slowed[n]) = (inertia.inverse(), true);
-                any = true;
+        let dt = times.next.max(times.drift);
+        let of = |(n, body): (usize, &Body)| match self.of_body[n] {
+            Some(_) => damping(&body.inertia(), &turns[n], dt),
+            None => 0.0,
+        };
+        let calms: Vec<f64> = bodies.iter().enumerate().map(of).collect();
+        let before = self.rows.len();
+        for place in 0..self.places.len() {
+            let (joint, ends, _) = self.places[place];
+            let most = ends.into_iter().flatten().map(|n| calms[n]).fold(0.0, f64::max);
+            if most > 0.0 {
+                let soft = 1.0 / (most * times.kick);
+                for axis in turning(&joints[joint], poses_of(bodies, ends)) {
+                    let (jacobian, target, is_spring) = (about(axis), 0.0, true);
+                    self.rows.push(Row { joint, ends, jacobian, soft, target, is_spring });
+                    self.gaps.push([0.0, f64::INFINITY]);
+                }
             }
         }
-        if any {
-            let mut assemblies = std::mem::take(&mut self.assemblies);
-            assemblies.iter_mut().for_each(|assembly| self.factor(assembly, bodies.len()));
-            self.assemblies = assemblies;
+        if self.rows.len() > before {
+            self.assemblies.clear();
+            self.of_body.fill(None);
+            self.assemble(bodies.len());
         }
-    }
-
-    /// The angular velocity that an angular impulse gives to a body, where that is less than its inertia says.
-    pub fn slowed(&self, body: usize, impulse: DVec3) -> Option<DVec3> {
-        self.slowed.get(body).copied().unwrap_or(false).then(|| self.inverse[body].1 * impulse)
     }
 
     /// True where no joint holds anything.
@@ -439,7 +443,8 @@ impl Linkage {
 
     /// The speeds that undo a share of gaps that are not small, at most so many radii or rad a second; `None` where all are.
     pub fn closing(&self, share: f64, most: f64, next: f64) -> Option<Vec<f64>> {
-        let of = |&[gap, small]: &[f64; 2]| match gap.abs() > small {
+        // A spring's row has no gap that counts.
+        let of = |&[gap, small]: &[f64; 2]| match small.is_finite() {
             true => (-gap * share / next).clamp(-most * small / SMALL, most * small / SMALL),
             false => 0.0,
         };

@@ -16,7 +16,7 @@ mod stiffness;
 mod tests;
 
 pub(super) use bounds::Bound;
-pub(super) use hold::{hold, stir};
+pub(super) use hold::{hold, mend, stir};
 pub(super) use joint::apart;
 pub use joint::{Drive, Joint, JointState, Kind, Motor};
 pub(super) use linkage::{Linkage, Response};

@@ -84,6 +84,15 @@ pub(super) fn free(joint: &Joint, poses: [Pose; 2]) -> Option<[Velocity; 2]> {
     }
 }
 
+/// The axes about which a joint lets its bodies turn.
+pub(super) fn turning(joint: &Joint, poses: [Pose; 2]) -> Vec<DVec3> {
+    match joint.kind {
+        Kind::Ball => DVec3::AXES.to_vec(),
+        Kind::Revolute => vec![joint.placed(poses)[0].orientation * DVec3::X],
+        Kind::Fixed | Kind::Prismatic | Kind::Spring(_) => Vec::new(),
+    }
+}
+
 /// Wanted speed and softness of a spring's row. What it gives over a kick is
 ///
 /// ```text

@@ -1,15 +1,16 @@
 //! What the forces of joints do to how bodies turn.
 //!
 //! A taut chain of light links with a heavy end swings across itself faster than substeps can follow: its joints' forces turn
-//! links back like springs. Taken where the bodies are, such forces would let the swing grow.
+//! links back like springs. Taken where the bodies are, such forces would let the swing grow. So joints damp it, as much as
+//! makes it stable: between their bodies, so that angular momentum stays, and a chain that swings as a whole feels little.
 
 use glam::{DMat3, DVec3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-/// Share of the stable stiffness from which turns are slowed.
-const STABLE: f64 = 0.25;
-/// What the stiffness counts, for what the forces grow by until the end of the drift.
-const MARGIN: f64 = 2.0;
+/// dt² K / I up to which nothing is done. The leapfrog is stable up to 4; forces may grow until the end of the drift.
+const STABLE: f64 = 1.0;
+/// Damping by dt K. From ½ on, what turns against its neighbours is stable whatever its K; more of it reaches longer waves.
+const DAMPING: f64 = 2.0;
 
 /// The torque by turn, N m/rad, with which a force on an arm turns a body back: the symmetric part of the geometric
 /// stiffness [Tournier et al. 2015].
@@ -18,19 +19,14 @@ pub(super) fn stiffness(arm: DVec3, force: DVec3) -> DMat3 {
     DMat3::from_diagonal(DVec3::splat(arm.dot(force))) - (outer(arm, force) + outer(force, arm)) * 0.5
 }
 
-/// An inertia with which turns stay stable for substeps of `dt` seconds, I + ¼ dt² K about the axes where that is needed, so
-/// that the stiffness acts at the mean of both ends of a drift; `None` where the body's own will do.
-pub(super) fn slower(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> Option<DMat3> {
+/// The damping, N m s, that a body's turns need for substeps of `dt` seconds to be stable; 0 where none.
+pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> f64 {
     let eigen = SymmetricEigen::new(Matrix3::from_column_slice(&stiffness.to_cols_array()));
-    let mut all = *inertia;
-    let mut any = false;
-    for c in 0..3 {
+    let of = |c: usize| {
         let axis = DVec3::from_array([0, 1, 2].map(|r| eigen.eigenvectors[(r, c)]));
-        let more = 0.25 * dt * dt * MARGIN * eigen.eigenvalues[c] - STABLE * axis.dot(*inertia * axis);
-        if more > 0.0 && more.is_finite() {
-            all += DMat3::from_cols(axis * axis.x, axis * axis.y, axis * axis.z) * more;
-            any = true;
-        }
-    }
-    any.then_some(all)
+        let k = eigen.eigenvalues[c];
+        let is_unstable = dt * dt * k > STABLE * axis.dot(*inertia * axis);
+        if is_unstable && k.is_finite() { DAMPING * dt * k } else { 0.0 }
+    };
+    (0..3).map(of).fold(0.0, f64::max)
 }

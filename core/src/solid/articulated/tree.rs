@@ -131,7 +131,7 @@ impl Tree {
                 return Err(TreeError::Order(n));
             }
             if let Joint::Revolute(axis) | Joint::Prismatic(axis) = link.joint
-                && !((axis.length() - 1.0).abs() < 1e-9)
+                && (axis.is_nan() || (axis.length() - 1.0).abs() > 1e-9)
             {
                 return Err(TreeError::Axis(n));
             }

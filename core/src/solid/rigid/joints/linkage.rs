@@ -21,7 +21,7 @@ const EXACT: f64 = 1e-9;
 const WORLD: Pose = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
 
 /// Bodies that joints hold together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Assembly {
     /// Free bodies, by their places in the list, ascending.
     bodies: Vec<usize>,
@@ -449,18 +449,6 @@ impl Linkage {
             false => 0.0,
         };
         self.gaps.iter().any(|[gap, small]| gap.abs() > *small).then(|| self.gaps.iter().map(of).collect())
-    }
-}
-
-impl Default for Assembly {
-    fn default() -> Self {
-        Self {
-            bodies: Vec::new(),
-            rows: Vec::new(),
-            matrix: Vec::new(),
-            scale: Vec::new(),
-            factor: SparseFactor::default(),
-        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! bodies as their joints let them move, by M⁻¹ − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ J M⁻¹ ([`linkage`]), so that no impulse of theirs ever
 //! pulls a joint open. What velocities alone cannot give, the curvature of the way, is found by Newton's method: at the end of
 //! the drift that comes, the joint fits ([`rows`]). That is the SHAKE method [Ryckaert et al. 1977] in the leapfrog: symplectic
-//! [Hairer et al. 2003], and what is left of a gap does not grow.
+//! [Hairer et al. 2003], and what is left of a gap does not grow. Where turns are too fast for that, bodies are put back after
+//! the drift ([`hold`]). Swings across a taut joint that substeps cannot follow are damped ([`stiffness`]).
 
 mod bounds;
 mod hold;

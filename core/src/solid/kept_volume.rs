@@ -5,6 +5,7 @@ use crate::levelset::SignedDistance;
 use crate::levelset::fractions::cell_inside;
 use glam::{DQuat, DVec3, EulerRot, IVec3};
 use rayon::prelude::*;
+use std::f64::consts::TAU;
 use std::sync::Arc;
 
 /// A lattice sees a body by its distances at nodes: it cuts off edges and flattens what is round. Without its own volume a body
@@ -78,7 +79,7 @@ impl Pose {
         let turn = match n < POSES / 2 {
             true => DQuat::IDENTITY,
             false => {
-                DQuat::from_euler(EulerRot::XYZ, 6.28 * at(0.7549), 6.28 * at(0.5698), 6.28 * at(0.4302))
+                DQuat::from_euler(EulerRot::XYZ, TAU * at(0.7549), TAU * at(0.5698), TAU * at(0.4302))
             }
         };
         let shift = DVec3::new(at(0.8192), at(0.6711), at(0.5497));

@@ -203,7 +203,7 @@ fn uniform_density(call: &Call, at: SolvePorts, item: u32) -> Result<f64, Failur
 /// What forces added to the liquid's velocity in this kick, m/s; nothing where its solver does not say.
 fn kick(call: &Call, at: SolvePorts, item: u32) -> DVec3 {
     let kick = call.table(at.liquid, item).and_then(|t| t.array::<f64>("kick"));
-    let vector = kick.and_then(|v| <[f64; 3]>::try_from(&v[..]).ok()).map(DVec3::from_array);
+    let vector = kick.and_then(|v| <[f64; 3]>::try_from(v).ok()).map(DVec3::from_array);
     vector.filter(|v| v.is_finite()).unwrap_or_default()
 }
 

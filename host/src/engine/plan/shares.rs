@@ -99,8 +99,29 @@ impl Planner<'_> {
             Holder::Object(o) => solved.is_some_and(|s| s.contains(&o)),
             Holder::Node(n) => n == member,
         };
-        let sees = |p: &PortSpec| uses(p) && plan.slots(self.network, top, None, p).iter().any(is_its_own);
+        let sees = |p: &PortSpec| {
+            let slots = || plan.slots(self.network, top, None, p);
+            uses(p) && slots().iter().any(|slot| is_its_own(slot) && self.is_written(member, slot))
+        };
         !(is_called(top, &[Stage::Solve]) && self.contract(top).ports.iter().any(sees))
+    }
+
+    /// Whether a participant, one of its objects or a force on them writes what a coupling looks for.
+    fn is_written(&self, member: usize, slot: &Slot) -> bool {
+        let writes = |node: usize, object: Option<usize>| {
+            let ports = &self.contract(node).ports;
+            let at = |p: &PortSpec| self.plan.slots(self.network, node, object, p).contains(slot);
+            ports.iter().any(|p| Stage::ALL.iter().any(|&s| p.access(s).writes) && at(p))
+        };
+        let wires = self.plan.solvers.get(&member);
+        let object = match slot.holder {
+            Holder::Object(o) => Some(o),
+            Holder::Node(_) => None,
+        };
+        let forces = wires.into_iter().flat_map(|w| &w.forces);
+        writes(member, object)
+            || object.is_some_and(|o| writes(o, Some(o)))
+            || forces.into_iter().any(|&force| writes(force, object))
     }
 
     pub(super) fn check_sources(&mut self) {

@@ -85,6 +85,11 @@ impl Simulation<'_> {
         (start + i32::from(self.stepping)..=end).contains(&self.state.clock.frame)
     }
 
+    /// True when an object and its solver, if it has one, both run: what nobody steps would heap up what forces give it.
+    fn is_stepped(&self, object: usize) -> bool {
+        self.runs(object) && self.plan.solver_of(object).is_none_or(|solver| self.runs(solver))
+    }
+
     /// Takes a substep. Objects that have not moved yet first get their velocities half a substep ahead: in a substep
     /// of length 0, forces and the solve act until the middle of this one.
     fn attempt(&mut self, next: &Pace) -> Result<Attempt, Stop> {
@@ -107,7 +112,7 @@ impl Simulation<'_> {
             beside.all(|all| !all.contains(&o) || all.iter().all(|&o| lead(o).is_none_or(|lead| lead == 0.0)))
         };
         let called: BTreeSet<usize> = self.plan.calls.iter().flat_map(|c| self.plan.objects_of(c)).collect();
-        called.into_iter().filter(|&o| lead(o) == Some(0.0) && self.runs(o) && alone(o)).collect()
+        called.into_iter().filter(|&o| lead(o) == Some(0.0) && self.is_stepped(o) && alone(o)).collect()
     }
 
     /// Runs the stages of a substep for the objects that take part.
@@ -119,7 +124,7 @@ impl Simulation<'_> {
             let there = |o: &usize| takes_part(*o) && self.state.holders.contains_key(&Holder::Object(*o));
             let mut objects = self.plan.objects_of(&call);
             objects.retain(there);
-            let runs = self.runs(call.node) && call.object.is_none_or(|o| self.runs(o));
+            let runs = self.runs(call.node) && call.object.is_none_or(|o| self.is_stepped(o));
             if objects.is_empty() || !runs {
                 continue;
             }

@@ -143,7 +143,7 @@ impl Plan {
     }
 
     /// The solver of an object.
-    fn solver_of(&self, object: usize) -> Option<usize> {
+    pub fn solver_of(&self, object: usize) -> Option<usize> {
         self.solvers.iter().find(|(_, w)| w.solved.contains(&object)).map(|(&solver, _)| solver)
     }
 

@@ -1,17 +1,24 @@
 //! Turns further values at the vertices of a PLY file into point attributes: `red green blue` is `Cd`, `alpha` `Alpha`,
-//! `nx ny nz` `N`, `s t` or `u v` `uv`; any other number keeps its name.
+//! `nx ny nz` `N`, `s t` or `u v` `uv`, `wx wy wz` `w`, `orient_x orient_y orient_z orient_w` (or `qx` and so on) `orient`; any
+//! other number keeps its name.
 
 use super::ply_header::{Property, Scalar};
 use crate::data::{Array, Geometry, Owner};
 
 /// Properties that go together: their names, and the attribute they make.
-const GROUPS: [(&[&str], &str); 6] = [
+const GROUPS: [(&[&str], &str); 12] = [
     (&["red", "green", "blue"], "Cd"),
     (&["alpha"], "Alpha"),
     (&["nx", "ny", "nz"], "N"),
     (&["s", "t"], "uv"),
     (&["u", "v"], "uv"),
     (&["texture_u", "texture_v"], "uv"),
+    (&["wx", "wy", "wz"], "w"),
+    (&["orient_x", "orient_y", "orient_z", "orient_w"], "orient"),
+    (&["orientx", "orienty", "orientz", "orientw"], "orient"),
+    (&["orient0", "orient1", "orient2", "orient3"], "orient"),
+    (&["ox", "oy", "oz", "ow"], "orient"),
+    (&["qx", "qy", "qz", "qw"], "orient"),
 ];
 /// What positions and velocities are read from, and the names of the attributes they make.
 const TAKEN: [&str; 8] = ["x", "y", "z", "vx", "vy", "vz", "P", "v"];
@@ -96,6 +103,25 @@ impl Column {
 mod tests {
     use super::super::ply;
     use crate::data::{Array, Meaning, Owner};
+
+    #[test]
+    fn rotations_and_spins_become_vectors() {
+        for names in ["orient_x orient_y orient_z orient_w", "qx qy qz qw", "orient0 orient1 orient2 orient3"]
+        {
+            let properties = |names: &str| -> String {
+                names.split(' ').map(|n| format!("property float {n}\n")).collect()
+            };
+            let text = format!(
+                "ply\nformat ascii 1.0\nelement vertex 1\n{}{}end_header\n1 2 3 0 0.6 0 0.8 4 5 6\n",
+                properties("x y z"),
+                properties(&format!("{names} wx wy wz"))
+            );
+            let g = ply::read(text.as_bytes()).unwrap();
+            let orient = g.attribute(Owner::Point, "orient").unwrap();
+            assert_eq!((orient.components, &*orient.values), (4, &Array::F32(vec![0.0, 0.6, 0.0, 0.8])));
+            assert_eq!(g.point_vectors("w").unwrap(), [[4.0, 5.0, 6.0]]);
+        }
+    }
 
     #[test]
     fn properties_become_attributes() {

@@ -6,7 +6,7 @@ use super::solid_shape::{BAND, SolidShape, write_distance};
 use super::solids::no_inside;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape, GeometryView};
-use meniscus_abi::{Element, Meaning, Primitive};
+use meniscus_abi::{Element, Meaning, On, Primitive};
 use meniscus_core::grid::Transform;
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset;
@@ -158,6 +158,17 @@ fn at_points(call: &Call, port: u32, items: &[GeometryView], centre: DVec3) -> R
         let lacks = || Failure::input(port, "the points of bodies lack the attribute `P`");
         let origin = DVec3::from_array(view.origin());
         let places = view.points::<f32, 3>("P").ok_or_else(lacks)?;
+        for (name, components) in [("orient", 4), ("v", 3), ("w", 3)] {
+            let other = view.attribute(On::POINTS, name).filter(|a| a.components() != components);
+            if let Some(other) = other {
+                let sentence = format!(
+                    "`{}`: the points' `{name}` has {} numbers, and must have {components}",
+                    call.item_name(port, 0),
+                    other.components()
+                );
+                return Err(Failure::input(port, sentence));
+            }
+        }
         let vector = |name: &str| view.points::<f32, 3>(name);
         let (turns, linear, angular) = (view.points::<f32, 4>("orient"), vector("v"), vector("w"));
         for (n, p) in places.iter().enumerate() {

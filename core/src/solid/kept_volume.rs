@@ -78,9 +78,7 @@ impl Pose {
         let at = |g: f64| (0.5 + f64::from(n) * g).fract();
         let turn = match n < POSES / 2 {
             true => DQuat::IDENTITY,
-            false => {
-                DQuat::from_euler(EulerRot::XYZ, TAU * at(0.7549), TAU * at(0.5698), TAU * at(0.4302))
-            }
+            false => DQuat::from_euler(EulerRot::XYZ, TAU * at(0.7549), TAU * at(0.5698), TAU * at(0.4302)),
         };
         let shift = DVec3::new(at(0.8192), at(0.6711), at(0.5497));
         let corners = |k: i32| {

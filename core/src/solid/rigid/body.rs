@@ -99,6 +99,8 @@ pub struct Body {
     pub led: Option<Led>,
     /// What forces change in this substep's kick.
     pub kick: Velocity,
+    /// Length of that kick, s.
+    pub kicked: f64,
     /// Its velocity as it drifted in this substep, and as it will in the next.
     pub motion: [Velocity; 2],
     /// Accelerations (m/s², rad/s²) that contacts gave it in this kick: no part of `push`.
@@ -121,6 +123,7 @@ impl Body {
             may_sleep: true,
             led: None,
             kick: zero,
+            kicked: 0.0,
             motion: [zero; 2],
             struck: zero,
         }
@@ -136,6 +139,11 @@ impl Body {
     /// True where contacts move it.
     pub fn is_free(&self) -> bool {
         self.led.is_none() && !self.rest.asleep
+    }
+
+    /// Whether keyframes take it elsewhere, or did in this substep.
+    pub(super) fn carries(&self) -> bool {
+        self.led.is_some_and(|led| self.pose != led.pose || led.velocity != [Velocity::default(); 2])
     }
 
     /// Its inertia as it is turned now, kg m², world axes.

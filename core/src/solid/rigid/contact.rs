@@ -3,6 +3,8 @@
 use super::body::{Body, Key};
 use glam::DVec3;
 
+/// First number of the key of something that is there no longer.
+pub(super) const GONE: i64 = -3;
 /// First number of a collider's key.
 pub(super) const COLLIDER: i64 = -1;
 /// First number of a side's key.
@@ -42,10 +44,10 @@ pub(super) struct Contact {
     pub pressed: f64,
     /// Impulse of friction, N s, across the normal.
     pub rubbed: DVec3,
-    /// Speed at which the two are to part after the drift that comes, in which they meet, m/s.
-    pub rebound: f64,
-    /// Speed at which they are to part now, as they have met in the drift before, m/s.
-    pub parting: f64,
+    /// Where they meet in the drift that comes and bounce: the time after which they do, s.
+    pub late: Option<f64>,
+    /// Half of what the second gains on the first until then, m: the impulse acts on each where it meets the other.
+    pub shift: DVec3,
 }
 
 impl Contact {
@@ -62,9 +64,19 @@ impl Contact {
             restitution: 0.0,
             pressed: 0.0,
             rubbed: DVec3::ZERO,
-            rebound: 0.0,
-            parting: 0.0,
+            late: None,
+            shift: DVec3::ZERO,
         }
+    }
+
+    /// Where the impulse acts on the body, m, world.
+    pub fn on_body(&self) -> DVec3 {
+        self.at + self.shift
+    }
+
+    /// Where it acts on what the body meets, m, world.
+    pub fn on_other(&self) -> DVec3 {
+        self.at - self.shift
     }
 
     /// The whole impulse on the body, N s.
@@ -100,20 +112,17 @@ pub struct Memory {
     pub pressed: f64,
     /// Impulse of friction by that time, N, rest frame of the first.
     pub rubbed: DVec3,
-    /// Speed at which the two are to part, m/s.
-    pub rebound: f64,
 }
 
 impl Memory {
-    pub(super) fn of(contact: &Contact, bodies: &[Body], kick: f64) -> Self {
-        let pose = bodies[contact.body].pose;
+    pub(super) fn of(contact: &Contact, bodies: &[Body]) -> Self {
+        let Body { pose, kicked: kick, .. } = bodies[contact.body];
         let by = if kick > 0.0 { 1.0 / kick } else { 0.0 };
         Self {
             between: contact.keys(bodies),
             at: pose.to_rest(contact.own),
             pressed: contact.pressed * by,
             rubbed: pose.orientation.inverse() * contact.rubbed * by,
-            rebound: contact.rebound,
         }
     }
 }
@@ -121,8 +130,8 @@ impl Memory {
 /// Share of a body's radius within which a contact counts as one of the last substep.
 const NEAR: f64 = 0.15;
 
-/// Gives contacts the impulses that they had in the last substep, for a kick of that length.
-pub(super) fn recall(contacts: &mut [Contact], memory: &[Memory], bodies: &[Body], kick: f64) {
+/// Gives contacts the impulses that they had in the last substep, for the kick of the body.
+pub(super) fn recall(contacts: &mut [Contact], memory: &[Memory], bodies: &[Body]) {
     let mut used = vec![false; memory.len()];
     for contact in contacts {
         let keys = contact.keys(bodies);
@@ -136,13 +145,12 @@ pub(super) fn recall(contacts: &mut [Contact], memory: &[Memory], bodies: &[Body
             .map(|m| ((memory[m].at - at).length(), m))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let Some((distance, m)) = known else { continue };
-        contact.parting = memory[m].rebound;
         if distance > reach {
             continue;
         }
         used[m] = true;
-        contact.pressed = memory[m].pressed * kick;
-        let rubbed = body.pose.orientation * memory[m].rubbed * kick;
+        contact.pressed = memory[m].pressed * body.kicked;
+        let rubbed = body.pose.orientation * memory[m].rubbed * body.kicked;
         contact.rubbed = rubbed - contact.normal * rubbed.dot(contact.normal);
     }
 }

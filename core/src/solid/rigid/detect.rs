@@ -1,6 +1,6 @@
 //! Finds where bodies touch each other, colliders and the closed sides of the domain.
 
-use super::contact::{COLLIDER, Contact, Memory, Other, WALL};
+use super::contact::{COLLIDER, Contact, Other, WALL};
 use super::joints::{Joint, apart};
 use super::shape::Part;
 use super::{Body, Key, Pose};
@@ -24,10 +24,11 @@ const KEPT: usize = 8;
 /// Distance at which touching bodies are kept apart, by the smaller one's radius: hulls that overlap have no clear normal.
 const SKIN: f64 = 2e-4;
 
-/// A body's speed of any point, m/s, at most.
-fn fastest(body: &Body) -> f64 {
+/// How far a point of a body goes in a drift of `next` seconds, m, at most.
+fn travels(body: &Body, next: f64) -> f64 {
     let v = body.speed();
-    v.linear.length() + v.angular.length() * body.shape.radius()
+    let turn = (v.angular.length() * next).min(2.0);
+    v.linear.length() * next + turn * body.shape.radius()
 }
 
 /// Contacts that may close in a drift of `next` seconds, in a fixed order. Pairs that both rest are left out.
@@ -36,7 +37,6 @@ pub(super) fn contacts(
     bodies: &[Body],
     around: &Surroundings,
     apart: &[[Key; 2]],
-    memory: &[Memory],
     next: f64,
 ) -> Vec<Contact> {
     let mut found = Vec::new();
@@ -45,37 +45,45 @@ pub(super) fn contacts(
         let reach = SKIN * bodies[a].shape.radius()
             + bodies[a].surface.padding
             + bodies[b].surface.padding
-            + (fastest(&bodies[a]) + fastest(&bodies[b]) + owed(memory, &bodies[a], &bodies[b])) * next;
+            + travels(&bodies[a], next)
+            + travels(&bodies[b], next);
         between(bodies, a, b, reach, &mut found);
     }
     for n in 0..bodies.len() {
         if bodies[n].led.is_some() {
             continue;
         }
-        let reach =
-            bodies[n].surface.padding + (fastest(&bodies[n]) + owed_to_solids(memory, &bodies[n])) * next;
+        let reach = bodies[n].surface.padding + travels(&bodies[n], next);
         with_colliders(bodies, n, around, reach, next, &mut found);
         with_walls(bodies, n, around.domain, reach, &mut found);
     }
+    found.retain(|contact| can_close(bodies, contact, next));
     found
 }
 
-/// The speed at which two bodies are to part, where they met in the last drift.
-fn owed(memory: &[Memory], a: &Body, b: &Body) -> f64 {
-    let keys = [a.key, b.key];
-    let first = memory.partition_point(|m| m.between < keys);
-    memory[first..].iter().take_while(|m| m.between == keys).map(|m| m.rebound).fold(0.0, f64::max)
-}
-
-fn owed_to_solids(memory: &[Memory], body: &Body) -> f64 {
-    let first = memory.partition_point(|m| m.between[0] < body.key);
-    let of = memory[first..].iter().take_while(|m| m.between[0] == body.key);
-    of.filter(|m| m.between[1][0] < 0).map(|m| m.rebound).fold(0.0, f64::max)
+/// Whether a contact can close in a drift of `next` seconds, wherever the bodies turn: no point of a body leaves the ball about
+/// its centre of mass.
+fn can_close(bodies: &[Body], contact: &Contact, next: f64) -> bool {
+    let swings = |n: usize, towards: DVec3| {
+        let body = &bodies[n];
+        let reached = (contact.at - body.pose.position).dot(towards);
+        let turned = body.speed().angular.length() * body.shape.radius() * next;
+        turned.min((body.shape.radius() - reached).max(0.0)) + body.speed().linear.dot(towards) * next
+    };
+    let n = contact.normal;
+    let other = match contact.other {
+        Other::Body(b) => swings(b, n),
+        Other::Solid(_) => contact.solid.dot(n) * next,
+    };
+    let slack = 0.011 * bodies[contact.body].shape.radius();
+    contact.gap <= slack || contact.gap - swings(contact.body, -n) - other <= slack
 }
 
 /// Pairs of bodies whose boxes come within reach, the one of lower key first, in the order of their keys.
 fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
-    let reach = |b: &Body| b.shape.radius() * (1.0 + SKIN) + b.surface.padding + fastest(b) * next;
+    // However it turns, it stays in its ball.
+    let reach =
+        |b: &Body| b.shape.radius() * (1.0 + SKIN) + b.surface.padding + b.speed().linear.length() * next;
     let ends: Vec<(DVec3, DVec3)> =
         bodies.iter().map(|b| (b.pose.position - reach(b), b.pose.position + reach(b))).collect();
     let mut order: Vec<usize> = (0..bodies.len()).collect();
@@ -84,7 +92,8 @@ fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
     for (i, &a) in order.iter().enumerate() {
         for &b in order[i + 1..].iter().take_while(|&&b| ends[b].0.x <= ends[a].1.x) {
             let apart = ends[a].0.cmpgt(ends[b].1).any() || ends[b].0.cmpgt(ends[a].1).any();
-            let moves = bodies[a].is_free() || bodies[b].is_free();
+            let leads = |a: usize, b: usize| bodies[a].carries() && bodies[b].led.is_none();
+            let moves = bodies[a].is_free() || bodies[b].is_free() || leads(a, b) || leads(b, a);
             let (s, t) = (&bodies[a].surface, &bodies[b].surface);
             if !apart && moves && s.group & t.mask != 0 && t.group & s.mask != 0 {
                 found.push(if bodies[a].key < bodies[b].key { (a, b) } else { (b, a) });
@@ -186,12 +195,58 @@ fn map_into(body: &Body, collider: &Collider) -> (DMat3, DVec3) {
 
 /// Whether a body's ball comes within `reach` of a collider's values.
 pub(super) fn near(body: &Body, collider: &Collider, reach: f64) -> bool {
-    let Some((low, high)) = collider.sdf().bounds() else { return false };
-    let h = collider.transform().voxel_size();
-    let at = collider.to_index(body.pose.position);
-    let radius = (body.shape.radius() + reach) / h;
+    away(body.pose.position, body.shape.radius(), collider) <= reach
+}
+
+/// Distance of a ball from the box of a collider's values, m; 0 within.
+pub(super) fn away(at: DVec3, radius: f64, collider: &Collider) -> f64 {
+    let Some((low, high)) = collider.sdf().bounds() else { return f64::INFINITY };
+    let at = collider.to_index(at);
     let nearest = at.clamp(low.as_dvec3(), high.as_dvec3() + 8.0);
-    (nearest - at).length() <= radius
+    ((nearest - at).length() * collider.transform().voxel_size() - radius).max(0.0)
+}
+
+/// Places looked at on a way, at most.
+const LOOKS: f64 = 1e5;
+
+/// Contacts of a body that would be in a collider somewhere on its way in the drift that comes, farther off than distances are
+/// known: where its places first are in it, as seen from where it is now.
+fn on_its_way(body: &Body, n: usize, c: usize, coming: &Collider, next: f64) -> Vec<Contact> {
+    let v = body.speed();
+    let way = (v.linear - coming.velocity(body.pose.position)) * next;
+    let h = coming.transform().voxel_size();
+    let looks = (way.length() / (0.5 * h)).ceil().min(LOOKS);
+    let sampler: &mut SdfSampler = &mut coming.sdf().sampler();
+    let mut found = Vec::new();
+    for look in 1..=looks as usize {
+        let moved = way * (look as f64 / looks);
+        let at = body.pose.position + moved;
+        if away(at, body.shape.radius(), coming) > 0.0 {
+            continue;
+        }
+        let mut all: Vec<(f64, DVec3)> = Vec::new();
+        for &sample in body.shape.samples() {
+            let place = body.pose.place(sample);
+            let gap = f64::from(sampler.distance(coming.to_index(place + moved))) - body.surface.padding;
+            if gap < 0.5 * h {
+                all.push((gap, place));
+            }
+        }
+        if !all.iter().any(|(gap, _)| *gap < 0.0) {
+            continue;
+        }
+        for (gap, place) in all {
+            let normal = coming.normal(place + moved);
+            if normal.dot(way) < 0.0 {
+                let other = Other::Solid([COLLIDER, c as i64]);
+                found.push(Contact::new(n, other, place, normal, gap - normal.dot(moved)));
+            }
+        }
+        if !found.is_empty() {
+            break;
+        }
+    }
+    found
 }
 
 fn with_colliders(
@@ -220,8 +275,18 @@ fn with_colliders(
                 all.push(Contact::new(n, other, at, DVec3::ZERO, gap - body.surface.padding));
             }
         }
+        let way = (body.speed().linear - coming.velocity(body.pose.position)).length() * next;
+        let is_in = |c: &Contact| c.gap < 0.0;
+        if way > 0.5 * f64::from(collider.sdf().grid.background) && !all.iter().any(is_in) {
+            let ahead = on_its_way(body, n, c, coming, next);
+            if !ahead.is_empty() {
+                all = ahead;
+            }
+        }
         for mut contact in spread(all, KEPT) {
-            contact.normal = collider.normal(contact.at);
+            if contact.normal == DVec3::ZERO {
+                contact.normal = collider.normal(contact.at);
+            }
             contact.solid = coming.velocity(contact.at);
             contact.friction = body.surface.friction;
             contact.restitution = body.surface.restitution;

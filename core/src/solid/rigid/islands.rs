@@ -1,7 +1,10 @@
 //! Which bodies rest together.
 
 use super::Body;
-use super::contact::{Contact, Memory, Other};
+use super::contact::{COLLIDER, Contact, GONE, Memory, Other};
+use super::detect::Surroundings;
+use crate::solid::{Collider, Motion};
+use glam::DVec3;
 
 /// Time, s, for which bodies must have been still before they fall asleep.
 const STILL: f64 = 0.5;
@@ -9,26 +12,47 @@ const STILL: f64 = 0.5;
 const SLOW: f64 = 0.01;
 /// Relative change of a force that wakes.
 const CHANGED: f64 = 1e-3;
+/// Overlap, by the body's radius, in which nothing falls asleep.
+const DEEP: f64 = 0.02;
 
-/// Wakes sleeping bodies that something awake touches, whose neighbours have gone, or on which forces have changed.
-/// Acceleration of this kick: `dv / kick`. Bodies asleep are not kicked.
-pub(super) fn wake_by_forces(bodies: &mut [Body], memory: &[Memory], kick: f64) {
-    let there: Vec<_> = {
-        let mut keys: Vec<_> = bodies.iter().map(|b| b.key).collect();
-        keys.sort_unstable();
-        keys
+/// Wakes sleeping bodies whose support has gone or is carried along, or on which forces have changed. Bodies asleep are not
+/// kicked.
+pub(super) fn wake_by_forces(bodies: &mut [Body], memory: &[Memory]) {
+    let mut there: Vec<_> = bodies.iter().map(|b| (b.key, b.carries())).collect();
+    there.sort_unstable();
+    let holds = |key: &[i64; 2]| match there.binary_search_by_key(key, |t| t.0) {
+        Ok(n) => !there[n].1,
+        Err(_) => key[0] < 0 && key[0] != GONE,
     };
-    let known = |key: &[i64; 2]| key[0] < 0 || there.binary_search(key).is_ok();
-    let mut lonely: Vec<_> =
-        memory.iter().filter(|m| !m.between.iter().all(known)).flat_map(|m| m.between).collect();
-    lonely.sort_unstable();
+    wake_those(bodies, memory, holds);
     for body in bodies.iter_mut().filter(|b| b.rest.asleep) {
-        let pull = if kick > 0.0 { body.kick.linear / kick } else { body.rest.pull };
+        let pull = if body.kicked > 0.0 { body.kick.linear / body.kicked } else { body.rest.pull };
         let changed = (pull - body.rest.pull).length() > CHANGED * (pull.length() + body.rest.pull.length());
-        if changed || body.led.is_some() || lonely.binary_search(&body.key).is_ok() {
+        if changed || body.led.is_some() {
             wake(body);
         }
     }
+}
+
+/// Wakes sleeping bodies on solids that move.
+pub(super) fn wake_by_solids(bodies: &mut [Body], around: &Surroundings, memory: &[Memory]) {
+    let is_still = |c: &Collider| !matches!(c.motion(), Motion::Rigid { .. }) || c.motion().is_still();
+    let holds = |key: &[i64; 2]| {
+        let at = |colliders: &[Collider]| {
+            usize::try_from(key[1]).ok().and_then(|n| colliders.get(n)).map(is_still)
+        };
+        key[0] != COLLIDER || around.colliders.iter().all(|colliders| at(colliders) == Some(true))
+    };
+    wake_those(bodies, memory, holds);
+}
+
+/// Wakes sleeping bodies that touch what does not hold them any longer.
+fn wake_those(bodies: &mut [Body], memory: &[Memory], holds: impl Fn(&[i64; 2]) -> bool) {
+    let mut lonely: Vec<_> =
+        memory.iter().filter(|m| !m.between.iter().all(&holds)).flat_map(|m| m.between).collect();
+    lonely.sort_unstable();
+    let is_lonely = |b: &&mut Body| b.rest.asleep && lonely.binary_search(&b.key).is_ok();
+    bodies.iter_mut().filter(is_lonely).for_each(wake);
 }
 
 fn wake(body: &mut Body) {
@@ -92,13 +116,26 @@ fn moves(body: &Body) -> bool {
 }
 
 /// Counts the time for which bodies have been still, and lets those that rest together fall asleep.
-pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory], drift: f64, kick: f64) {
+pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory], drift: f64) {
     let mut root = roots(bodies, contacts, memory);
-    for body in bodies.iter_mut().filter(|b| b.is_free()) {
+    let mut stirred = vec![false; bodies.len()];
+    for contact in contacts {
+        let carried = match contact.other {
+            Other::Body(b) => bodies[b].carries() || bodies[contact.body].carries(),
+            Other::Solid(_) => contact.solid != DVec3::ZERO,
+        };
+        let stirs =
+            contact.gap < -DEEP * bodies[contact.body].shape.radius() || (carried && contact.pressed > 0.0);
+        stirred[contact.body] |= stirs;
+        if let Other::Body(b) = contact.other {
+            stirred[b] |= stirs;
+        }
+    }
+    for (body, stirred) in bodies.iter_mut().zip(stirred).filter(|(b, _)| b.is_free()) {
         let v = body.speed();
-        let pull = if kick > 0.0 { body.kick.linear.length() / kick } else { 0.0 };
+        let pull = if body.kicked > 0.0 { body.kick.linear.length() / body.kicked } else { 0.0 };
         let fast = v.linear.length().max(v.angular.length() * body.shape.radius());
-        let still = body.may_sleep && fast < SLOW * 0.1 * pull.max(0.1);
+        let still = body.may_sleep && !stirred && fast < SLOW * 0.1 * pull.max(0.1);
         body.rest.still = if still { body.rest.still + drift } else { 0.0 };
     }
     let mut least = vec![f64::INFINITY; bodies.len()];
@@ -125,9 +162,9 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
             && (held[n] || body.kick.linear.length() == 0.0)
         {
             body.rest.asleep = true;
-            body.rest.pull = if kick > 0.0 { body.kick.linear / kick } else { body.rest.pull };
-            body.velocity = glam::DVec3::ZERO;
-            body.momentum = glam::DVec3::ZERO;
+            body.rest.pull = if body.kicked > 0.0 { body.kick.linear / body.kicked } else { body.rest.pull };
+            body.velocity = DVec3::ZERO;
+            body.momentum = DVec3::ZERO;
             body.push = Default::default();
         }
     }

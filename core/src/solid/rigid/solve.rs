@@ -109,13 +109,13 @@ impl Solve {
             Other::Body(b) => Some(b),
             Other::Solid(_) => None,
         };
-        let ends = [(Some(contact.body), 1.0), (other, -1.0)];
+        let ends = [(Some(contact.body), contact.on_body(), 1.0), (other, contact.on_other(), -1.0)];
         let along = |n: DVec3, m: DVec3| {
             let mut all = 0.0;
-            for (a, s) in ends {
-                for (b, t) in ends {
+            for (a, place, s) in ends {
+                for (b, other, t) in ends {
                     let (Some(a), Some(b)) = (a, b) else { continue };
-                    let (counts, wrench) = (self.wrench(a, contact.at, n), self.wrench(b, contact.at, m));
+                    let (counts, wrench) = (self.wrench(a, place, n), self.wrench(b, other, m));
                     all += s * t * self.gives(a, &counts, b, &wrench);
                 }
             }
@@ -144,16 +144,16 @@ impl Solve {
     /// Velocity at a contact of the body relative to the other, m/s.
     pub fn relative(&self, contact: &Contact) -> DVec3 {
         let other = match contact.other {
-            Other::Body(b) => self.sides[b].at(contact.at),
+            Other::Body(b) => self.sides[b].at(contact.on_other()),
             Other::Solid(_) => contact.solid,
         };
-        self.sides[contact.body].at(contact.at) - other
+        self.sides[contact.body].at(contact.on_body()) - other
     }
 
     fn push(&mut self, contact: &Contact, impulse: DVec3) {
-        self.push_body(contact.body, &self.wrench(contact.body, contact.at, impulse));
+        self.push_body(contact.body, &self.wrench(contact.body, contact.on_body(), impulse));
         if let Other::Body(b) = contact.other {
-            self.push_body(b, &self.wrench(b, contact.at, -impulse));
+            self.push_body(b, &self.wrench(b, contact.on_other(), -impulse));
         }
     }
 
@@ -256,7 +256,7 @@ impl Solve {
 
     /// Brings one contact to its solution; the change of velocity there, m/s.
     fn relax(&mut self, contact: &mut Contact, [along, across]: [f64; 2], target: f64) -> f64 {
-        if along <= 0.0 {
+        if along <= 0.0 || target == f64::NEG_INFINITY {
             return 0.0;
         }
         let n = contact.normal;
@@ -276,9 +276,9 @@ impl Solve {
         (more.abs() * along).max(rubs.length() * across)
     }
 
-    /// The same bodies at rest, for the solve that only undoes overlaps.
-    pub fn at_rest(mut self) -> Self {
-        self.sides.iter_mut().for_each(|s| s.velocity = Velocity::default());
+    /// The same bodies at other velocities, for the solve that only undoes overlaps.
+    pub fn moving(mut self, velocities: impl Iterator<Item = Velocity>) -> Self {
+        self.sides.iter_mut().zip(velocities).for_each(|(side, velocity)| side.velocity = velocity);
         self
     }
 

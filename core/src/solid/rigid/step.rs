@@ -1,8 +1,8 @@
 //! One substep of all bodies.
 
 use super::contact::{Contact, Memory, Other, recall};
-use super::detect::{Surroundings, contacts, near};
-use super::islands::{settle, wake_by_forces, wake_by_touch};
+use super::detect::{Surroundings, away, contacts, near};
+use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve};
 use super::{Body, Velocity};
@@ -68,10 +68,10 @@ const REACH: f64 = 0.5;
 /// Moves all bodies for a substep, and lets forces act on them. `memory`: the contacts of the last substep, sorted. Gives the
 /// largest gap, m, that the drift has left in a joint.
 pub fn fly(bodies: &mut [Body], joints: &[Joint], memory: &[Memory], times: &Intervals) -> f64 {
+    wake_by_forces(bodies, memory);
     bodies.iter_mut().for_each(|body| body.drift(times.drift));
     stir(bodies, joints);
     let gap = mend(bodies, joints);
-    wake_by_forces(bodies, memory, times.kick);
     for body in bodies.iter_mut() {
         (body.push, body.struck) = Default::default();
         if body.is_free() {
@@ -93,20 +93,21 @@ pub fn touch(
     times: &Intervals,
     settings: &Settings,
 ) -> Report {
+    wake_by_solids(bodies, around, memory);
     let strangers = apart(joints);
-    let mut found = contacts(bodies, around, &strangers, memory, times.next);
+    let mut found = contacts(bodies, around, &strangers, times.next);
     while wake_by_touch(bodies, &found, memory, times.next) {
-        found = contacts(bodies, around, &strangers, memory, times.next);
+        found = contacts(bodies, around, &strangers, times.next);
     }
-    recall(&mut found, memory, bodies, times.kick);
+    recall(&mut found, memory, bodies);
     let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
     let apart = linkage.apart;
     let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
     let mut report = impulses(bodies, &mut found, all, times, settings);
     undo_overlaps(bodies, &found, &linkage, times, settings);
-    settle(bodies, &found, memory, times.drift, times.kick);
+    settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
-    remember(bodies, &found, memory, times.kick);
+    remember(bodies, &found, memory);
     bodies.iter_mut().for_each(|body| body.motion[1] = body.coming(times.next));
     report.apart = apart;
     report
@@ -132,14 +133,18 @@ fn impulses(
     times: &Intervals,
     settings: &Settings,
 ) -> Report {
+    let mut before = Solve::new(bodies, found, linkage, bounds);
+    let holding = linkage.holding(&before.velocities());
+    before.join(linkage, &holding);
+    let targets: Vec<f64> = found.iter_mut().map(|c| target(&before, bodies, c, times.next)).collect();
+    bounds.iter_mut().for_each(|bound| bound.aim(before.light(bound), (times.kick, times.next)));
+    // Impulses act where bodies will meet.
     let mut solve = Solve::new(bodies, found, linkage, bounds);
-    let holding = linkage.holding(&solve.velocities());
     solve.join(linkage, &holding);
-    let targets: Vec<f64> = found.iter_mut().map(|c| target(&solve, bodies, c, times)).collect();
-    bounds.iter_mut().for_each(|bound| bound.aim(solve.light(bound), (times.kick, times.next)));
     solve.start(found, bounds);
     let kicked = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
-    let speed = targets.iter().map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
+    let known = targets.iter().filter(|t| t.is_finite());
+    let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
     let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, settings.sweeps, tolerance);
     let mut worst = f64::INFINITY;
@@ -152,29 +157,36 @@ fn impulses(
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
-    for contact in found.iter_mut() {
-        let impulse = contact.normal * contact.pressed + contact.rubbed;
-        let arm = |n: usize| contact.at - bodies[n].pose.position;
-        given[contact.body].0 += impulse;
-        given[contact.body].1 += arm(contact.body).cross(impulse);
+    // Where bodies bounce in the middle of a drift, they go the way until then at the speed before.
+    let mut back = given.clone();
+    for contact in found.iter() {
+        let impulse = contact.impulse();
+        let share = contact.late.filter(|_| times.next > 0.0).map_or(0.0, |late| -late / times.next);
+        let mut give = |n: usize, at: DVec3, impulse: DVec3| {
+            let turn = (at - bodies[n].pose.position).cross(impulse);
+            given[n] = (given[n].0 + impulse, given[n].1 + turn);
+            back[n] = (back[n].0 + share * impulse, back[n].1 + share * turn);
+        };
+        give(contact.body, contact.on_body(), impulse);
         if let Other::Body(b) = contact.other {
-            given[b].0 -= impulse;
-            given[b].1 -= arm(b).cross(impulse);
-        }
-        if contact.pressed == 0.0 {
-            contact.rebound = 0.0;
+            give(b, contact.on_other(), -impulse);
         }
     }
     let broken = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
-    for (body, (linear, angular)) in bodies.iter_mut().zip(given).filter(|(body, _)| body.is_free()) {
-        body.velocity += linear / body.shape.mass();
-        body.momentum += angular;
-        if times.kick > 0.0 {
-            body.struck = Velocity {
-                linear: linear / body.shape.mass() / times.kick,
-                angular: body.inverse_inertia() * angular / times.kick,
-            };
+    for ((body, given), back) in
+        bodies.iter_mut().zip(given).zip(back).filter(|((body, _), _)| body.is_free())
+    {
+        let (mass, inverse) = (body.shape.mass(), body.inverse_inertia());
+        let does = |(linear, angular): (DVec3, DVec3), by: f64| Velocity {
+            linear: linear / mass * by,
+            angular: inverse * angular * by,
+        };
+        if body.kicked > 0.0 {
+            body.struck = does(given, 1.0 / body.kicked);
         }
+        body.push = does(back, 1.0);
+        body.velocity += given.0 / body.shape.mass();
+        body.momentum += given.1;
     }
     Report {
         contacts: found.iter().filter(|c| c.pressed > 0.0).count(),
@@ -187,26 +199,84 @@ fn impulses(
     }
 }
 
-/// The least speed at which a contact must part, m/s, so that it does not overlap after the drift that comes. Where the
-/// two meet in that drift and bounce, it is their mean speed over it; they part at `rebound` afterwards.
-fn target(solve: &Solve, bodies: &[Body], contact: &mut Contact, times: &Intervals) -> f64 {
-    let gap = contact.gap.max(0.0);
-    let held = if times.next > 0.0 { -gap / times.next } else { 0.0 };
-    let approach = -solve.relative(contact).dot(contact.normal);
-    let kick = |n: usize| {
-        bodies[n].kick.linear.length() + bodies[n].kick.angular.length() * bodies[n].shape.radius()
+/// The least speed at which a contact must part, m/s: it does not overlap after the drift that comes, or bounces in it.
+fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64) -> f64 {
+    let held = if next > 0.0 { -contact.gap.max(0.0) / next } else { 0.0 };
+    let (parting, late) = match bounce(before, bodies, contact, next) {
+        Meeting::Held => return held,
+        Meeting::Later => {
+            (contact.pressed, contact.rubbed) = (0.0, DVec3::ZERO);
+            return f64::NEG_INFINITY;
+        }
+        Meeting::Bounce { parting, late } => (parting, late),
     };
-    let kicked = kick(contact.body) + if let Other::Body(b) = contact.other { kick(b) } else { 0.0 };
-    contact.rebound = 0.0;
-    if contact.parting > 0.0 {
-        return contact.parting.max(held);
+    contact.late = Some(late);
+    let Other::Body(b) = contact.other else { return parting };
+    let (a, b) = (&bodies[contact.body], &bodies[b]);
+    if !a.is_free() || !b.is_free() {
+        return parting;
     }
-    let met = approach * times.next > gap && approach > BOUNCES * kicked;
-    if contact.restitution > 0.0 && met && times.next > 0.0 {
-        contact.rebound = contact.restitution * approach;
-        return (contact.restitution * (approach * times.next - gap) - gap) / times.next;
+    let approach = -before.relative(contact).dot(contact.normal);
+    let gained = late * (b.speed().linear - a.speed().linear);
+    contact.shift = (0.5 * gained).clamp_length_max(0.5 * a.shape.radius().min(b.shape.radius()));
+    // Spin gives the places where the impulse acts another speed; it is that one that turns around.
+    let there = -before.relative(contact).dot(contact.normal);
+    if there <= 0.0 {
+        contact.shift = DVec3::ZERO;
+        return parting;
     }
-    held
+    parting + contact.restitution * (there - approach)
+}
+
+/// What a contact does in the drift that comes.
+enum Meeting {
+    /// It presses as far as it must so that the two do not overlap.
+    Held,
+    /// The two do not meet by themselves. If others push them together they bounce in the next substep: held now, they would
+    /// lose what they bounce with.
+    Later,
+    /// They bounce.
+    Bounce {
+        /// Speed at which they part, m/s, as the middle of the drift knows it.
+        parting: f64,
+        /// Time until they meet, s.
+        late: f64,
+    },
+}
+
+/// The bounce in the drift that comes, if there is one: where the two meet, at a height and with a speed that forces
+/// give them until then, `restitution` turns that speed around (impacts are solved for with restitution, contacts without [Guendelman et al. 2003]), and forces go on. Exact for a constant force along the
+/// normal: a body that loses nothing comes back to the height that it fell from. It is given as one impulse in the middle of the
+/// drift; what they go until they meet is undone by [`Body::push`].
+fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meeting {
+    let (gap, e) = (contact.gap.max(0.0), contact.restitution);
+    let approach = -before.relative(contact).dot(contact.normal);
+    if e <= 0.0 || next <= 0.0 {
+        return Meeting::Held;
+    }
+    let pulled = |n: usize, at: DVec3| {
+        let body = &bodies[n];
+        let free = body.is_free() && body.kicked > 0.0;
+        let kick = body.kick.linear + body.kick.angular.cross(at - body.pose.position);
+        if free { kick / body.kicked } else { DVec3::ZERO }
+    };
+    let of = |n: usize| pulled(n, contact.at);
+    let pull = of(contact.body) - if let Other::Body(b) = contact.other { of(b) } else { DVec3::ZERO };
+    let slow = BOUNCES * pull.length() * next;
+    if approach * next <= gap {
+        return if approach.abs() >= slow { Meeting::Later } else { Meeting::Held };
+    }
+    let g = -pull.dot(contact.normal);
+    let first = approach - 0.5 * g * next;
+    let hit = (first * first + 2.0 * g * gap).max(0.0).sqrt();
+    let until = if first >= 0.0 { 2.0 * gap / (first + hit) } else { (hit - first) / g };
+    let after = next - until.clamp(0.0, next);
+    let end = (e * hit - 0.5 * g * after) * after;
+    if hit <= slow || end <= 0.0 {
+        return Meeting::Held;
+    }
+    let parting = e * hit + g * (0.5 * next - after);
+    Meeting::Bounce { parting, late: (gap + next * parting - end) / (parting + approach) }
 }
 
 /// Finds the velocities by which the next drift undoes a share of the overlaps and of the gaps of joints, and makes none.
@@ -222,7 +292,7 @@ fn undo_overlaps(
         return;
     }
     let closing = linkage.closing(settings.correction, PUSH, times.next);
-    if closing.is_none() && !found.iter().any(|c| c.gap < -slop(c)) {
+    if closing.is_none() && !found.iter().any(|c| c.gap < -slop(c) || c.restitution > 0.0) {
         return;
     }
     let after = Solve::new(bodies, found, linkage, &[]);
@@ -230,16 +300,19 @@ fn undo_overlaps(
         .iter()
         .map(|c| {
             let left = c.gap + after.relative(c).dot(c.normal) * times.next;
-            let deep = (-left - slop(c)).max(0.0) * settings.correction;
+            // All of what would come, and a share of what is there.
+            let there = (-left).min((-c.gap).max(0.0));
+            let come = (-left - there).max(0.0);
+            let deep = come + (there - slop(c)).max(0.0) * settings.correction;
             let most = PUSH * bodies[c.body].shape.radius();
-            if left > 0.0 { -left / times.next } else { (deep / times.next).min(most) }
+            if left > 0.0 { -left / times.next } else { (deep / times.next).min(most.max(come / times.next)) }
         })
         .collect();
     let mut contacts: Vec<Contact> = found
         .iter()
         .map(|c| Contact { pressed: 0.0, rubbed: DVec3::ZERO, friction: 0.0, solid: DVec3::ZERO, ..*c })
         .collect();
-    let mut solve = after.at_rest();
+    let mut solve = after.moving(bodies.iter().map(|body| body.push));
     if let Some(speeds) = closing {
         solve.join(linkage, &linkage.changing(&speeds));
     }
@@ -249,16 +322,18 @@ fn undo_overlaps(
     }
 }
 
-/// Writes down the contacts for the next substep; those between sleeping bodies stay as they were.
-fn remember(bodies: &[Body], found: &[Contact], memory: &mut Vec<Memory>, kick: f64) {
-    let mut asleep: Vec<_> = bodies.iter().filter(|b| b.rest.asleep).map(|b| b.key).collect();
-    asleep.sort_unstable();
-    let sleeps = |key: &[i64; 2]| key[0] < 0 || asleep.binary_search(key).is_ok();
-    memory.retain(|m| m.between.iter().all(sleeps));
+/// Writes down the contacts for the next substep; those of sleeping bodies stay as they were.
+fn remember(bodies: &[Body], found: &[Contact], memory: &mut Vec<Memory>) {
+    let mut rests: Vec<_> =
+        bodies.iter().filter(|b| b.rest.asleep || b.led.is_some()).map(|b| b.key).collect();
+    rests.sort_unstable();
+    let rests = |key: &[i64; 2]| key[0] < 0 || rests.binary_search(key).is_ok();
+    memory.retain(|m| m.between.iter().all(rests));
     let mut kept: Vec<_> = memory.iter().map(|m| m.between).collect();
     kept.dedup();
-    let new = found.iter().filter(|c| c.pressed > 0.0 || c.rebound > 0.0);
-    let new: Vec<Memory> = new.map(|c| Memory::of(c, bodies, kick)).collect();
+    // What bounces is not pressed in the next substep.
+    let new = found.iter().filter(|c| c.pressed > 0.0 && c.late.is_none());
+    let new: Vec<Memory> = new.map(|c| Memory::of(c, bodies)).collect();
     memory.extend(new.into_iter().filter(|m| kept.binary_search(&m.between).is_err()));
     memory.sort_by_key(|m| m.between);
 }
@@ -279,6 +354,13 @@ pub fn longest_step(bodies: &[Body], colliders: &[Collider], acceleration: f64) 
         let speed = v.linear.length();
         // The time in which it moves that far, if forces go on.
         let along = 2.0 * far / (speed + (speed * speed + 2.0 * acceleration * far).sqrt());
+        // What comes towards it is not passed either.
+        let met = |c: &Collider| {
+            let far = away(body.pose.position, radius, c) + BAND * f64::from(c.sdf().grid.background);
+            far / (v.linear - c.velocity(body.pose.position)).length()
+        };
+        let moving = colliders.iter().filter(|c| !c.motion().is_still());
+        let along = moving.map(met).fold(along, f64::min);
         let around = REACH.min(far / radius) / v.angular.length();
         along.min(around)
     };

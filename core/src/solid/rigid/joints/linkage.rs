@@ -279,8 +279,9 @@ impl Linkage {
         for (i, j, value) in &mut entries {
             *value *= assembly.scale[*i as usize] * assembly.scale[*j as usize];
         }
+        let lower = entries.iter().filter(|(i, j, _)| i >= j);
         let safe: Vec<(u32, u32, f64)> =
-            entries.iter().map(|&(i, j, v)| (i, j, if i == j { v + DEPENDENT } else { v })).collect();
+            lower.map(|&(i, j, v)| (i, j, if i == j { v + DEPENDENT } else { v })).collect();
         assembly.factor = SparseFactor::new(assembly.rows.len(), &safe).unwrap_or_default();
         assembly.matrix = entries;
     }

@@ -193,3 +193,83 @@ fn bodies_that_cannot_be_are_refused_with_one_sentence() {
     nodes[2]["inputs"] = json!(["places"]);
     gives(nodes, &["crates"], &["node `crates`", "no mesh is wired in"]);
 }
+
+/// A crate that has fallen asleep on `support`, and where it is in the last frame.
+fn rested_on(support: &[Value], last: i32) -> [f64; 3] {
+    let mut nodes = crates([1, 1, 1], json!({}));
+    nodes[1]["params"]["center"] = json!([0.0, 1.25, 0.0]);
+    nodes.extend(support.iter().cloned());
+    let shot = Shot::new(&shot_of(last, nodes, &["crates", "support"], json!({})));
+    shot.cook(&[]);
+    let stats = shot.stats();
+    let asleep = |s: &Value| {
+        let mut bodies = s["bodies"].as_array().expect("bodies").iter();
+        bodies.any(|b| b["name"] == "crates" && b["asleep"] == true)
+    };
+    assert!(stats.iter().any(asleep), "it never slept");
+    positions(stats.last().expect("substeps"), "crates")[0]
+}
+
+#[test]
+fn a_sleeping_body_falls_when_its_support_ends_or_goes() {
+    let slab =
+        json!({ "name": "slab", "type": "box", "params": { "size": [1, 0.2, 1], "center": [0, 1, 0] } });
+    let of = |kind: &str, params: Value| {
+        let mut params = params;
+        params["division_size"] = json!(0.05);
+        json!({ "name": "support", "type": kind, "inputs": ["moved"], "params": params })
+    };
+    let moved = |to: [f64; 3]| {
+        json!({ "name": "moved", "type": "transform", "inputs": ["slab"],
+            "params": { "translate": { "keys": [[1, [0, 0, 0]], [24, [0, 0, 0]], [30, to]] } } })
+    };
+    let still = moved([0.0; 3]);
+    for (support, moved) in [
+        (of("static_object", json!({ "end_frame": 24 })), still.clone()),
+        (of("rigid_object", json!({ "keyframed": true, "end_frame": 24 })), still.clone()),
+        (of("rigid_object", json!({ "keyframed": true })), moved([0.0, -0.5, 0.0])),
+        (of("rigid_object", json!({ "keyframed": true })), moved([3.0, 0.0, 0.0])),
+        (of("static_object", json!({})), moved([0.0, -0.5, 0.0])),
+    ] {
+        let at = rested_on(&[slab.clone(), moved, support.clone()], 36);
+        assert!(at[1] < 1.05, "{support}: {at:?}");
+    }
+}
+
+#[test]
+fn a_solver_that_begins_later_finds_its_bodies_at_rest() {
+    let nodes = crates([1, 1, 1], json!({}));
+    let mut graph = shot_of(12, nodes, &["crates"], json!({ "start_frame": 10 }));
+    graph["nodes"][1]["params"]["center"] = json!([0.0, 2.0, 0.0]);
+    let shot = Shot::new(&graph);
+    shot.cook(&[]);
+    let stats = shot.stats();
+    let at = positions(stats.last().expect("substeps"), "crates")[0][1];
+    let fallen = 0.5 * 9.81 * (2.0f64 / 24.0).powi(2);
+    assert!((2.0 - at - fallen).abs() < 1e-4, "{at}, fallen {fallen}");
+}
+
+#[test]
+fn spins_and_groups_that_no_number_holds_are_refused() {
+    for (params, words) in [
+        (json!({ "spin": [0, 1e30, 0] }), ["spin", "too fast", "100000 rad/s"]),
+        (json!({ "velocity": [0, 1e30, 0] }), ["velocity", "too fast", "m/s"]),
+        (json!({ "group": 1099511627776i64 }), ["group", "1099511627776", "32 groups"]),
+        (json!({ "mask": -2 }), ["mask", "-2", "32 groups"]),
+    ] {
+        let shot = Shot::new(&shot_of(2, crates([1, 1, 1], params), &["crates"], json!({})));
+        let sentence = shot.refused(&[]);
+        for word in words {
+            assert!(sentence.contains(word), "`{word}` is missing in: {sentence}");
+        }
+    }
+}
+
+#[test]
+fn contacts_that_do_not_settle_are_told_once() {
+    let nodes = crates([1, 8, 1], json!({}));
+    let shot = Shot::new(&shot_of(4, nodes, &["crates"], json!({ "contact_iterations": 10 })));
+    let output = shot.command(&[]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).matches("the contacts have not settled").count();
+    assert_eq!(said, 1, "{}", String::from_utf8_lossy(&output.stderr));
+}

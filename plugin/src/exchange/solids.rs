@@ -2,7 +2,7 @@
 
 use super::Exchange;
 use super::grids::{incomplete, name};
-use glam::{DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView};
 use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
@@ -154,7 +154,26 @@ fn placements(call: &Call, motion: u32, item: u32) -> Result<Option<Vec<Transfor
             format!("`placement` of `{}` is not made of finite 4x4 matrices", call.item_name(motion, item));
         return Err(Failure::input(motion, sentence));
     }
-    Ok(Some(places.iter().map(Transform::from_row_major).collect()))
+    let places: Vec<Transform> = places.iter().map(Transform::from_row_major).collect();
+    if !places.iter().all(is_rigid) {
+        let sentence = format!(
+            "`placement` of `{}` does not keep lengths, or lies farther than {FARTHEST:e} m from the origin",
+            call.item_name(motion, item)
+        );
+        return Err(Failure::input(motion, sentence));
+    }
+    Ok(Some(places))
+}
+
+/// Farthest place of a solid from the origin, m.
+const FARTHEST: f64 = 1e9;
+
+/// Whether a placement only turns and moves, or mirrors, and goes no farther than a number can tell.
+fn is_rigid(place: &Transform) -> bool {
+    let (m, t) = (place.linear, place.translation);
+    let off = m.transpose() * m - DMat3::IDENTITY;
+    let most = off.to_cols_array().iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    most < 1e-3 && t.length() <= FARTHEST
 }
 
 /// The pieces of an object: where each is, and how it moves in this substep (`when` 0) or in the next (1).

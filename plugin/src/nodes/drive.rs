@@ -21,6 +21,23 @@ impl Drive {
         Self { acceleration, speed: said(call, port, "speed").unwrap_or(0.0) }
     }
 
+    /// The strongest of all items'.
+    pub(super) fn of_all(call: &Call, port: u32) -> Self {
+        let said = |what| (0..call.items(port)).filter_map(move |item| said_of(call, port, item, what));
+        let acceleration = said("acceleration").reduce(f64::max).unwrap_or(UNKNOWN);
+        Self { acceleration, speed: said("speed").fold(0.0, f64::max) }
+    }
+
+    /// Writes what forces gave an item in this substep, where it wants to know.
+    pub(super) fn write_of(self, call: &mut Call, port: u32, item: u32) -> Result<(), Failure> {
+        if call.table(port, item).is_none() {
+            return Ok(());
+        }
+        call.shape_table(port, item)?;
+        call.write_array(port, item, c"acceleration", 1, &[self.acceleration])?;
+        call.write_array(port, item, c"speed", 1, &[self.speed])
+    }
+
     pub(super) fn write(self, call: &mut Call, port: u32) -> Result<(), Failure> {
         call.shape_table(port, 0)?;
         call.write_array(port, 0, c"acceleration", 1, &[self.acceleration])?;
@@ -51,6 +68,10 @@ pub(super) fn announce_speed(call: &mut Call, port: u32, speed: f64) -> Result<(
 }
 
 fn said(call: &Call, port: u32, what: &str) -> Option<f64> {
-    let said = call.table(port, 0)?.first::<f64>(what);
+    said_of(call, port, 0, what)
+}
+
+fn said_of(call: &Call, port: u32, item: u32, what: &str) -> Option<f64> {
+    let said = call.table(port, item)?.first::<f64>(what);
     said.filter(|a| a.is_finite() && *a >= 0.0)
 }

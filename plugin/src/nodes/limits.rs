@@ -45,13 +45,27 @@ pub fn particles(separation: f64, (low, high): (DVec3, DVec3)) -> Result<f64, Fa
     Err(Failure::parameter(sentence))
 }
 
-/// The velocity of liquid, m/s, that a parameter gives.
+/// The fastest spin that a parameter gives, rad/s: twice that of a dentist's drill.
+const MOST_SPIN: f64 = 1e5;
+
+/// The angular velocity, rad/s, that a parameter gives.
+pub fn spin(call: &Call, param: usize, name: &str) -> Result<DVec3, Failure> {
+    let spin = DVec3::from_array(call.vector(param));
+    if spin.length() <= MOST_SPIN {
+        return Ok(spin);
+    }
+    let (most, given) = (written(MOST_SPIN), spin.to_array().map(written).join(", "));
+    let sentence = format!("{name}: [{given}] rad/s is too fast; {most} rad/s is the most");
+    Err(Failure::parameter(sentence))
+}
+
+/// The velocity, m/s, that a parameter gives.
 pub fn velocity(call: &Call, param: usize, name: &str) -> Result<DVec3, Failure> {
     let velocity = DVec3::from_array(call.vector(param));
     if velocity.length() <= MOST_SPEED {
         return Ok(velocity);
     }
     let (most, given) = (written(MOST_SPEED), velocity.to_array().map(written).join(", "));
-    let sentence = format!("{name}: no liquid moves at [{given}] m/s; {most} m/s is the most");
+    let sentence = format!("{name}: [{given}] m/s is too fast; {most} m/s is the most");
     Err(Failure::parameter(sentence))
 }

@@ -3,7 +3,6 @@
 use super::{body_ports, collider_ports as colliders, frames, limits, liquid_ports, rigid_ports as ports};
 use crate::exchange::rigid::{self, Published};
 use crate::exchange::{Exchange, RigidRest, Weight};
-use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::number::written;
@@ -60,7 +59,7 @@ const PARAMS: &[Param] = &[
         .range(0.0, 2.0)
         .hard_min()
         .not_animated()
-        .help(c"Higher: bodies stop sliding sooner, and lie on steeper slopes: up to a slope of that height per length. Between two bodies the geometric mean of theirs counts, on other solids their own.")
+        .help(c"Higher: bodies stop sliding sooner. At 0.5 a body rests on slopes that rise up to 0.5 m per metre. Between two bodies the geometric mean counts, on other solids their own.")
         .houdini(c"friction"),
     Param::float(c"restitution", c"Bounce", 0.0)
         .folder(c"Physical")
@@ -224,9 +223,18 @@ fn surface(call: &Call) -> Result<Surface, Failure> {
         friction: call.number(param!(PARAMS, friction)),
         restitution: call.number(param!(PARAMS, restitution)),
         padding: call.number(param!(PARAMS, padding)),
-        group: call.int(param!(PARAMS, group)) as u32,
-        mask: call.int(param!(PARAMS, mask)) as u32,
+        group: groups("group", call.int(param!(PARAMS, group)))?,
+        mask: match call.int(param!(PARAMS, mask)) {
+            -1 => u32::MAX,
+            mask => groups("mask", mask)?,
+        },
     })
+}
+
+/// The bits of groups that a parameter gives.
+fn groups(name: &str, bits: i64) -> Result<u32, Failure> {
+    let sentence = || format!("{name}: {bits} is no sum of the 32 groups 1, 2, 4, 8 up to 2147483648");
+    u32::try_from(bits).map_err(|_| Failure::parameter(sentence()))
 }
 
 /// The bodies as they start.
@@ -236,7 +244,7 @@ fn bodies(
     shape: &Arc<meniscus_core::solid::rigid::Shape>,
 ) -> Result<Vec<Body>, Failure> {
     let linear = limits::velocity(call, param!(PARAMS, velocity), "velocity")?;
-    let angular = DVec3::from_array(call.vector(param!(PARAMS, spin)));
+    let angular = limits::spin(call, param!(PARAMS, spin), "spin")?;
     let surface = surface(call)?;
     let of = |start: &crate::exchange::Start| {
         let body = Body::new([0, start.id], shape.clone(), surface, start.pose);

@@ -50,7 +50,7 @@ pub const fn keyframes(owner: Owner) -> Port {
 /// Contacts, for the next substep.
 pub const fn contacts(owner: Owner) -> Port {
     Port::table(owner, c"contacts").help(
-        c"Contacts of the last substep, sorted; f64 unless said otherwise. objects (u8): names of the objects, each ends with 0. between [n][4] (i64): object and id of the body; object and id of the other, or -1 and the number of a collider, or -2 and a side. at [n][3] (m) in the body's rest frame; pressed [n] (N), rubbed [n][3] (N, body's rest frame), rebound [n] (m/s). made_by (u8): what found them; others are refused.",
+        c"Contacts of the last substep, sorted; f64 unless said otherwise. objects (u8): names of the objects, each ends with 0; colliders (u8): of the colliders, a name for each piece. between [n][4] (i64): object and id of the body; object and id of the other, or -1 and the number of a collider, or -2 and a side. at [n][3] (m) in the body's rest frame; pressed [n] (N), rubbed [n][3] (N, body's rest frame). made_by (u8): what found them; others are refused.",
     )
 }
 

@@ -3,11 +3,13 @@
 use super::box_params::{self, BoxParams};
 use super::drive::Drive;
 use super::{body_ports, collider_ports as colliders, frames, liquid_ports, rigid_ports as ports};
+use crate::exchange::contacts::{self, Names};
 use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
-use crate::exchange::{ColliderPorts, Exchange, contacts};
+use crate::exchange::{ColliderPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
+use meniscus_core::fluid::transport::travel::MOST_SPEED;
 use meniscus_core::number::roughly;
 use meniscus_core::solid::rigid::{
     Body, Intervals, Memory, Report, Settings, Surroundings, Velocity, fly, longest_step, overlap,
@@ -29,7 +31,7 @@ const PORTS: &[Port] = &[
     touched(ports::keyframes(SOLVED).on(Stage::INIT, READ), READ),
     touched(colliders::motion(SOLVED), BOTH),
     touched(ports::contacts(Owner::NODE), BOTH),
-    liquid_ports::forces(SOLVED).on(Stage::PREDICT, READ),
+    liquid_ports::forces(SOLVED).on(Stage::PREDICT, BOTH),
     touched(colliders::collision(AFFECTOR).on(Stage::INIT, READ), READ),
     touched(colliders::collision_vel(AFFECTOR).on(Stage::INIT, READ), READ),
     touched(colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ), READ),
@@ -44,6 +46,7 @@ const AT: RigidPorts = RigidPorts::of_owner(PORTS, SOLVED);
 const COLLIDERS: ColliderPorts = ColliderPorts::of_owner(PORTS, AFFECTOR);
 const JOINTS: JointPorts = JointPorts { joint: port!(PORTS, joint), joints: port!(PORTS, joints) };
 const DYNAMICS_OF_AFFECTORS: u32 = port_place_of_owner(PORTS, AFFECTOR, "dynamics");
+const FORCES: u32 = port_place_of_owner(PORTS, SOLVED, "forces");
 const DYNAMICS: u32 = port_place_of_owner(PORTS, SOLVED, "dynamics");
 
 /// A port that is used wherever contacts may be solved: after forces, before and after a coupling.
@@ -56,7 +59,7 @@ const fn touched(port: Port, access: Access) -> Port {
 
 const fn side(name: &'static std::ffi::CStr, label: &'static std::ffi::CStr, means: Means) -> Param {
     box_params::side(name, label, means)
-        .help(c"Closed: a wall. Open: bodies pass and fly on. Kill: bodies that have passed it are removed.")
+        .help(c"Closed: a wall. Open: bodies leave the box and are still simulated. Kill: bodies that have passed it are removed.")
 }
 
 const PARAMS: &[Param] = &[
@@ -64,7 +67,7 @@ const PARAMS: &[Param] = &[
         .folder(c"Contacts")
         .range(10.0, 1000.0)
         .hard_min()
-        .help(c"Sweeps over all contacts in a substep, at most. Higher: high stacks and heavy bodies on light ones stand more firmly, and heaps take longer."),
+        .help(c"Most passes over all contacts in a substep. Higher: tall stacks stand more firmly, and heaps take longer to compute."),
     box_params::CENTER,
     box_params::size().help(c"Size of the box that contains the simulation. Larger: bodies reach its sides later."),
     side(c"side_neg_x", c"-X Side", Means::BOX_NEG_X),
@@ -82,7 +85,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
     .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, rigid joints, static objects and forces. A liquid meets the bodies that are also wired into its own solver; it pushes them where both solvers are wired into floating_bodies or constraint_bubbles.")
     .medium(c"rigid")
     .houdini(c"rigidsolver")
-    .cites(c"Dullweber1997 Jean1999 Silcowitz2010 Ryckaert1977")
+    .cites(c"Dullweber1997 Guendelman2003 Jean1999 Silcowitz2010 Ryckaert1977")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::CONTRIBUTE, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .rank(Node::RANK_SOLID)
@@ -94,7 +97,14 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
 pub struct RigidSolver {
     exchange: Exchange,
     shapes: Shapes,
+    /// Whether somebody was told that contacts have not settled.
+    told: bool,
 }
+
+/// Change of velocity in the last sweep, by that of the kick, from which contacts count as not settled.
+const UNSETTLED: f64 = 0.05;
+/// The same by the fastest body's speed.
+const UNSETTLED_OF_SPEED: f64 = 0.01;
 
 impl Instance for RigidSolver {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
@@ -111,13 +121,13 @@ impl Instance for RigidSolver {
     fn suggest_dt(&mut self, call: &mut Call) -> Result<Option<f64>, Failure> {
         self.exchange.begin(call)?;
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
-        let acceleration = Drive::read(call, port!(PORTS, forces)).acceleration;
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
+        let acceleration = Drive::of_all(call, FORCES).acceleration;
+        let [_, colliders] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
         Ok(Some(longest_step(&bodies, &colliders, acceleration)))
     }
 
     fn drop_caches(&mut self) {
-        *self = Self::default();
+        *self = Self { told: self.told, ..Self::default() };
     }
 }
 
@@ -139,7 +149,7 @@ impl RigidSolver {
             );
             return Err(Failure::input(AT.rigid, sentence));
         }
-        let joints = joints::read(call, JOINTS, &names(call), &bodies)?;
+        let joints = joints::read(call, JOINTS, &names(call)?.objects, &bodies)?;
         if let Some((a, b, depth)) = overlap(&bodies, &joints.all) {
             let sentence = format!(
                 "{} and {} overlap by {} m at the start: move them apart",
@@ -166,21 +176,26 @@ impl RigidSolver {
     fn predict(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        let memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
+        let memory = contacts::read(call, port!(PORTS, contacts), &names(call)?)?;
         let survives: Vec<(i64, bool)> = bodies.iter().map(|b| (b.key[0], !gone(&domain, b))).collect();
         bodies.retain(|body| !gone(&domain, body));
         let before: Vec<Velocity> =
             bodies.iter().map(|b| Velocity { linear: b.velocity, angular: b.momentum }).collect();
         let times = times(call);
-        let joints = joints::read(call, JOINTS, &names(call), &bodies)?;
+        let joints = joints::read(call, JOINTS, &names(call)?.objects, &bodies)?;
         let gap = self.exchange.install(|| fly(&mut bodies, &joints.all, &memory, &times));
         if !joints.all.is_empty() {
             call.measure("joint_gap", &[gap]);
         }
-        joints::write(call, JOINTS, &names(call), &joints)?;
+        joints::write(call, JOINTS, &names(call)?.objects, &joints)?;
         check_finite(call, &bodies)?;
         for item in 0..call.items(AT.rigid) {
             let is_own = |body: &Body| body.key[0] == i64::from(item);
+            let pulled = |b: &Body| b.kick.linear.length() / b.kicked;
+            let free = bodies.iter().filter(|b| is_own(b) && b.led.is_none() && b.kicked > 0.0);
+            if let Some(acceleration) = free.map(pulled).reduce(f64::max) {
+                Drive { acceleration, speed: 0.0 }.write_of(call, FORCES, item)?;
+            }
             let flying: Vec<Published> = bodies
                 .iter()
                 .filter(|b| is_own(b))
@@ -206,10 +221,9 @@ impl RigidSolver {
     fn contribute(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let (bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
         let pressed = each(call, &bodies, "pressed")?;
-        let kick = times(call).kick;
         let mut held = bodies.clone();
         for (body, pressed) in held.iter_mut().zip(&pressed).filter(|(b, _)| b.led.is_none()) {
-            body.take(sum(body.speed(), *pressed, kick));
+            body.take(sum(body.speed(), *pressed, body.kicked));
         }
         let alone: Vec<Velocity> = held.iter().map(Body::speed).collect();
         self.contacts(call, &mut held)?;
@@ -246,20 +260,19 @@ impl RigidSolver {
         let (mut bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
         let held = each(call, &bodies, "held")?;
         let mut pressed = vec![Velocity::default(); bodies.len()];
-        let kick = times(call).kick;
         for item in 0..call.items(AT.rigid) {
             let Some(solved) = rigid::read_moved(call, port!(PORTS, moved), item)? else { continue };
             let is_own = |n: &usize| bodies[*n].key[0] == i64::from(item) && bodies[*n].led.is_none();
             let own: Vec<usize> = (0..bodies.len()).filter(is_own).collect();
             for (n, solved) in own.into_iter().zip(solved) {
                 let by_pressure = sum(sum(solved, held[n], -1.0), bodies[n].speed(), -1.0);
-                if kick > 0.0 {
-                    pressed[n] = sum(Velocity::default(), by_pressure, 1.0 / kick);
+                if bodies[n].kicked > 0.0 {
+                    pressed[n] = sum(Velocity::default(), by_pressure, 1.0 / bodies[n].kicked);
                 }
                 let freed = sum(bodies[n].speed(), by_pressure, 1.0);
                 bodies[n].take(freed);
             }
-            thicken_film(call, item, kick)?;
+            thicken_film(call, item, times(call).kick)?;
         }
         self.touch(call, bodies, &before, &pressed)
     }
@@ -271,7 +284,7 @@ impl RigidSolver {
         bodies: &mut [Body],
     ) -> Result<(Vec<Memory>, Joints, Report), Failure> {
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        let mut memory = contacts::read(call, port!(PORTS, contacts), &names(call))?;
+        let mut memory = contacts::read(call, port!(PORTS, contacts), &names(call)?)?;
         let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
         let around = Surroundings { colliders: [&now, &coming], domain: &domain };
         let settings = Settings {
@@ -279,7 +292,7 @@ impl RigidSolver {
             ..Settings::default()
         };
         let times = times(call);
-        let mut joints = joints::read(call, JOINTS, &names(call), bodies)?;
+        let mut joints = joints::read(call, JOINTS, &names(call)?.objects, bodies)?;
         let all = &mut joints.all;
         let report = self.exchange.install(|| touch(bodies, all, &mut memory, &around, &times, &settings));
         Ok((memory, joints, report))
@@ -296,9 +309,8 @@ impl RigidSolver {
         let (memory, joints, report) = self.contacts(call, &mut bodies)?;
         let times = times(call);
         check_finite(call, &bodies)?;
-        let back = if times.kick > 0.0 { 0.5 * times.next / times.kick } else { 0.0 };
         let synchronised =
-            |(body, before): (_, &Velocity)| Published { body, now: synchronised(body, *before, back) };
+            |(body, before): (_, &Velocity)| Published { body, now: synchronised(body, *before, times.next) };
         let published: Vec<Published> = bodies.iter().zip(before).map(synchronised).collect();
         for item in 0..call.items(AT.rigid) {
             let of: Vec<Published> =
@@ -306,8 +318,8 @@ impl RigidSolver {
             let own = pressed.iter().zip(&bodies).filter(|(_, b)| b.key[0] == i64::from(item));
             self.publish(call, item, &of, &own.map(|(pressed, _)| *pressed).collect::<Vec<_>>())?;
         }
-        contacts::write(call, port!(PORTS, contacts), &names(call), &memory)?;
-        joints::write(call, JOINTS, &names(call), &joints)?;
+        contacts::write(call, port!(PORTS, contacts), &names(call)?, &memory)?;
+        joints::write(call, JOINTS, &names(call)?.objects, &joints)?;
         if !joints.all.is_empty() {
             call.measure("joints", &[joints.all.iter().filter(|j| !j.state.broken).count() as f64]);
         }
@@ -316,9 +328,12 @@ impl RigidSolver {
         call.measure("overlap", &[report.overlap]);
         call.measure("kinetic_energy", &[bodies.iter().map(Body::kinetic_energy).sum::<f64>() + 0.0]);
         let gravity = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
-        if report.capped && report.change > 0.05 * gravity {
-            let sentence = "the contacts have not settled within Contact Iterations: raise it, or use more substeps, if stacks sway";
-            call.log(Level::DEBUG, sentence);
+        let fastest = bodies.iter().map(|b| b.speed().linear.length()).fold(0.0, f64::max);
+        let capped = report.capped && report.change > (UNSETTLED * gravity).max(UNSETTLED_OF_SPEED * fastest);
+        call.measure("contacts_capped", &[f64::from(u8::from(capped))]);
+        if capped && !std::mem::replace(&mut self.told, true) {
+            let sentence = "the contacts have not settled within contact_iterations: raise it, or substeps.min, if stacks sway or sink";
+            call.log(Level::WARNING, sentence);
         }
         Ok(Outcome::Done)
     }
@@ -371,6 +386,8 @@ fn thicken_film(call: &mut Call, item: u32, kick: f64) -> Result<(), Failure> {
 
 /// Time in which a film of liquid comes between a body and what it touches, s.
 const SEEPING: f64 = 0.25;
+/// The fastest spin that is followed, rad/s.
+const MOST_SPIN: f64 = 1e7;
 
 /// `a` and `share` of `b`.
 fn sum(a: Velocity, b: Velocity, share: f64) -> Velocity {
@@ -388,8 +405,9 @@ fn each(call: &Call, bodies: &[Body], what: &str) -> Result<Vec<Velocity>, Failu
     Ok(all)
 }
 
-fn names(call: &Call) -> Vec<String> {
-    (0..call.items(AT.rigid)).map(|n| call.item_name(AT.rigid, n).to_owned()).collect()
+fn names(call: &Call) -> Result<Names, Failure> {
+    let objects = (0..call.items(AT.rigid)).map(|n| call.item_name(AT.rigid, n).to_owned()).collect();
+    Ok(Names { objects, colliders: Exchange::collider_names(call, COLLIDERS)? })
 }
 
 fn times(call: &Call) -> Intervals {
@@ -403,18 +421,33 @@ fn is_flying(call: &Call) -> bool {
 }
 
 fn check_finite(call: &Call, bodies: &[Body]) -> Result<(), Failure> {
-    let Some(lost) = bodies.iter().find(|b| !(b.pose.position.is_finite() && b.momentum.is_finite())) else {
-        return Ok(());
+    let is_lost = |b: &&Body| !(b.pose.position.is_finite() && b.momentum.is_finite());
+    if let Some(lost) = bodies.iter().find(is_lost) {
+        let name = call.item_name(AT.rigid, lost.key[0] as u32);
+        let sentence =
+            format!("the position of a body of `{name}` is no longer a finite number: use more substeps");
+        return Err(Failure::not_finite(AT.rigid, sentence));
+    }
+    let too_fast = |b: &&Body| {
+        let Velocity { linear, angular } = b.speed();
+        !(linear.length() <= MOST_SPEED && angular.length() <= MOST_SPIN)
     };
-    let name = call.item_name(AT.rigid, lost.key[0] as u32);
-    let sentence = format!("a body of `{name}` has no place any more: use more substeps");
+    let Some(fast) = bodies.iter().find(too_fast) else { return Ok(()) };
+    let Velocity { linear, angular } = fast.speed();
+    let sentence = format!(
+        "a body of `{}` moves at {} m/s and turns at {} rad/s, which is too fast: look at its mass and at its forces",
+        call.item_name(AT.rigid, fast.key[0] as u32),
+        roughly(linear.length()),
+        roughly(angular.length())
+    );
     Err(Failure::not_finite(AT.rigid, sentence))
 }
 
 /// Velocity at the time of a body's position: half a substep before that of its momentum.
 ///
 /// `before`: its velocity and its angular momentum before forces acted.
-fn synchronised(body: &Body, before: Velocity, back: f64) -> Velocity {
+fn synchronised(body: &Body, before: Velocity, next: f64) -> Velocity {
+    let back = if body.kicked > 0.0 { 0.5 * next / body.kicked } else { 0.0 };
     if let Some(led) = body.led {
         return led.velocity[0];
     }

@@ -283,6 +283,7 @@ fn read_item(
             may_sleep: sleeping.first() == Some(&1) && wet != Some(1),
             led,
             kick: Velocity { linear: kick(&dv), angular: kick(&dw) },
+            kicked: call.item_kick(ports.rigid, item),
             ..Body::new([i64::from(item), id[n]], shape.clone(), surface, pose)
         });
     }

@@ -74,8 +74,10 @@ fn a_piston_over_a_sealed_cell_stays_where_it_is() {
     let speed = crept / (of(last, "/time") - of(half, "/time")) / 0.01;
     assert!(speed < 0.01, "{speed} voxels/s");
     let expected = 2.0 * GRAVITY / AREA;
-    let pressure = of(last, "/bubbles/0/pressure");
-    assert!((pressure / expected - 1.0).abs() < 0.005, "{pressure} Pa, not {expected}");
+    // In a single substep it also answers for what the water's surface was moved by.
+    let late = &stats[stats.len() / 2..];
+    let pressure = late.iter().map(|l| of(l, "/bubbles/0/pressure")).sum::<f64>() / late.len() as f64;
+    assert!((pressure / expected - 1.0).abs() < 0.002, "{pressure} Pa, not {expected}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ const PARAMS: &[Param] = &[
         .range(0.0, 1000.0)
         .hard_min()
         .help(c"Higher: it comes to rest sooner, and moves as in honey."),
-    Param::float(c"rest", c"Rest", 0.0)
+    Param::float(c"rest_length", c"Rest Length", 0.0)
         .folder(c"Spring")
         .unit(c"deg or m")
         .range(-180.0, 180.0)
@@ -172,10 +172,10 @@ impl Instance for RigidJoint {
         let spring = [
             number(param!(PARAMS, stiffness))?,
             number(param!(PARAMS, damping))?,
-            way(param!(PARAMS, rest))?,
+            way(param!(PARAMS, rest_length))?,
         ];
         if kind == SPRING && spring[2] < 0.0 {
-            return Err(Failure::parameter("rest is the length of the spring: it cannot be below 0"));
+            return Err(Failure::parameter("rest_length cannot be below 0"));
         }
         let breaking = [number(param!(PARAMS, breaking_force))?, number(param!(PARAMS, breaking_torque))?];
         let toggles = [limited, call.on(param!(PARAMS, chain)), call.on(param!(PARAMS, collide))];

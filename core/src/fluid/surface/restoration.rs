@@ -67,9 +67,11 @@ fn correct(distance: &mut [f32], held: &[f32], fraction: &Fraction, l: usize, re
     let (value, known, room) = (&fraction.value[own.clone()], &fraction.known[own], fraction.room(l));
     let mut moved = [false; leaf::SIZE];
     for (n, distance) in distance.iter_mut().enumerate().take(leaf::SIZE) {
+        let excess = held[n] - value[n];
         // What a kernel at a wall lacks counts by its room: few particles reach it, and half a gap between two of them is no
         // air.
-        let excess = (held[n] - value[n]) * room.map_or(1.0, |room| room[n]);
+        let lacks = excess > 0.0;
+        let excess = if lacks { excess * room.map_or(1.0, |room| room[n]) } else { excess };
         moved[n] = known[n] & (excess.abs() > FLAT);
         let to = (*distance + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
         *distance = if moved[n] { to } else { *distance };

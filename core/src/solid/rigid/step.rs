@@ -5,20 +5,9 @@ use super::detect::{Surroundings, away, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve};
-use super::{Body, Velocity};
+use super::{Body, Intervals, Velocity};
 use crate::solid::Collider;
 use glam::DVec3;
-
-/// Lengths of time, s; see `fluid::step::Step`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Intervals {
-    /// Of the substep.
-    pub drift: f64,
-    /// From the middle of this substep to the middle of the next.
-    pub kick: f64,
-    /// Of the next substep.
-    pub next: f64,
-}
 
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -61,12 +61,6 @@ impl Fraction<'_> {
         self.open.as_ref().map_or([u64::MAX; 8], of_open)
     }
 
-    /// Open fraction of the kernels around the cells of leaf `l`, `[512]`; `None` where all are open.
-    pub fn room(&self, l: usize) -> Option<&[f32]> {
-        let open = self.open.as_ref().filter(|open| !open.throughout[l])?;
-        Some(&open.kernels[l * leaf::SIZE..][..leaf::SIZE])
-    }
-
     /// The same fraction in leaf `l`, `[512]`, from cells that hold `liquid` as a share of their space instead of from
     /// particles.
     pub fn of_cells(&self, topology: &Topology, liquid: &[f32], l: usize) -> [f32; leaf::SIZE] {

@@ -64,14 +64,10 @@ pub(crate) fn restore(distance: &mut Grid<f32>, fraction: &Fraction, reach: f32)
 /// Moves the level set in leaf `l` by the excess or lack of liquid in its cells; returns the voxels that moved.
 fn correct(distance: &mut [f32], held: &[f32], fraction: &Fraction, l: usize, reach: f32) -> [u64; 8] {
     let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
-    let (value, known, room) = (&fraction.value[own.clone()], &fraction.known[own], fraction.room(l));
+    let (value, known) = (&fraction.value[own.clone()], &fraction.known[own]);
     let mut moved = [false; leaf::SIZE];
     for (n, distance) in distance.iter_mut().enumerate().take(leaf::SIZE) {
         let excess = held[n] - value[n];
-        // What a kernel at a wall lacks counts by its room: few particles reach it, and half a gap between two of them is no
-        // air.
-        let lacks = excess > 0.0;
-        let excess = if lacks { excess * room.map_or(1.0, |room| room[n]) } else { excess };
         moved[n] = known[n] & (excess.abs() > FLAT);
         let to = (*distance + (excess - FLAT.copysign(excess)) / SLOPE).clamp(-reach, reach);
         *distance = if moved[n] { to } else { *distance };

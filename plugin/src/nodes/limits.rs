@@ -50,22 +50,20 @@ const MOST_SPIN: f64 = 1e5;
 
 /// The angular velocity, rad/s, that a parameter gives.
 pub fn spin(call: &Call, param: usize, name: &str) -> Result<DVec3, Failure> {
-    let spin = DVec3::from_array(call.vector(param));
-    if spin.length() <= MOST_SPIN {
-        return Ok(spin);
-    }
-    let (most, given) = (written(MOST_SPIN), spin.to_array().map(written).join(", "));
-    let sentence = format!("{name}: [{given}] rad/s is too fast; {most} rad/s is the most");
-    Err(Failure::parameter(sentence))
+    no_faster(call, param, name, (MOST_SPIN, "rad/s"))
 }
 
 /// The velocity, m/s, that a parameter gives.
 pub fn velocity(call: &Call, param: usize, name: &str) -> Result<DVec3, Failure> {
-    let velocity = DVec3::from_array(call.vector(param));
-    if velocity.length() <= MOST_SPEED {
-        return Ok(velocity);
+    no_faster(call, param, name, (MOST_SPEED, "m/s"))
+}
+
+/// The vector that a parameter gives, which is no longer than `most`, in a unit.
+fn no_faster(call: &Call, param: usize, name: &str, (most, unit): (f64, &str)) -> Result<DVec3, Failure> {
+    let vector = DVec3::from_array(call.vector(param));
+    if vector.length() <= most {
+        return Ok(vector);
     }
-    let (most, given) = (written(MOST_SPEED), velocity.to_array().map(written).join(", "));
-    let sentence = format!("{name}: [{given}] m/s is too fast; {most} m/s is the most");
-    Err(Failure::parameter(sentence))
+    let (most, given) = (written(most), vector.to_array().map(written).join(", "));
+    Err(Failure::parameter(format!("{name}: [{given}] {unit} is too fast; {most} {unit} is the most")))
 }

@@ -22,6 +22,9 @@ use nalgebra::{DMatrix, DVector};
 /// Σ δ over a column of cells is its open volume less that of its sections, so with the lining a body displaces exactly its own
 /// volume, wherever on the lattice it lies. S is added to the mass of the body, what forces give to the liquid to its
 /// momentum. A layer that the sections have too much of counts negative.
+///
+/// Volume fractions of dual cells in place of α [Batty et al. 2007] push a body as exactly; but they need pressures inside it,
+/// let liquid through plates thinner than two voxels, and move it across slopes.
 pub(super) struct Lining {
     /// S, k × k, row-major, in units of mass.
     mass: Vec<f64>,

@@ -18,6 +18,7 @@ use super::population::sources;
 use super::population::thinning::{Shares, fill_gaps, spared, to_thin};
 use super::spreading::spread_out;
 use super::step::Step;
+use super::surface::gravity_waves;
 use super::surface::surface;
 use super::surface::tension;
 use super::surface::volume::{self, LiquidVolume, VolumeBook};
@@ -184,17 +185,19 @@ pub fn velocity_now(liquid: &Liquid, velocity: Vec<Vec3>, params: &FlipParams) -
     faces
 }
 
-/// The longest step, s, in which no particle of the liquid travels more than `cfl` voxels, gravity included.
+/// The longest step, s, of [`longest_step`] for the particles of a liquid.
 pub fn suggest_dt(liquid: &Liquid, cfl: f64, gravity: f64) -> f64 {
     longest_step(f64::from(liquid.particles.max_speed()), liquid.transform.voxel_size(), cfl, gravity)
 }
 
 /// The longest step, s, such that in it, and in a step of the same length after it, nothing with a speed of |u| m/s
 /// travels more than `cfl` voxels of `h` metres, gravity included: the root of (|u| + 3/2 g dt) dt = cfl h. The bound
-/// given for the next step (`dt_next`) then holds while things fall. Infinite for a liquid at rest without gravity.
+/// given for the next step (`dt_next`) then holds while things fall. Nor is it longer than waves of gravity bear
+/// ([`gravity_waves`]). Infinite for a liquid at rest without gravity.
 pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
     let (u, way) = (speed, cfl * h);
-    2.0 * way / (u + (u * u + 6.0 * gravity * way).sqrt())
+    let for_way = 2.0 * way / (u + (u * u + 6.0 * gravity * way).sqrt());
+    for_way.min(gravity_waves::longest_step(gravity, h))
 }
 
 fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams, shares: &mut Shares) -> (Cells, Selection) {
@@ -336,9 +339,6 @@ fn measure_volume(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
     let Liquid { particles, surface, solid, transform, .. } = liquid;
     let on_cells = surface.seen_on(&cells.topology);
     liquid.spray = volume::spray(particles, cells, &on_cells, transform, params.per_voxel(h));
-    let (inside, voxel) = (levelset::fractions_inside(surface, h), transform.voxel_size());
-    liquid.measured = LiquidVolume {
-        surface: levelset::volume(&inside, Some(&*solid.volume.seen_on(&surface.topology)), voxel),
-        spray: levelset::volume(&liquid.spray, None, voxel),
-    };
+    let open = solid.volume.seen_on(&surface.topology);
+    liquid.measured = LiquidVolume::measure(surface, &open, &liquid.spray, transform);
 }

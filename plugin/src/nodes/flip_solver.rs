@@ -187,7 +187,7 @@ impl FlipSolver {
         let per_particle = held.particle_separation.powi(3);
         let energy = self.exchange.install(|| {
             let shares = Shares::of(&held.liquid, held.per_voxel());
-            potential_energy(&held.liquid.particles, kicks.as_deref(), &step, &shares, per_particle)
+            potential_energy(&held.liquid, kicks.as_deref(), &step, &shares, per_particle)
         });
         if let Some(energy) = energy {
             call.measure("potential_energy", &[energy]);
@@ -206,6 +206,9 @@ impl FlipSolver {
         let cavitation_pressure = cavitation_pressure(call);
         write_domain(call, SUBSTEP.domain, &domain, walls, cavitation_pressure)?;
         let mean = kicks.as_deref().map_or(DVec3::ZERO, |kicks| self.exchange.install(|| mean(kicks)));
+        if step.kick > 0.0 {
+            self.told.of_waves(call, held.liquid.transform.voxel_size(), mean.length() / step.kick);
+        }
         call.write_array(STATE.liquid, 0, c"kick", 3, &mean.to_array())?;
         let names = Exchange::collider_names(call, COLLIDERS)?;
         self.exchange.write_owners(call, OWNERS, &held.liquid.solid, &names, &held.liquid.transform)?;

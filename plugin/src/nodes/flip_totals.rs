@@ -2,6 +2,7 @@
 
 use glam::{DVec3, Vec3};
 use meniscus_core::fluid::Particles;
+use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::population::thinning::Shares;
 use meniscus_core::fluid::step::Step;
 use rayon::prelude::*;
@@ -44,12 +45,14 @@ impl Totals {
 /// Positions, densities and mass shares of some particles.
 type Chunk<'a> = ((&'a [Vec3], &'a [f32]), &'a [f32]);
 
-/// Potential energy, J, of particles in the uniform field that made `kicks`, m/s, in this substep: −m a · x, with m
-/// their mass and x the middle of the space they fill, counted from the world's origin. The masses of newborn particles
-/// are distributed unlike the liquid, whose density is uniform; so the space is used, not the masses. `None` where
-/// kicks are not the same for all particles: such forces have no energy of this form.
+/// Potential energy, J, of a liquid in the uniform field that made `kicks`, m/s, in this substep: −m a · x, with m its
+/// mass and x its centre of mass, counted from the world's origin. `None` where kicks are not the same for all
+/// particles: such forces have no energy of this form.
+///
+/// The centre is that of the shape as the particles leave it: the liquid's density is uniform, and theirs is so only on
+/// average. Where several densities mix, the particles say how far off that centre the mass lies.
 pub(super) fn potential_energy(
-    particles: &Particles,
+    liquid: &Liquid,
     kicks: Option<&[Vec3]>,
     step: &Step,
     shares: &Shares,
@@ -60,18 +63,44 @@ pub(super) fn potential_energy(
         return None;
     }
     let acceleration = kick.as_dvec3() / step.kick;
-    let Particles { origin, position, density, mass_share, .. } = particles;
+    let Particles { origin, position, density, mass_share, .. } = &liquid.particles;
     let (positions, densities) = (position.par_chunks(SUMMED), density.par_chunks(SUMMED));
     let of_some = |(chunk, ((position, density), mass)): (usize, Chunk)| {
         let each = (chunk * SUMMED..).zip(position).zip(density.iter().zip(mass));
-        each.fold((0.0, 0.0, DVec3::ZERO), |(mass, weight, moment), ((p, x), (&density, &of_mass))| {
-            let w = f64::from(density * shares.share(p));
-            (mass + f64::from(density * of_mass), weight + w, moment + w * x.as_dvec3())
+        each.fold(Sums::default(), |sums, ((p, x), (&density, &of_mass))| {
+            let (x, space, density) = (x.as_dvec3(), f64::from(shares.share(p)), f64::from(density));
+            let mass = density * f64::from(of_mass);
+            sums.plus(&Sums {
+                mass,
+                space: [space, space * density],
+                moment: [space * x, space * density * x],
+            })
         })
     };
     let parts = positions.zip(densities).zip(mass_share.par_chunks(SUMMED)).enumerate().map(of_some);
-    let sums: Vec<_> = parts.collect();
-    let add = |a: (f64, f64, DVec3), b: (f64, f64, DVec3)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-    let (mass, weight, moment) = sums.into_iter().fold((0.0, 0.0, DVec3::ZERO), add);
-    Some(-mass * volume * acceleration.dot(*origin + moment / weight))
+    let parts: Vec<_> = parts.collect();
+    let Sums { mass, space, moment } = parts.iter().fold(Sums::default(), Sums::plus);
+    let [middle, of_mass] = [0, 1].map(|n| *origin + moment[n] / space[n]);
+    Some(-mass * volume * acceleration.dot(liquid.measured.centre + (of_mass - middle)))
+}
+
+/// Sums over particles.
+#[derive(Clone, Default)]
+struct Sums {
+    /// Of their masses, per volume of one.
+    mass: f64,
+    /// Of the space they fill, and of it times their density.
+    space: [f64; 2],
+    /// Both times their positions.
+    moment: [DVec3; 2],
+}
+
+impl Sums {
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            space: [0, 1].map(|n| self.space[n] + other.space[n]),
+            moment: [0, 1].map(|n| self.moment[n] + other.moment[n]),
+        }
+    }
 }

@@ -5,6 +5,7 @@ use super::liquid_ports::PORTS;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Level, port};
 use meniscus_core::fluid::liquid::Liquid;
+use meniscus_core::fluid::surface::gravity_waves;
 use meniscus_core::fluid::surface::tension;
 use meniscus_core::fluid::surface::volume::VolumeBook;
 use meniscus_core::fluid::transport::travel;
@@ -21,7 +22,12 @@ pub(super) struct Told {
     tension: bool,
     /// Liquid gets lost.
     loss: bool,
+    /// The substeps are too long for waves.
+    waves: bool,
 }
+
+/// How many times longer than waves of gravity bear a substep is before somebody is told.
+const LONG_FOR_WAVES: f64 = 1.5;
 
 impl Told {
     /// Says, once, that a good part of the liquid is not found where it should be.
@@ -42,6 +48,24 @@ impl Told {
             false => "make its voxels smaller, or look for walls thinner than two of them".into(),
         };
         call.log(Level::WARNING, &format!("the liquid has {what} {part} % of its volume; {why}"));
+    }
+
+    /// Says, once, that the substeps are too long for waves of gravity; `acceleration` is what forces give the liquid on
+    /// the mean, m/s².
+    pub(super) fn of_waves(&mut self, call: &Call, voxel: f64, acceleration: f64) {
+        let (length, most) =
+            (0.5 * (call.dt() + call.dt_next()), gravity_waves::longest_step(acceleration, voxel));
+        if self.waves || length < LONG_FOR_WAVES * most {
+            return;
+        }
+        self.waves = true;
+        let sentence = format!(
+            "a substep of {} s is too long for waves on voxels of {} m, which gain energy in it; raise substeps.max {} times",
+            roughly(length),
+            roughly(voxel),
+            roughly(length / most)
+        );
+        call.log(Level::WARNING, &sentence);
     }
 
     /// The surface tension asked for, N/m, or as much of it as the substep is short enough for.

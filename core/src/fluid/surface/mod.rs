@@ -8,6 +8,7 @@
 //! without a gap [Batty et al. 2007, §4]: in a cell that a wall cuts, from the side of the wall on which its space is.
 
 pub(crate) mod fraction;
+pub mod gravity_waves;
 mod mirror;
 mod restoration;
 mod sides;

@@ -7,7 +7,8 @@ use crate::fluid::step::Step;
 use crate::grid::block;
 use crate::grid::sampling::trilinear;
 use crate::grid::{Grid, Topology, Transform, leaf};
-use glam::Vec3;
+use crate::levelset;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -89,9 +90,29 @@ pub struct LiquidVolume {
     pub surface: f64,
     /// Of particles outside it: drops and films finer than the grid.
     pub spray: f64,
+    /// Centre of both in the world, m; 0 where there is none.
+    pub centre: DVec3,
 }
 
 impl LiquidVolume {
+    /// Measures what is inside a level set (m), in the `open` part of cells, and the spray outside of it ([`spray`]).
+    pub fn measure(surface: &Grid<f32>, open: &Grid<f32>, spray: &Grid<f32>, transform: &Transform) -> Self {
+        let h = transform.voxel_size();
+        let inside = levelset::fractions_inside(surface, h as f32);
+        let drops = spray.values.iter().enumerate().filter(|(_, share)| **share > 0.0);
+        let of_drops = drops.map(|(s, &share)| f64::from(share) * spray.topology.coord(s).as_dvec3());
+        let moment = of_drops.fold(levelset::moment(surface, &inside, Some(open)), |all, drop| all + drop);
+        let mut own = Self {
+            surface: levelset::volume(&inside, Some(open), h),
+            spray: levelset::volume(spray, None, h),
+            centre: DVec3::ZERO,
+        };
+        if own.total() > 0.0 {
+            own.centre = transform.to_world(moment / (own.total() / h.powi(3)));
+        }
+        own
+    }
+
     /// Both.
     pub fn total(&self) -> f64 {
         self.surface + self.spray
@@ -170,7 +191,6 @@ mod tests {
     use crate::fluid::particles::cells;
     use crate::grid::Coord;
     use crate::grid::sampling::Sampler;
-    use glam::DVec3;
 
     #[test]
     fn control_brings_the_volume_back_without_overshooting_far() {

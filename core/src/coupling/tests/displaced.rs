@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::coupling::bodies::{Bodies, Body, Moved, Piece, Twist};
+use crate::coupling::memory::BubbleMemory;
+use crate::coupling::projection::Projection;
 use crate::levelset::fractions::cell_inside;
 use glam::DQuat;
 use std::f64::consts::PI;
@@ -62,11 +64,23 @@ fn let_go(form: &Form, middle: DVec3, axis: usize, mass: f64) -> Moved {
 
 /// A body of some mass and velocity along an axis without the solve.
 fn solved(form: &Form, middle: DVec3, axis: usize, level: f64, (mass, kick): (f64, f64)) -> Moved {
+    let projected = projected(form, middle, axis, (&|p: DVec3| p[axis] - level, None), (mass, kick));
+    projected.bodies[0].clone()
+}
+
+/// The same in a liquid of this level set, where its gaps were liquid in the substep that left this memory.
+fn projected(
+    form: &Form,
+    middle: DVec3,
+    axis: usize,
+    (liquid, memory): (&(dyn Fn(DVec3) -> f64 + Sync), Option<&BubbleMemory>),
+    (mass, kick): (f64, f64),
+) -> Projection {
     let size = IVec3::splat(TANK);
     let mut walled = [true; 6];
     walled[2 * axis + 1] = false;
     let body = |p: DVec3| (form.distance)(p - middle);
-    let scene = Scene::still(H, size, walled, |p| p[axis] - level, body)
+    let scene = Scene::still(H, size, walled, liquid, body)
         .with_velocity(|a, _| if a == axis { -GRAVITY * DT } else { 0.0 });
     let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
         u32::from(body(face_centre(&scene.transform, a, c)) < H)
@@ -85,12 +99,15 @@ fn solved(form: &Form, middle: DVec3, axis: usize, level: f64, (mass, kick): (f6
     fields.bodies =
         Some(Bodies { bodies: &bodies, owner: &owner, volume: &scene.volume, pieces: &[Some((0, 0))] });
     let mut vel = scene.vel.clone();
-    let projected = free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
-    if kick == 0.0 {
+    fields.previous_bubbles = memory;
+    fields.volume_gain = 18.4;
+    let projected =
+        constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+    if kick == 0.0 && memory.is_none() {
         let fastest = scene.fastest(&vel) / (GRAVITY * DT);
         assert!(fastest < 1e-4, "still water stays still beside a {}", form.name);
     }
-    projected.bodies[0].clone()
+    projected
 }
 
 /// The volume of a form as its distances at the nodes of the cells tell it, m³.
@@ -129,6 +146,26 @@ fn a_body_held_under_water_is_pushed_by_the_weight_of_what_it_displaces_anywhere
         assert!(worst[0] < 1e-3, "{}: the force is off by {}", form.name, worst[0]);
         // Edges are seen differently on both sides of a thin plate.
         assert!(worst[1] < 0.2, "{}: the force acts {} voxels beside its middle", form.name, worst[1]);
+    }
+}
+
+/// Particles that lag behind a body's wall leave gaps there for a substep, which no air has entered.
+#[test]
+fn a_gap_that_opens_behind_a_body_does_not_suck_at_it() {
+    let form = &forms()[0];
+    for axis in 0..3 {
+        let middle = H * (DVec3::new(9.0, 9.37, 9.71) + axis as f64 / 6.0);
+        let level = |p: DVec3| p[axis] - DEEP;
+        let whole = projected(form, middle, axis, (&level, None), (1e9, 0.0));
+        // The first cell below the body whose centre is outside it.
+        let half = 0.5 * H * DVec3::new(6.3, 4.7, 5.5)[axis];
+        let mut gap = H * ((middle / H).floor() + 0.5);
+        gap[axis] = H * (((middle[axis] - half) / H - 0.7).floor() + 0.5);
+        let torn = |p: DVec3| level(p).max(0.3 * H - p.distance(gap));
+        let after = projected(form, middle, axis, (&torn, Some(&whole.memory)), (1e9, 0.0));
+        assert_eq!(after.bubbles.iter().filter(|b| !b.exterior).count(), 1, "the gap is one");
+        let [before, after] = [&whole, &after].map(|p| p.bodies[0].impulse[axis]);
+        assert!((after / before - 1.0).abs() < 0.05, "axis {axis}: {after} N s of {before}");
     }
 }
 

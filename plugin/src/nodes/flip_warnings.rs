@@ -26,8 +26,9 @@ pub(super) struct Told {
     waves: bool,
 }
 
-/// How many times longer than waves of gravity bear a substep is before somebody is told.
-const LONG_FOR_WAVES: f64 = 1.5;
+/// How many times longer than waves of gravity bear a substep is when somebody is told. Beyond that the liquid's speed
+/// is refused.
+const LONG_FOR_WAVES: std::ops::Range<f64> = 1.5..100.0;
 
 impl Told {
     /// Says, once, that a good part of the liquid is not found where it should be.
@@ -55,7 +56,7 @@ impl Told {
     pub(super) fn of_waves(&mut self, call: &Call, voxel: f64, acceleration: f64) {
         let (length, most) =
             (0.5 * (call.dt() + call.dt_next()), gravity_waves::longest_step(acceleration, voxel));
-        if self.waves || length < LONG_FOR_WAVES * most {
+        if self.waves || !LONG_FOR_WAVES.contains(&(length / most)) {
             return;
         }
         self.waves = true;

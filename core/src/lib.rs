@@ -17,4 +17,5 @@ pub mod number;
 pub mod pressure;
 pub mod solid;
 mod tuned;
+mod union_find;
 pub mod viscosity;

@@ -1,6 +1,7 @@
 //! The whole chain against analytic results and experiments.
 
 mod conservation;
+mod contacts;
 mod dam_break;
 mod energy;
 mod floating;

@@ -41,11 +41,31 @@ pub struct Body {
     pub pieces: Vec<Piece>,
 }
 
+/// A joint or a contact: one row J of what bodies must keep. Its impulse λ changes their momenta by Jᵀ λ.
+///
+/// J q̇ + soft λ is `wanted` where λ is between its least and most, at least `wanted` where λ is the least, and at most
+/// `wanted` where it is the most.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Constraint {
+    /// J: (body, degree of freedom, coefficient).
+    pub entries: Vec<(usize, usize, f64)>,
+    /// The speed that it wants, m/s (of a displacement).
+    pub wanted: f64,
+    /// Speed by impulse with which it gives way, m/s per N s; 0: it is rigid.
+    pub soft: f64,
+    /// The least and the most impulse that it gives, N s: infinite for a joint, 0 and infinite for a contact.
+    pub range: [f64; 2],
+    /// An impulse to start from, N s.
+    pub pressed: f64,
+}
+
 /// The bodies of a projection, and the faces that they own.
 #[derive(Clone, Copy, Debug)]
 pub struct Bodies<'a> {
     /// The bodies.
     pub bodies: &'a [Body],
+    /// Joints and contacts of theirs.
+    pub constraints: &'a [Constraint],
     /// Solid that a cut face belongs to, counted from 1; 0: to none
     /// ([`SolidFields::owner`](crate::solid::SolidFields::owner)).
     pub owner: &'a FaceGrid<u32>,
@@ -76,6 +96,9 @@ impl Bodies<'_> {
 pub struct Moved {
     /// q̇ after the solve.
     pub velocity: Vec<f64>,
-    /// The impulse of the liquid and its air along each degree of freedom: M times the change of q̇.
+    /// The impulse of the liquid and its air along each degree of freedom: M times the change of q̇, less what joints and
+    /// contacts gave.
     pub impulse: Vec<f64>,
+    /// Whether liquid touches it.
+    pub touched: bool,
 }

@@ -16,7 +16,7 @@ pub mod several;
 pub mod viscous;
 
 pub use fields::{Gas, LiquidFields, Parting};
-pub use projection::{Bubble, Error, Projection};
+pub use projection::{Bubble, Error, Held, Projection};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Applies viscosity between two pressure projections.
 
-use super::bodies::{Bodies, Body, Moved};
+use super::bodies::{Bodies, Body, Constraint, Moved};
 use super::fields::LiquidFields;
 use super::projection::{self, Projection};
 use crate::grid::{FaceGrid, Grid};
@@ -60,7 +60,17 @@ pub fn between_projections(
         };
         pairs.map(went_on).collect()
     });
-    let bodies = fields.bodies.zip(moved.as_deref()).map(|(b, bodies)| Bodies { bodies, ..b });
+    // What joints and contacts have given counts: the two together do not pull.
+    let left = |(row, given): (&Constraint, &f64)| Constraint {
+        range: row.range.map(|end| end - given),
+        wanted: row.wanted - row.soft * given,
+        pressed: 0.0,
+        ..row.clone()
+    };
+    let rows = fields.bodies.map_or(&[][..], |b| b.constraints).iter().zip(&first.held.impulses);
+    let constraints: Vec<Constraint> = rows.map(left).collect();
+    let constraints = constraints.as_slice();
+    let bodies = fields.bodies.zip(moved.as_deref()).map(|(b, bodies)| Bodies { bodies, constraints, ..b });
     let walls = first.vel_solid.clone();
     let vel_solid = walls.as_ref().unwrap_or(fields.vel_solid);
     let fields = &LiquidFields { vel_solid, bodies, ..*fields };
@@ -95,6 +105,9 @@ fn sum(first: Projection, mut second: Projection) -> Projection {
     for (body, before) in second.bodies.iter_mut().zip(&first.bodies) {
         body.impulse.iter_mut().zip(&before.impulse).for_each(|(i, j)| *i += j);
     }
+    second.held.impulses.iter_mut().zip(&first.held.impulses).for_each(|(i, j)| *i += j);
+    second.held.passes += first.held.passes;
+    second.held.settled &= first.held.settled;
     for (bubble, before) in second.bubbles.iter_mut().zip(&first.bubbles) {
         bubble.pressure += before.pressure;
     }

@@ -133,7 +133,7 @@ impl AttachedMass {
     }
 
     /// A basis of the motions that M̃⁻¹ allows, without masses; `None`: all of them.
-    pub(super) fn motions(&self) -> Option<&[Vec<f64>]> {
+    pub(crate) fn motions(&self) -> Option<&[Vec<f64>]> {
         self.motions.as_ref().map(|m| m.as_slice())
     }
 

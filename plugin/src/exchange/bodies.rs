@@ -1,17 +1,17 @@
 //! Bodies: their shares of a pressure solve, the faces that they own, and what they get back.
 
-use super::{Exchange, Field};
+use super::{Exchange, Field, constraints};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Sampling, port_places};
-use meniscus_core::coupling::bodies::{Body, Moved, Piece, Twist};
+use meniscus_core::coupling::bodies::{Body, Constraint, Moved, Piece, Twist};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::solid::SolidFields;
 use std::collections::{BTreeMap, VecDeque};
 
 port_places! {
     /// The ports of bodies that take part in a solve.
-    pub struct BodyPorts { dynamics, moved }
+    pub struct BodyPorts { dynamics, constraints, moved }
 }
 
 port_places! {
@@ -26,8 +26,10 @@ pub struct Shares {
     pub names: Vec<String>,
     /// Their shares.
     pub bodies: Vec<Body>,
-    /// Items of the ports, and how many bodies each has.
-    items: Vec<(u32, usize)>,
+    /// Joints and contacts between them.
+    pub constraints: Vec<Constraint>,
+    /// Items of the ports, and how many bodies and constraints each has.
+    items: Vec<(u32, usize, usize)>,
 }
 
 impl Shares {
@@ -39,9 +41,15 @@ impl Shares {
             if !bodies.is_empty() {
                 let name = call.item_name(ports.dynamics, item);
                 shares.names.extend(std::iter::repeat_n(name.to_owned(), bodies.len()));
-                shares.items.push((item, bodies.len()));
+                shares.items.push((item, bodies.len(), 0));
                 shares.bodies.extend(bodies);
             }
+        }
+        for (item, _, rows) in &mut shares.items {
+            let of = (shares.names.as_slice(), shares.bodies.as_slice());
+            let own = constraints::read(call, ports.constraints, *item, of)?;
+            *rows = own.len();
+            shares.constraints.extend(own);
         }
         Ok(shares)
     }
@@ -56,23 +64,28 @@ impl Shares {
         owners.iter().map(|owner| of_object.get_mut(owner.as_str())?.pop_front()).collect()
     }
 
-    /// Writes what they get back.
+    /// Writes what they get back, and the impulses of their joints and contacts.
     /// `voxel`: of the liquid, m.
     pub fn write(
         &self,
         call: &mut Call,
         ports: BodyPorts,
-        moved: &[Moved],
+        (moved, held): (&[Moved], &[f64]),
         voxel: f64,
     ) -> Result<(), Failure> {
-        let mut rest = moved;
-        for &(item, count) in &self.items {
+        let (mut rest, mut held) = (moved, held);
+        for &(item, count, rows) in &self.items {
+            let (own_rows, other_rows) = held.split_at(rows.min(held.len()));
+            held = other_rows;
             let (own, others) = rest.split_at(count.min(rest.len()));
             rest = others;
             let of = |f: fn(&Moved) -> &Vec<f64>| own.iter().flat_map(f).copied().collect::<Vec<f64>>();
             call.shape_table(ports.moved, item)?;
             call.write_array(ports.moved, item, c"velocity", 1, &of(|moved| &moved.velocity))?;
             call.write_array(ports.moved, item, c"impulse", 1, &of(|moved| &moved.impulse))?;
+            let touched: Vec<i32> = own.iter().map(|moved| i32::from(moved.touched)).collect();
+            call.write_array(ports.moved, item, c"touched", 1, &touched)?;
+            call.write_array(ports.moved, item, c"held", 1, own_rows)?;
             call.write_array(ports.moved, item, c"voxel", 1, &[voxel])?;
         }
         Ok(())

@@ -9,6 +9,7 @@ mod attributes;
 mod bodies;
 mod bubbles;
 mod carried;
+pub mod constraints;
 pub mod contacts;
 mod domain;
 mod finite;

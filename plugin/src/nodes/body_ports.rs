@@ -8,9 +8,16 @@ pub const fn dynamics(owner: Owner) -> Port {
         .help(c"A body with k degrees of freedom, for couplings; f64 each. velocity [k]: as it will be in the next substep if no pressure acts. before [k]: as it was before forces acted in this one; if absent, the last half voxel of liquid at the body is taken to move as velocity says. mass [k*k]: symmetric, positive definite, so that velocity * mass * velocity / 2 is its kinetic energy (J). pivot [pieces][3] (m, world) and basis [pieces*k][6]: linear velocity of the pivot (m/s) and angular velocity (rad/s, world axes) of each solid piece, per unit of each degree of freedom. count (i64; 1 if absent): so many independent bodies, of as many degrees of freedom and pieces each, whose arrays follow each other. An object's pieces are those of its `motion`: one, its `collision`, unless that says otherwise. There from init on; the body's solver brings it up to date when it contributes.")
 }
 
+/// Joints and contacts between bodies.
+pub const fn constraints(owner: Owner) -> Port {
+    Port::table(owner, c"constraints")
+        .substep()
+        .help(c"Joints and contacts that couplings keep in their solve: rows J over the degrees of freedom of bodies, of one object or of several; f64 unless said otherwise. objects (u8): names of these objects, each ends with 0. start [rows+1] (i64): where the entries of each row begin. object, freedom [entries] (i64): of `objects`, and of its `dynamics`' `velocity`; value [entries]: of J. wanted [rows]: the speed J * velocity (m/s, rad/s), as a contact's -gap/dt. kind [rows] (i32): 0 a joint: the speed is as wanted; 1 a contact: it is at least that, and the row only pushes; 2 a motor: a joint that gives at most `most` [rows] (N s, N m s). soft [rows]: speed by impulse with which a row gives way; pressed [rows]: an impulse to start from (contacts that have one are taken to press); all 0 if absent. Rows may depend on each other. Friction is no part of them. Bodies without a row stay cheap: rows make one dense matrix of the bodies that they join. Written when bodies contribute; gone with the substep.")
+}
+
 /// What a body gets back.
 pub const fn moved(owner: Owner) -> Port {
     Port::table(owner, c"moved")
         .substep()
-        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s). voxel (m): of the liquid.")
+        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. touched [count] (i32): 1 where liquid touches it. held [rows]: impulse of each row of `constraints` (N s). voxel (m): of the liquid.")
 }

@@ -49,7 +49,7 @@ const ROLES: &[Role] = &[
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
     .help(c"Solves a liquid's pressure so that every enclosed region of air keeps its volume, without simulating the air: bottles glug, levels behind walls stay apart, trapped bubbles do not collapse. Bypass it to see the same liquid with a free surface.")
-    .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008")
+    .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008 Hintermueller2002")
     .stages(&[Stage::INIT, Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 1, 0)
     .ports(PORTS)

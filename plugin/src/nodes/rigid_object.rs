@@ -75,7 +75,7 @@ const PARAMS: &[Param] = &[
         .range(0.0, 1.0)
         .hard_min()
         .not_animated()
-        .help(c"Higher: the body keeps farther away from what it touches. In a coupling with a liquid it keeps at least twice division_size, so that liquid can come under it and lift it off a floor.")
+        .help(c"Higher: the body keeps farther away from what it touches. Where liquid of a coupling touches it, it keeps at least 1.5 voxels of the liquid, which can so come under it and lift it off a floor.")
         .houdini(c"collisionpadding"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
         .folder(c"Initial State")
@@ -184,7 +184,6 @@ impl RigidObject {
         rigid::write_hulls(call, port!(PORTS, hulls), &shape)?;
         let kept = (surface(call)?, call.on(param!(PARAMS, sleeping)));
         rigid::write_state(call, port!(PORTS, rigid), 0, &shape, kept, &now)?;
-        call.write_array(port!(PORTS, rigid), 0, c"film", 1, &[0.0])?;
         rigid::write_points(call, port!(PORTS, bodies), 0, &shape, &now)?;
         rigid::write_motion(call, port!(PORTS, motion), 0, &now)?;
         rigid::write_volume(call, port!(PORTS, motion), 0, rest.volume)?;

@@ -18,6 +18,17 @@ pub(crate) struct Net {
 }
 
 impl Net {
+    /// Of a motion, `by` how much of each degree of freedom.
+    pub(crate) fn sum(nets: &[Self], by: &[f64]) -> Self {
+        let mut sum = Self::default();
+        for (net, by) in nets.iter().zip(by).filter(|(_, by)| **by != 0.0) {
+            sum.all += by.abs() * net.all;
+            sum.liquid.extend(net.liquid.iter().map(|&(n, v)| (n, by * v)));
+            sum.air.extend(net.air.iter().map(|&(n, v)| (n, by * v)));
+        }
+        sum
+    }
+
     /// Net outflow into a closed volume, as a share of all that the degree of freedom moves.
     fn share_in(&self, volume: &ClosedVolume) -> f64 {
         let of = |list: &[(usize, f64)], members: &[usize]| -> f64 {

@@ -10,8 +10,10 @@ mod compatible;
 mod first_guess;
 mod flux;
 mod gauge;
+mod held;
 mod lining;
 mod parting;
+mod passes;
 
 use super::air::fit::fit;
 use super::air::gas;
@@ -27,12 +29,10 @@ use crate::pressure::{self, Info, Params, PressureSolver, PressureSystem, Progre
 use crate::pressure::{pressures, update_velocity};
 use assemble::AirUnknowns;
 use attached::Attached;
-use compatible::{Leftover, compatible};
-use first_guess::first_guess;
+use compatible::Leftover;
 use flux::{Flux, Walls};
-use gauge::Gauge;
 use glam::DVec3;
-use parting::Parted;
+use passes::{Known, Solved};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -76,6 +76,8 @@ pub struct Projection {
     pub memory: BubbleMemory,
     /// What the bodies get back, in their order.
     pub bodies: Vec<Moved>,
+    /// What joints and contacts of theirs did.
+    pub held: Held,
     /// Velocity of the solids on faces, m/s, with the bodies as the solve moved them; `None` without bodies.
     pub vel_solid: Option<FaceGrid<f32>>,
     /// Speed, m/s, at which liquid leaves the walls of its cells; 0 where it has not parted from them. `None` where
@@ -93,6 +95,17 @@ pub struct Projection {
     pub incompatible_flux: f64,
 }
 
+/// What the constraints of the bodies of a projection did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Held {
+    /// Impulse of each, N s.
+    pub impulses: Vec<f64>,
+    /// Times that the pressure was solved for.
+    pub passes: usize,
+    /// Whether no contact pulls or is passed; where it is false, the passes were used up.
+    pub settled: bool,
+}
+
 /// Why a projection gave no result; nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
@@ -107,6 +120,11 @@ pub enum Error {
         "pressure projection: the mass of body {0} is not symmetric and positive definite, or of another size than its velocity"
     )]
     Mass(usize),
+    /// A joint or contact is none.
+    #[error(
+        "pressure projection: constraint {0} speaks of a degree of freedom that is not there, or has a number that is not finite"
+    )]
+    Constraint(usize),
     /// The solver refused the system, or was cancelled.
     #[error(transparent)]
     Solve(#[from] pressure::Error),
@@ -144,7 +162,7 @@ pub(crate) fn project(
     let regions = Regions::find(fields);
     let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
-    let attached = Attached::find(fields, &regions, dt).map_err(Error::Mass)?;
+    let mut attached = Attached::find(fields, &regions, dt)?;
     // Air has a row where something that moves borders it: liquid, or a body.
     let reached = attached.reached(regions.air.len());
     let has_row = |(r, air): (usize, &Region)| constrained[r] && (air.liquid_faces > 0 || reached[r]);
@@ -159,40 +177,16 @@ pub(crate) fn project(
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let grow = growth(&regions, &mut identities, &constrained, &there, control);
     let fitted = fit(fields, &regions, &room, &constrained);
-    let start = attached.start(fields);
     let surface = fitted.as_ref().map_or(fields.surface, |f| &f.surface);
-    let vel_solid = start.as_ref().unwrap_or(fields.vel_solid);
-    let fields = &LiquidFields { surface, vel_solid, ..*fields };
-    let gauge = Gauge::of(&closed, &attached.nets());
-    let air = air_unknowns(&regions, &rowed, gauge.chosen(&closed));
+    let fields = &LiquidFields { surface, ..*fields };
     let topology = assemble::liquid_leaves(&regions);
-    let mut system = assemble::system(fields, &regions, &topology, &air, dt);
-    let walls = Walls::new(fields, &regions);
-    system.attached = attached.masses(&system, &air).map_err(Error::Mass)?;
-    for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
-        system.super_cells[b as usize].compliance = spring.compliance;
-    }
-    let mut x = first_guess(fields, &regions, &system, &air, gauge.chosen(&closed));
-    let parted = {
-        let (regions, topology, air, closed) = (&regions, &topology, &air, &closed[..]);
-        let walls = parting::Walls { fields, regions, topology, air, closed, vel, dt };
-        Parted::find(&walls, &system, &x)
-    };
-    parted.link(&air, &mut system);
-    let mut before = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
-    parted.enter(&parted.opening(&air, None), &mut before);
-    let left = compatible(fields, &regions, &topology, &closed, &gauge, &before);
-    let mut rhs = assemble::right_side(&regions, &system, &air, &before, &left);
-    for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
-        rhs.supers[b as usize] += spring.growth(0.0);
-    }
-    let tension = assemble::tension_flux(fields, &regions, &system);
-    if let Some(tension) = &tension {
-        assemble::add_tension(&system, tension, &mut rhs);
-    }
-    let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
+    let known = Known { fields, regions: &regions, topology, rowed, springs, closed, grow, dt };
+    let mut engine = engine;
+    let (solved, held) = known.solve(&mut attached, vel, &mut engine)?;
+    let Known { topology, rowed, springs, closed, grow, .. } = known;
+    let Solved { system, x, air, walls, parted, left, tension, info, motions } = solved;
 
-    let moved = attached.moved(&system, &x);
+    let (moved, impulses) = attached.moved(&motions);
     let vel_solid = attached.end(fields, &moved);
     let fields = &LiquidFields { vel_solid: vel_solid.as_ref().unwrap_or(fields.vel_solid), ..*fields };
     let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
@@ -205,7 +199,7 @@ pub(crate) fn project(
     gas::enter(&springs, &mut identities, |r| after.air[r] * fields.drift);
     for (r, spring) in springs.iter().enumerate() {
         let pressure = air[r].map_or(0.0, |b| x.supers[b as usize]);
-        after.air[r] -= spring.map_or(0.0, |spring| spring.growth(pressure));
+        after.air[r] -= spring.as_ref().map_or(0.0, |spring| spring.growth(pressure));
     }
     let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
@@ -227,23 +221,9 @@ pub(crate) fn project(
         taken: fitted.as_ref().map_or(0.0, |f| f.taken),
         surface: fitted.map(|f| f.surface),
         bodies: moved,
+        held: Held { impulses, ..held },
         vel_solid,
     })
-}
-
-/// Numbers the regions that have a row, except one per closed volume whose pressure has a free constant: the
-/// constraint of its largest region follows from the others. The pressure of that region is 0, which fixes the constant.
-fn air_unknowns<'c>(
-    regions: &Regions,
-    rowed: &[bool],
-    gauged: impl Iterator<Item = &'c ClosedVolume>,
-) -> AirUnknowns {
-    let mut unknown = rowed.to_vec();
-    for r in gauged.filter_map(|v| v.largest(regions)) {
-        unknown[r] = false;
-    }
-    let mut next = 0..;
-    unknown.into_iter().map(|u| if u { next.next() } else { None }).collect()
 }
 
 /// Makes a velocity cover every face of a system.

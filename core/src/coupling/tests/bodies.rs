@@ -47,7 +47,13 @@ impl Duct {
     }
 
     fn bodies_of<'a>(&'a self, bodies: &'a [Body]) -> Bodies<'a> {
-        Bodies { bodies, owner: &self.owner, volume: &self.scene.volume, pieces: &[Some((0, 0))] }
+        Bodies {
+            bodies,
+            constraints: &[],
+            owner: &self.owner,
+            volume: &self.scene.volume,
+            pieces: &[Some((0, 0))],
+        }
     }
 
     fn bubbles(&self) -> (FaceGrid<f32>, Projection, Moved) {

@@ -96,8 +96,13 @@ fn projected(
     let bodies = [Body { velocity, before: Some(vec![0.0; 6]), mass, pieces }];
     let mut fields = scene.fields();
     fields.kick[axis] = -GRAVITY * DT;
-    fields.bodies =
-        Some(Bodies { bodies: &bodies, owner: &owner, volume: &scene.volume, pieces: &[Some((0, 0))] });
+    fields.bodies = Some(Bodies {
+        bodies: &bodies,
+        constraints: &[],
+        owner: &owner,
+        volume: &scene.volume,
+        pieces: &[Some((0, 0))],
+    });
     let mut vel = scene.vel.clone();
     fields.previous_bubbles = memory;
     fields.volume_gain = 18.4;

@@ -6,6 +6,7 @@ mod chinks;
 mod conservation;
 mod displaced;
 mod fit;
+mod held;
 mod hydrostatics;
 mod identity;
 mod invariance;

@@ -43,8 +43,7 @@ pub(super) fn contacts(
     let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
     for (a, b) in pairs(bodies, next).into_iter().filter(meets) {
         let reach = SKIN * bodies[a].shape.radius()
-            + bodies[a].surface.padding
-            + bodies[b].surface.padding
+            + bodies[a].keeps_from(&bodies[b])
             + travels(&bodies[a], next)
             + travels(&bodies[b], next);
         between(bodies, a, b, reach, &mut found);
@@ -53,7 +52,7 @@ pub(super) fn contacts(
         if bodies[n].led.is_some() {
             continue;
         }
-        let reach = bodies[n].surface.padding + travels(&bodies[n], next);
+        let reach = bodies[n].keeps() + travels(&bodies[n], next);
         with_colliders(bodies, n, around, reach, next, &mut found);
         with_walls(bodies, n, around.domain, reach, &mut found);
     }
@@ -82,8 +81,7 @@ fn can_close(bodies: &[Body], contact: &Contact, next: f64) -> bool {
 /// Pairs of bodies whose boxes come within reach, the one of lower key first, in the order of their keys.
 fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
     // However it turns, it stays in its ball.
-    let reach =
-        |b: &Body| b.shape.radius() * (1.0 + SKIN) + b.surface.padding + b.speed().linear.length() * next;
+    let reach = |b: &Body| b.shape.radius() * (1.0 + SKIN) + b.keeps() + b.speed().linear.length() * next;
     let ends: Vec<(DVec3, DVec3)> =
         bodies.iter().map(|b| (b.pose.position - reach(b), b.pose.position + reach(b))).collect();
     let mut order: Vec<usize> = (0..bodies.len()).collect();
@@ -117,7 +115,7 @@ fn ours(v: Vec3) -> DVec3 {
 /// Contacts between two bodies within `reach`.
 fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Contact>) {
     let (first, second) = (&bodies[a], &bodies[b]);
-    let padding = first.surface.padding + second.surface.padding;
+    let padding = first.keeps_from(second);
     let skin = padding + SKIN * first.shape.radius().min(second.shape.radius());
     let mut all = Vec::new();
     for p in first.shape.parts() {
@@ -227,7 +225,7 @@ fn on_its_way(body: &Body, n: usize, c: usize, coming: &Collider, next: f64) -> 
         let mut all: Vec<(f64, DVec3)> = Vec::new();
         for &sample in body.shape.samples() {
             let place = body.pose.place(sample);
-            let gap = f64::from(sampler.distance(coming.to_index(place + moved))) - body.surface.padding;
+            let gap = f64::from(sampler.distance(coming.to_index(place + moved))) - body.keeps();
             if gap < 0.5 * h {
                 all.push((gap, place));
             }
@@ -272,7 +270,7 @@ fn with_colliders(
             let gap = f64::from(sampler.distance(linear * sample + from));
             if gap < reach && gap < f64::from(collider.sdf().grid.background) {
                 let at = body.pose.place(sample);
-                all.push(Contact::new(n, other, at, DVec3::ZERO, gap - body.surface.padding));
+                all.push(Contact::new(n, other, at, DVec3::ZERO, gap - body.keeps()));
             }
         }
         let way = (body.speed().linear - coming.velocity(body.pose.position)).length() * next;
@@ -312,7 +310,7 @@ fn with_walls(bodies: &[Body], n: usize, domain: &DomainLimits, reach: f64, foun
             let gap = domain.side_distance(side, at);
             if gap <= reach + 1e-3 * body.shape.radius() {
                 let (wall, normal) = (Other::Solid([WALL, side as i64]), DomainLimits::normal(side));
-                let mut contact = Contact::new(n, wall, at, normal, gap - body.surface.padding);
+                let mut contact = Contact::new(n, wall, at, normal, gap - body.keeps());
                 contact.friction = body.surface.friction;
                 contact.restitution = body.surface.restitution;
                 all.push(contact);
@@ -331,7 +329,7 @@ pub fn overlap(bodies: &[Body], joints: &[Joint]) -> Option<(usize, usize, f64)>
     for (a, b) in pairs(bodies, 0.0).into_iter().filter(meets) {
         let mut found = Vec::new();
         between(bodies, a, b, 0.0, &mut found);
-        let padding = bodies[a].surface.padding + bodies[b].surface.padding;
+        let padding = bodies[a].keeps_from(&bodies[b]);
         let depth = found.iter().map(|c| -c.gap - padding).fold(0.0, f64::max);
         let small = bodies[a].shape.radius().min(bodies[b].shape.radius());
         if depth > 0.01 * small && worst.is_none_or(|(_, _, d)| depth > d) {

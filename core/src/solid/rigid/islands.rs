@@ -4,6 +4,7 @@ use super::Body;
 use super::contact::{COLLIDER, Contact, GONE, Memory, Other};
 use super::detect::Surroundings;
 use crate::solid::{Collider, Motion};
+use crate::union_find::find;
 use glam::DVec3;
 
 /// Time, s, for which bodies must have been still before they fall asleep.
@@ -198,12 +199,4 @@ fn roots(bodies: &[Body], contacts: &[Contact], memory: &[Memory]) -> Vec<usize>
         }
     }
     root
-}
-
-fn find(root: &mut [usize], mut n: usize) -> usize {
-    while root[n] != n {
-        root[n] = root[root[n]];
-        n = root[n];
-    }
-    n
 }

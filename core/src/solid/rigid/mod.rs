@@ -19,6 +19,7 @@ mod spin;
 mod step;
 #[cfg(test)]
 pub(super) mod tests;
+mod ties;
 
 pub use body::{Body, Key, Led, Pose, Rest, Surface, Velocity};
 pub use contact::Memory;
@@ -28,4 +29,5 @@ pub use intervals::Intervals;
 pub use joints::{Drive, Joint, JointState, Kind, Motor};
 pub use mass::MassProperties;
 pub use shape::Shape;
-pub use step::{Report, Settings, fly, longest_step, touch};
+pub use step::{Report, Settings, fly, longest_step, meet, touch};
+pub use ties::{Tie, given};

@@ -5,6 +5,7 @@ use super::detect::{Surroundings, away, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve};
+use super::ties::{Tie, ties};
 use super::{Body, Intervals, Velocity};
 use crate::solid::Collider;
 use glam::DVec3;
@@ -82,6 +83,18 @@ pub fn touch(
     times: &Intervals,
     settings: &Settings,
 ) -> Report {
+    meet(bodies, joints, memory, around, times, settings).0
+}
+
+/// The same; and the rows of contacts and joints, for those who solve for more than the bodies.
+pub fn meet(
+    bodies: &mut [Body],
+    joints: &mut [Joint],
+    memory: &mut Vec<Memory>,
+    around: &Surroundings,
+    times: &Intervals,
+    settings: &Settings,
+) -> (Report, Vec<Tie>) {
     wake_by_solids(bodies, around, memory);
     let strangers = apart(joints);
     let mut found = contacts(bodies, around, &strangers, times.next);
@@ -92,14 +105,14 @@ pub fn touch(
     let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
     let apart = linkage.apart;
     let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
-    let mut report = impulses(bodies, &mut found, all, times, settings);
+    let (mut report, ties) = impulses(bodies, &mut found, all, times, settings);
     undo_overlaps(bodies, &found, &linkage, times, settings);
     settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
     remember(bodies, &found, memory);
     bodies.iter_mut().for_each(|body| body.motion[1] = body.coming(times.next));
     report.apart = apart;
-    report
+    (report, ties)
 }
 
 /// What joints do in a substep.
@@ -114,14 +127,14 @@ const NEWTON: usize = 16;
 /// Sweeps over all contacts with which they follow each of these steps, at most.
 const FOLLOWS: u32 = 10;
 
-/// Finds the impulses of contacts, motors, stops and joints, and gives them to the bodies.
+/// Finds the impulses of contacts, motors, stops and joints, and gives them to the bodies. Gives their rows.
 fn impulses(
     bodies: &mut [Body],
     found: &mut [Contact],
     Together { joints, linkage, bounds }: Together,
     times: &Intervals,
     settings: &Settings,
-) -> Report {
+) -> (Report, Vec<Tie>) {
     let mut before = Solve::new(bodies, found, linkage, bounds);
     let holding = linkage.holding(&before.velocities());
     before.join(linkage, &holding);
@@ -161,7 +174,8 @@ fn impulses(
             give(b, contact.on_other(), -impulse);
         }
     }
-    let broken = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
+    let (broken, held) = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
+    let ties = ties(bodies, (&*found, &targets), (&*linkage, &held), &*bounds);
     for ((body, given), back) in
         bodies.iter_mut().zip(given).zip(back).filter(|((body, _), _)| body.is_free())
     {
@@ -177,7 +191,7 @@ fn impulses(
         body.velocity += given.0 / body.shape.mass();
         body.momentum += given.1;
     }
-    Report {
+    let report = Report {
         contacts: found.iter().filter(|c| c.pressed > 0.0).count(),
         sweeps,
         change,
@@ -185,7 +199,8 @@ fn impulses(
         overlap: found.iter().map(|c| -c.gap).fold(0.0, f64::max),
         apart: [0.0; 2],
         broken,
-    }
+    };
+    (report, ties)
 }
 
 /// The least speed at which a contact must part, m/s: it does not overlap after the drift that comes, or bounces in it.

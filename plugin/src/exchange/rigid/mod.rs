@@ -122,11 +122,7 @@ impl State<'_, '_> {
         Ok(Surface {
             friction: self.one("friction")?,
             restitution: self.one("restitution")?,
-            padding: {
-                // A liquid must come between what touches under it: without it nothing would push a body off a floor.
-                let is_wet = self.table.first::<i32>("wet") == Some(1);
-                self.one("padding")?.max(if is_wet { self.one("film")? } else { 0.0 })
-            },
+            padding: self.one("padding")?,
             group: self.whole("group")? as u32,
             mask: self.whole("mask")? as u32,
         })
@@ -188,11 +184,18 @@ fn velocity_of(v: [f64; 6]) -> Velocity {
     Velocity { linear: DVec3::from_slice(&v), angular: DVec3::from_slice(&v[3..]) }
 }
 
-/// The velocities that a solve gave to the bodies of an item, and whether any did.
+/// The impulses (N s, N m s) that the liquid gave to the bodies of an item in a solve; `None`: there was none.
 pub fn read_moved(call: &Call, port: u32, item: u32) -> Result<Option<Vec<Velocity>>, Failure> {
     let Some(table) = call.table(port, item) else { return Ok(None) };
     let state = State { call, port, item, table };
-    Ok(Some(state.numbers::<6>("velocity")?.into_iter().map(velocity_of).collect()))
+    Ok(Some(state.numbers::<6>("impulse")?.into_iter().map(velocity_of).collect()))
+}
+
+/// Which bodies of an item liquid touches, and its voxels, m; `None` where no solve says.
+pub fn read_touched(call: &Call, port: u32, item: u32) -> Option<(Vec<bool>, f64)> {
+    let table = call.table(port, item)?;
+    let voxel = table.first::<f64>("voxel").filter(|v| v.is_finite())?;
+    Some((table.array::<i32>("touched")?.iter().map(|&touched| touched == 1).collect(), voxel))
 }
 
 /// Reads the bodies of all items, with what forces have added to their velocities.
@@ -234,6 +237,7 @@ fn read_item(
     let (push, still) = (state.numbers::<6>("push")?, state.numbers::<1>("still")?);
     let (asleep, pull, id) =
         (state.array::<i32>("asleep")?, state.vectors("pull")?, state.array::<i64>("id")?);
+    let film = state.numbers::<1>("film")?;
     let sleeping = state.array::<i32>("sleeping")?;
     let wet = state.table.first::<i32>("wet");
     let surface = state.surface()?;
@@ -247,6 +251,7 @@ fn read_item(
         asleep.len(),
         pull.len(),
         id.len(),
+        film.len(),
     ];
     if counts.iter().any(|&n| n != count) {
         let sentence = format!("the arrays of `{}` are not of one length", call.item_name(ports.rigid, item));
@@ -284,6 +289,7 @@ fn read_item(
             led,
             kick: Velocity { linear: kick(&dv), angular: kick(&dw) },
             kicked: call.item_kick(ports.rigid, item),
+            film: film[n][0],
             ..Body::new([i64::from(item), id[n]], shape.clone(), surface, pose)
         });
     }

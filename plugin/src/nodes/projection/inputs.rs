@@ -157,6 +157,7 @@ impl Inputs {
             }),
             bodies: self.owners.as_ref().filter(|_| !shares.bodies.is_empty()).map(|owners| Bodies {
                 bodies: &shares.bodies,
+                constraints: &shares.constraints,
                 owner: &owners.faces,
                 volume: &owners.volume,
                 pieces,

@@ -48,7 +48,7 @@ pub(in crate::solid::rigid) fn mend(bodies: &mut [Body], joints: &[Joint]) -> f6
 }
 
 /// Adds the impulses of motors, stops and joints to those of contacts, `given`, (impulse, angular impulse) of each body.
-/// Breaks joints that held too much; the number of them.
+/// Breaks joints that held too much; the number of them, and the impulses of the joints' rows.
 pub(in crate::solid::rigid) fn hold(
     bodies: &[Body],
     joints: &mut [Joint],
@@ -56,9 +56,9 @@ pub(in crate::solid::rigid) fn hold(
     bounds: &[Bound],
     given: &mut [(DVec3, DVec3)],
     kick: f64,
-) -> usize {
+) -> (usize, Vec<f64>) {
     if joints.is_empty() {
-        return 0;
+        return (0, Vec::new());
     }
     for bound in bounds {
         for (end, j) in bound.row.ends.iter().zip(&bound.row.jacobian) {
@@ -101,5 +101,5 @@ pub(in crate::solid::rigid) fn hold(
             broken += 1;
         }
     }
-    broken
+    (broken, impulses)
 }

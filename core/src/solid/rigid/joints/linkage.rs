@@ -5,6 +5,7 @@ use super::joint::{Joint, freed};
 use super::rows::{Row, about, dot, free, rigid, spring, turning};
 use super::stiffness::{damping, stiffness};
 use crate::solid::rigid::{Body, Intervals, Key, Pose, Velocity};
+use crate::union_find::find;
 use glam::{DMat3, DQuat, DVec3};
 use meniscus_kernels::sparse::SparseFactor;
 
@@ -189,6 +190,11 @@ impl Linkage {
             self.of_body.fill(None);
             self.assemble(bodies.len());
         }
+    }
+
+    /// The rows of all joints.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// True where no joint holds anything.
@@ -451,12 +457,4 @@ impl Linkage {
         };
         self.gaps.iter().any(|[gap, small]| gap.abs() > *small).then(|| self.gaps.iter().map(of).collect())
     }
-}
-
-fn find(root: &mut [usize], mut n: usize) -> usize {
-    while root[n] != n {
-        root[n] = root[root[n]];
-        n = root[n];
-    }
-    n
 }

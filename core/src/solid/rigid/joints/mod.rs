@@ -21,4 +21,4 @@ pub(super) use hold::{hold, mend, stir};
 pub(super) use joint::apart;
 pub use joint::{Drive, Joint, JointState, Kind, Motor};
 pub(super) use linkage::{Linkage, Response};
-pub(super) use rows::dot;
+pub(super) use rows::{Row, dot};

@@ -33,7 +33,7 @@ pub(super) enum Unit {
     /// A body that no row speaks of.
     Alone(usize),
     /// Bodies that rows join.
-    Joined(Group),
+    Joined(Box<Group>),
 }
 
 /// Whether a row speaks of degrees of freedom that are there, in numbers.
@@ -87,7 +87,7 @@ impl Held {
             _ => {
                 let part = |&b: &usize| (b, masses[b].as_slice(), velocity[b].as_slice());
                 let parts: Vec<_> = members.iter().map(part).collect();
-                Some(Unit::Joined(Group::new(&parts, rows, constraints)))
+                Some(Unit::Joined(Box::new(Group::new(&parts, rows, constraints))))
             }
         };
         let units = members.into_iter().zip(rows).filter_map(unit).collect();

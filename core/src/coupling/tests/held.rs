@@ -219,7 +219,7 @@ fn a_box_on_a_floating_box_moves_as_one_with_it() {
         let carried: f64 = projected.held.impulses.iter().sum();
         // Three corners carry it as well as four; one of them may have nothing to carry, up to the solve's residual.
         let least = projected.held.impulses.iter().copied().fold(f64::INFINITY, f64::min);
-        assert!(carried > 0.0 && least >= -1e-4 * carried, "{level}: {:?}", projected.held);
+        assert!(carried > 0.0 && least >= -1e-3 * carried, "{level}: {:?}", projected.held);
         // It changes the momentum of the upper box, and that of the lower one by as much the other way.
         let gained = |b: usize| {
             let body = &tank.bodies[b];

@@ -11,6 +11,7 @@ mod bubbles;
 mod carried;
 pub mod contacts;
 mod domain;
+mod dynamics;
 mod finite;
 mod grids;
 pub mod joints;

@@ -1,11 +1,14 @@
 //! Bodies in the pressure system: how each degree of freedom moves the volumes of cells and bubbles.
 
+use super::Error;
 use super::assemble::AirUnknowns;
 use super::flux::{WallFlux, wall_flux_near};
 use super::gauge::Net;
 use super::lining::Lining;
+use super::skin_lining::{self, Fault};
+use super::skinned::Skinned;
 use crate::coupling::air::regions::Regions;
-use crate::coupling::bodies::{Bodies, Body, Moved};
+use crate::coupling::bodies::{Bodies, Body, Moved, Pieces};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::pressure::{AttachedMass, CELL, Column, PressureSystem, Unknowns};
@@ -16,12 +19,18 @@ use std::sync::Arc;
 /// prescribe to cells and air. They are computed by the flux itself, so C is adjoint to it.
 pub(crate) struct Attached<'a> {
     bodies: &'a [Body],
-    /// Per body and degree of freedom.
-    shares: Vec<Vec<Share>>,
-    /// dt M⁻¹ per body, row-major, of the mass with its lining.
-    inverse: Vec<Vec<f64>>,
+    /// Per body.
+    shares: Vec<Shares>,
     /// q̇ per body without the solve.
     velocity: Vec<Vec<f64>>,
+}
+
+/// A body's columns of C, and dt M⁻¹ of its mass with its lining.
+enum Shares {
+    /// Per degree of freedom; row-major.
+    Rigid(Vec<Share>, Vec<f64>),
+    /// Without columns.
+    Skin(Box<Skinned>, AttachedMass),
 }
 
 /// One degree of freedom.
@@ -33,20 +42,35 @@ struct Share {
 
 impl<'a> Attached<'a> {
     /// Finds the shares of all bodies. The error says which body has no usable mass.
-    pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, usize> {
+    pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, Error> {
         let Some(bodies) = fields.bodies else {
-            return Ok(Self { bodies: &[], shares: Vec::new(), inverse: Vec::new(), velocity: Vec::new() });
+            return Ok(Self { bodies: &[], shares: Vec::new(), velocity: Vec::new() });
         };
-        let mut found =
-            Self { bodies: bodies.bodies, shares: Vec::new(), inverse: Vec::new(), velocity: Vec::new() };
+        let mut found = Self { bodies: bodies.bodies, shares: Vec::new(), velocity: Vec::new() };
         for (b, own) in leaves_of_bodies(&bodies).into_iter().enumerate() {
-            let near = near(&own);
-            let lining = Lining::find(fields, regions, &bodies, b, near.origins());
-            let (mut inverse, velocity) = lining.line(&bodies.bodies[b]).ok_or(b)?;
-            inverse.iter_mut().for_each(|w| *w *= dt);
-            found.inverse.push(inverse);
+            let (body, near) = (&bodies.bodies[b], near(&own));
+            let (shares, velocity) = match &body.pieces {
+                Pieces::Rigid(_) => {
+                    let lining = Lining::find(fields, regions, &bodies, b, near.origins());
+                    let (mut inverse, velocity) = lining.line(body).ok_or(Error::Mass(b))?;
+                    inverse.iter_mut().for_each(|w| *w *= dt);
+                    (Shares::Rigid(shares(fields, regions, &bodies, b, own, &near), inverse), velocity)
+                }
+                Pieces::Skin(skin) => {
+                    if !skin.is_of(body.velocity.len()) {
+                        return Err(Error::Mass(b));
+                    }
+                    let skinned = Skinned::find(fields, regions, &bodies, b, skin, (own, near));
+                    let lined = skin_lining::line(fields, regions, &bodies, b, &skinned, dt);
+                    let lined = lined.map_err(|fault| match fault {
+                        Fault::Mass => Error::Mass(b),
+                        Fault::Indefinite(row) => Error::Indefinite { body: b, row },
+                    })?;
+                    (Shares::Skin(Box::new(skinned), lined.inverse), lined.velocity)
+                }
+            };
+            found.shares.push(shares);
             found.velocity.push(velocity);
-            found.shares.push(shares(fields, regions, &bodies, b, own, &near));
         }
         Ok(found)
     }
@@ -54,8 +78,15 @@ impl<'a> Attached<'a> {
     /// The air regions that bodies reach.
     pub(crate) fn reached(&self, regions: usize) -> Vec<bool> {
         let mut reached = vec![false; regions];
-        let fluxes = self.shares.iter().flatten().flat_map(|share| &share.outflow);
-        fluxes.flat_map(|flux| &flux.air).filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
+        for shares in &self.shares {
+            match shares {
+                Shares::Rigid(shares, _) => {
+                    let air = shares.iter().flat_map(|share| &share.outflow).flat_map(|flux| &flux.air);
+                    air.filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
+                }
+                Shares::Skin(skinned, _) => skinned.air().for_each(|r| reached[r] = true),
+            }
+        }
         reached
     }
 
@@ -71,7 +102,14 @@ impl<'a> Attached<'a> {
             }
             net
         };
-        self.shares.iter().flatten().map(net).collect()
+        let mut nets = Vec::new();
+        for shares in &self.shares {
+            match shares {
+                Shares::Rigid(shares, _) => nets.extend(shares.iter().map(net)),
+                Shares::Skin(skinned, _) => nets.extend(skinned.nets()),
+            }
+        }
+        nets
     }
 
     /// The bodies as the engine takes them. The error says which body has no usable mass.
@@ -79,26 +117,37 @@ impl<'a> Attached<'a> {
         &self,
         system: &PressureSystem,
         air: &AirUnknowns,
-    ) -> Result<Vec<AttachedMass>, usize> {
-        let mass = |(b, (shares, inverse)): (usize, (&Vec<Share>, &Vec<f64>))| {
-            let columns = shares.iter().map(|share| column(share, system, air)).collect();
-            AttachedMass::dense(columns, inverse.clone()).map_err(|_| b)
+    ) -> Result<Vec<AttachedMass>, Error> {
+        let mass = |(b, shares): (usize, &Shares)| {
+            let mass = match shares {
+                Shares::Rigid(shares, inverse) => {
+                    let columns = shares.iter().map(|share| column(share, system, air)).collect();
+                    AttachedMass::dense(columns, inverse.clone())
+                }
+                Shares::Skin(skinned, inverse) => inverse.with_columns(skinned.columns(system, air)),
+            };
+            mass.map_err(|_| Error::Mass(b))
         };
-        self.shares.iter().zip(&self.inverse).enumerate().map(mass).collect()
+        self.shares.iter().enumerate().map(mass).collect()
     }
 
     /// q̇ = q̇* + dt M⁻¹ Cᵀ x, and the impulses that changed the bodies' own momenta.
     pub(crate) fn moved(&self, system: &PressureSystem, x: &Unknowns) -> Vec<Moved> {
         let moved = |(b, mass): (usize, &AttachedMass)| {
-            let (body, inverse) = (&self.bodies[b], &self.inverse[b]);
+            let (body, shares) = (&self.bodies[b], &self.shares[b]);
             let force: Vec<f64> = mass.columns().iter().map(|c| work(c, x)).collect();
             let k = force.len();
-            let change = |i: usize| (0..k).map(|j| inverse[i * k + j] * force[j]).sum::<f64>();
-            let velocity: Vec<f64> = (0..k).map(|i| self.velocity[b][i] + change(i)).collect();
+            let change: Vec<f64> = match shares {
+                Shares::Rigid(_, inverse) => {
+                    (0..k).map(|i| (0..k).map(|j| inverse[i * k + j] * force[j]).sum()).collect()
+                }
+                Shares::Skin(..) => mass.weigh(&force),
+            };
+            let velocity: Vec<f64> =
+                self.velocity[b].iter().zip(change).map(|(v, change)| v + change).collect();
             let gained: Vec<f64> =
                 velocity.iter().zip(&body.velocity).map(|(v, before)| v - before).collect();
-            let of_row = |row: &[f64]| row.iter().zip(&gained).map(|(m, v)| m * v).sum();
-            Moved { impulse: body.mass.chunks_exact(k.max(1)).map(of_row).collect(), velocity }
+            Moved { impulse: body.mass.times(&gained), velocity }
         };
         system.attached.iter().enumerate().map(moved).collect()
     }
@@ -122,6 +171,13 @@ impl<'a> Attached<'a> {
         let bodies = fields.bodies?;
         let mut walls = fields.vel_solid.clone();
         for (b, (shares, velocity)) in self.shares.iter().zip(velocities).enumerate() {
+            let shares = match shares {
+                Shares::Rigid(shares, _) => shares,
+                Shares::Skin(skinned, _) => {
+                    skinned.write(velocity, &mut walls);
+                    continue;
+                }
+            };
             let Some(first) = shares.first() else { continue };
             for (l, &origin) in first.basis.topology.origins().iter().enumerate() {
                 let Some(at) = walls.topology.leaf_of(origin) else { continue };
@@ -191,9 +247,10 @@ fn shares(
     };
     let topology = Arc::new(Topology::new(own));
     let this = &bodies.bodies[body];
+    let pieces = this.pieces.rigid();
     let share = |dof: usize| {
         let velocity = |axis: usize, c: Coord| {
-            let Some(piece) = piece_of(owner.get(axis, c)).and_then(|p| this.pieces.get(p)) else {
+            let Some(piece) = piece_of(owner.get(axis, c)).and_then(|p| pieces.get(p)) else {
                 return 0.0;
             };
             let mut at = c.as_dvec3();

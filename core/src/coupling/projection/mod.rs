@@ -12,6 +12,8 @@ mod flux;
 mod gauge;
 mod lining;
 mod parting;
+mod skin_lining;
+mod skinned;
 
 use super::air::fit::fit;
 use super::air::gas;
@@ -107,6 +109,16 @@ pub enum Error {
         "pressure projection: the mass of body {0} is not symmetric and positive definite, or of another size than its velocity"
     )]
     Mass(usize),
+    /// The sparse mass of a body is not positive definite.
+    #[error(
+        "pressure projection: the mass of body {body} is not positive definite: see degree of freedom {row}"
+    )]
+    Indefinite {
+        /// Which body.
+        body: usize,
+        /// A degree of freedom that shows it.
+        row: usize,
+    },
     /// The solver refused the system, or was cancelled.
     #[error(transparent)]
     Solve(#[from] pressure::Error),
@@ -144,7 +156,7 @@ pub(crate) fn project(
     let regions = Regions::find(fields);
     let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
     let constrained = constrained(&regions);
-    let attached = Attached::find(fields, &regions, dt).map_err(Error::Mass)?;
+    let attached = Attached::find(fields, &regions, dt)?;
     // Air has a row where something that moves borders it: liquid, or a body.
     let reached = attached.reached(regions.air.len());
     let has_row = |(r, air): (usize, &Region)| constrained[r] && (air.liquid_faces > 0 || reached[r]);
@@ -168,7 +180,7 @@ pub(crate) fn project(
     let topology = assemble::liquid_leaves(&regions);
     let mut system = assemble::system(fields, &regions, &topology, &air, dt);
     let walls = Walls::new(fields, &regions);
-    system.attached = attached.masses(&system, &air).map_err(Error::Mass)?;
+    system.attached = attached.masses(&system, &air)?;
     for (spring, b) in springs.iter().zip(&air).filter_map(|(spring, b)| Some((spring.as_ref()?, (*b)?))) {
         system.super_cells[b as usize].compliance = spring.compliance;
     }

@@ -41,7 +41,7 @@ struct Tank {
 impl Tank {
     fn new(n: i32) -> Self {
         let h = 1.0 / f64::from(n);
-        let transform = Transform::uniform(h, DVec3::splat(0.5 * h));
+        let transform = Transform::uniform(h, DVec3::ZERO);
         let side = n / 8;
         let tile = |i: i32| IVec3::new(i / (side * side), i / side % side, i % side) * 8;
         let topology = Arc::new(Topology::new((0..side * side * side).map(tile).collect()));

@@ -23,11 +23,16 @@ fn sheet(axis: usize, side: usize, at: impl Fn(usize, usize) -> [f64; 2]) -> Ski
 
 /// One point in the middle of each face of the duct's cross section.
 fn on_faces(axis: usize) -> Skin {
-    sheet(axis, 4, |i, j| [i as f64, j as f64])
+    sheet(axis, 4, |i, j| [i as f64 + 0.5, j as f64 + 0.5])
 }
 
-/// The same body as a sheet, of a mass given as entries. It moves along the axis as the piston does.
+/// The same body as a sheet, of a mass given as entries. The faces of the duct's sides are not its own.
 fn as_sheet(mut duct: Duct, axis: usize, skin: Skin, mass: &[(u32, u32, f64)]) -> Duct {
+    let owned = duct.owner;
+    let inside = |c: Coord| (0..3).all(|a| a == axis || (0..4).contains(&c[a]));
+    duct.owner = FaceGrid::from_fn(owned.topology.clone(), 0, |a, c| {
+        if inside(c) && inside(c - IVec3::AXES[a]) { owned.get(a, c) } else { 0 }
+    });
     let k = 3 * skin.points.len();
     let along = |v: f64| (0..k).map(|dof| if dof % 3 == axis { v } else { 0.0 }).collect::<Vec<f64>>();
     duct.body = Body {
@@ -100,7 +105,7 @@ fn a_stiff_sheet_of_any_mesh_moves_as_the_piston_that_weighs_as_much() {
         let axis = n % 3;
         let at = |i: usize, j: usize| {
             let shift = |k: usize| 0.3 * noise((7 * n + 100 * k + 10 * i + j) as u64);
-            [0.8 * i as f64 - 0.5 + shift(0), 0.8 * j as f64 - 0.5 + shift(1)]
+            [0.8 * i as f64 + shift(0), 0.8 * j as f64 + shift(1)]
         };
         let skin = sheet(axis, side, at);
         let weights: Vec<f64> = (0..side * side).map(|p| 1.0 + 0.8 * noise(p as u64 + 3)).collect();
@@ -118,7 +123,7 @@ fn a_stiff_sheet_of_any_mesh_moves_as_the_piston_that_weighs_as_much() {
         }
         let piston = duct(axis, case).bubbles().2;
         let moved = as_sheet(duct(axis, case), axis, skin, &mass).bubbles().2;
-        let scale = piston.velocity[0].abs().max(1e-2 * GRAVITY * DT);
+        let scale = piston.velocity[0].abs().max(0.1 * GRAVITY * DT);
         for v in moved.velocity.iter().skip(axis).step_by(3) {
             assert!((v - piston.velocity[0]).abs() < 1e-5 * scale, "case {n}: {v} {}", piston.velocity[0]);
         }

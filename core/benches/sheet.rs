@@ -131,8 +131,7 @@ fn turn(tank: &Tank, bodies: &[Body], solver: &mut MultigridSolver) -> (Info, f6
     sides[3] = Side::Open;
     let domain = DomainLimits { min: DVec3::ZERO, max: DVec3::ONE, sides };
     let water = Density::Uniform(WATER);
-    let mut fields =
-        LiquidFields::new(tank.transform, domain, &tank.surface, &tank.open, &tank.walls, water);
+    let mut fields = LiquidFields::new(tank.transform, domain, &tank.surface, &tank.open, &tank.walls, water);
     (fields.drift, fields.kick) = (DT, DVec3::new(0.0, -9.81 * DT, 0.0));
     let of_owner = [Some((0, 0))];
     fields.bodies = (!bodies.is_empty()).then_some(Bodies {
@@ -187,7 +186,9 @@ fn main() {
     if sizes.is_empty() {
         sizes = vec![64];
     }
-    println!("| cells a side, sheet | iterations to 1e-8 | projection s | an iteration s | engine MB | peak MB |");
+    println!(
+        "| cells a side, sheet | iterations to 1e-8 | projection s | an iteration s | engine MB | peak MB |"
+    );
     println!("|---|---|---|---|---|---|");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     pool.install(|| {

@@ -12,9 +12,7 @@ fn chambers(stopper: Value, solver: &str, frames: u32) -> Shot {
         ["neg_x", "pos_x", "neg_y", "pos_y", "neg_z", "pos_z"].into_iter().map(closed).collect();
     sides.insert("limit_center".into(), json!([0, 0.2, 0]));
     sides.insert("limit_size".into(), json!([0.08, 0.4, 0.04]));
-    let water = |name: &str, height: f64, y: f64| {
-        json!({ "name": name, "type": "box", "params": { "size": [0.08, height, 0.04], "center": [0, y, 0] } })
-    };
+    let water = |name: &str, height: f64, y: f64| json!({ "name": name, "type": "box", "params": { "size": [0.08, height, 0.04], "center": [0, y, 0] } });
     let shot = Shot::new(&json!({
         "format": "meniscus.graph/1", "fps": 24, "frames": [1, frames],
         "substeps": { "min": 1, "max": 8, "cfl": 1.0 },
@@ -65,7 +63,10 @@ fn a_sheet_between_two_sealed_chambers_moves_as_the_piston_that_weighs_as_much()
             let points = places(sheet);
             assert!(!points.is_empty());
             for [height, speed] in points {
-                assert!((height - y).abs() < 1e-7 && (speed - v).abs() < 1e-3 * fastest, "{speed} m/s, not {v}");
+                assert!(
+                    (height - y).abs() < 1e-7 && (speed - v).abs() < 1e-3 * fastest,
+                    "{speed} m/s, not {v}"
+                );
             }
         }
         let pressures = |stats: &[Value]| -> Vec<f64> {

@@ -71,7 +71,11 @@ fn sparse_masses(
         entries[row / k].push(((row % k) as u32, (column % k) as u32, value));
     }
     let mass = |entries: &Vec<(u32, u32, f64)>| SparseMass::new(k, entries).map(Mass::Sparse);
-    entries.iter().map(mass).collect::<Result<_, _>>().map_err(|fault| format!("the sparse mass of `{name}`: {fault}"))
+    entries
+        .iter()
+        .map(mass)
+        .collect::<Result<_, _>>()
+        .map_err(|fault| format!("the sparse mass of `{name}`: {fault}"))
 }
 
 /// The triangles of a body that deforms; `None` where it has rigid pieces.
@@ -97,7 +101,10 @@ pub(super) fn skin(table: &TableView, name: &str, count: usize, k: usize) -> Res
         ));
     }
     if triangles.is_empty() || !odd.is_empty() {
-        return Err(format!("`triangles` of `{name}` has {} numbers, not three for each triangle", corners.len()));
+        return Err(format!(
+            "`triangles` of `{name}` has {} numbers, not three for each triangle",
+            corners.len()
+        ));
     }
     if !points.as_flattened().iter().all(|v| v.is_finite()) {
         return Err(format!("`{name}` lacks the finite array `points`"));

@@ -22,8 +22,9 @@ pub struct SparseFactor {
     pub inverse_pivot: Vec<f64>,
 }
 
-/// The entries on and below the diagonal, sorted, each place once; `Err`: the row of one whose two halves differ.
-fn lower_triangle(entries: &[(u32, u32, f64)]) -> Result<Vec<(u32, u32, f64)>, usize> {
+/// The entries on and below the diagonal of a symmetric matrix, sorted, each place once, from those that
+/// [`SparseFactor::new`] takes; `Err`: the row of one whose two halves differ.
+pub fn lower_triangle(entries: &[(u32, u32, f64)]) -> Result<Vec<(u32, u32, f64)>, usize> {
     // Place, and whether it was given from above the diagonal.
     let mut list: Vec<(u32, u32, bool, f64)> =
         entries.iter().map(|&(i, j, v)| (i.max(j), i.min(j), i < j, v)).collect();

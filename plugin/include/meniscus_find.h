@@ -60,6 +60,22 @@ static inline int mns_put_numbers(mns_context_t *ctx, uint32_t port, uint32_t it
     return 1;
 }
 
+/* The same with whole numbers, an array of int64_t. */
+static inline int mns_put_whole_numbers(mns_context_t *ctx, uint32_t port, uint32_t item, const char *name,
+                                        uint32_t components, uint64_t count, const int64_t *values) {
+    mns_array_t shape;
+    memset(&shape, 0, sizeof shape);
+    shape.size = sizeof shape;
+    shape.element = MNS_I64;
+    shape.name = name;
+    shape.components = components;
+    shape.count = count;
+    const mns_array_t *array = ctx->edit_array(ctx, port, item, &shape);
+    if (!array) return 0;
+    if (count > 0) memcpy(array->writable, values, (size_t)(count * components * sizeof(int64_t)));
+    return 1;
+}
+
 /* Makes the table at a port anew, empty. */
 static inline int mns_new_table(mns_context_t *ctx, uint32_t port, uint32_t item) {
     mns_table_t shape;

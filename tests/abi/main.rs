@@ -9,7 +9,7 @@ mod layout;
 mod symbols;
 
 /// Plugins in plain C: the example's and the tests'.
-const C_PLUGINS: [&str; 7] = [
+const C_PLUGINS: [&str; 8] = [
     "examples/c_plugin/drag.c",
     "examples/c_coupling/piston.c",
     "host/tests/c_plugins/shares.c",
@@ -17,4 +17,5 @@ const C_PLUGINS: [&str; 7] = [
     "tests/abi/c_descriptors.c",
     "tests/abi/c_faults.c",
     "tests/abi/c_tag.c",
+    "tests/abi/sheet.c",
 ];

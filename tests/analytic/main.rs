@@ -10,6 +10,7 @@ mod grid_scale;
 mod held;
 mod moving_solids;
 mod pistons;
+mod sheets;
 mod slabs;
 mod sources;
 mod tank_at_rest;

@@ -9,6 +9,7 @@
 //! Default: 64 and 128 cells. `write` puts the systems into a folder as Matrix Market files, for other solvers.
 //! `peers.sh` beside this file runs other solvers on the same scenes.
 
+mod clock;
 mod matrix_market;
 #[path = "../../tests/pressure/scene.rs"]
 mod scene;
@@ -16,6 +17,7 @@ mod scene;
 mod shoal;
 mod triad;
 
+use clock::own_seconds;
 use meniscus_core::grid::leaf;
 use meniscus_core::pressure::{Info, MultigridSolver, Params, PressureSolver, PressureSystem, Unknowns};
 use scene::Scene;
@@ -186,12 +188,6 @@ impl Random {
         x ^= x >> 31;
         2.0 * ((x >> 11) as f64 / (1u64 << 53) as f64) - 1.0
     }
-}
-
-/// Time this thread has run, s: what else the machine does is not counted.
-fn own_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).expect("nanoseconds") * 1e-9
 }
 
 /// Iterations, seconds before the first one ends, and seconds of each further one, by the thread's own time.

@@ -1,7 +1,9 @@
 //! Bodies that share a projection with a liquid: what they bring to it, and what they get back.
 
+use super::mass::Mass;
 use crate::grid::{Coord, FaceGrid, Grid};
 use glam::{DVec3, IVec3};
+use std::sync::Arc;
 
 /// A rigid velocity field: of a piece of a body, per unit of one degree of freedom.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,13 +21,71 @@ impl Twist {
     }
 }
 
-/// A solid of a body.
+/// A solid of a body that moves rigidly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Piece {
     /// The point that its twists speak of, world metres.
     pub pivot: DVec3,
     /// How it moves with each of the body's degrees of freedom.
     pub twists: Vec<Twist>,
+}
+
+/// The triangles of a solid that deforms. The velocities of their corners are its degrees of freedom: 3 i + a is that of point
+/// i along axis a. Every place of the solid moves as the nearest place of the triangles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skin {
+    /// World positions, m.
+    pub points: Vec<DVec3>,
+    /// Points of each triangle. They may enclose the solid, or lie in the middle of a thin one.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl Skin {
+    /// Whether it has `freedoms` degrees of freedom, and triangles whose corners are among its points.
+    pub fn is_of(&self, freedoms: usize) -> bool {
+        let points = self.points.len();
+        let inside = self.triangles.as_flattened().iter().all(|&p| (p as usize) < points);
+        3 * points == freedoms && !self.triangles.is_empty() && inside
+    }
+}
+
+/// The solids of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pieces {
+    /// Each moves rigidly with each degree of freedom.
+    Rigid(Vec<Piece>),
+    /// One, which deforms.
+    Skin(Arc<Skin>),
+}
+
+impl Pieces {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Rigid(pieces) => pieces.len(),
+            Self::Skin(_) => 1,
+        }
+    }
+
+    /// Those that move rigidly.
+    pub(crate) fn rigid(&self) -> &[Piece] {
+        match self {
+            Self::Rigid(pieces) => pieces,
+            Self::Skin(_) => &[],
+        }
+    }
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self::Rigid(Vec::new())
+    }
+}
+
+impl From<Vec<Piece>> for Pieces {
+    fn from(pieces: Vec<Piece>) -> Self {
+        Self::Rigid(pieces)
+    }
 }
 
 /// A body with k degrees of freedom. Its kinetic energy is ½ q̇ᵀ M q̇.
@@ -35,10 +95,10 @@ pub struct Body {
     pub velocity: Vec<f64>,
     /// q̇ as it was before forces acted in this kick; `None`: whoever moves the body does not say.
     pub before: Option<Vec<f64>>,
-    /// M, k × k, row-major, symmetric positive definite.
-    pub mass: Vec<f64>,
+    /// M, symmetric positive definite.
+    pub mass: Mass,
     /// The solids that move with it.
-    pub pieces: Vec<Piece>,
+    pub pieces: Pieces,
 }
 
 /// A joint or a contact: one row J of what bodies must keep. Its impulse λ changes their momenta by Jᵀ λ.

@@ -10,6 +10,7 @@ pub mod bodies;
 pub mod constraint_bubbles;
 mod fields;
 pub mod free_surface;
+pub mod mass;
 pub mod memory;
 mod projection;
 pub mod several;

@@ -44,17 +44,21 @@ const FEW: usize = 4;
 impl NearestTriangle {
     /// The triangles of a mesh whose coordinates are finite.
     pub fn new(mesh: &TriMesh) -> Self {
-        let mut all: Vec<(DVec3, usize)> = (0..mesh.triangles.len())
-            .map(|t| (mesh.corners(t).iter().map(|p| p.as_dvec3()).sum::<DVec3>() / 3.0, t))
-            .collect();
-        let corners_of = |t: usize| mesh.corners(t).map(|p| p.as_dvec3());
+        Self::of(&mesh.triangles, |p| mesh.points[p as usize].as_dvec3())
+    }
+
+    /// Triangles whose points lie at finite places, m.
+    pub fn of(triangles: &[[u32; 3]], place: impl Fn(u32) -> DVec3) -> Self {
+        let corners_of = |t: usize| triangles[t].map(&place);
+        let mut all: Vec<(DVec3, usize)> =
+            (0..triangles.len()).map(|t| (corners_of(t).iter().sum::<DVec3>() / 3.0, t)).collect();
         let mut nodes = Vec::with_capacity(all.len());
         if !all.is_empty() {
             split(&mut nodes, &mut all, 0, &corners_of);
         }
         Self {
             corners: all.iter().map(|&(_, t)| corners_of(t)).collect(),
-            points: all.iter().map(|&(_, t)| mesh.triangles[t]).collect(),
+            points: all.iter().map(|&(_, t)| triangles[t]).collect(),
             nodes,
         }
     }
@@ -79,8 +83,11 @@ impl NearestTriangle {
                 }
                 Content::Triangles(from, to) => {
                     for t in from..to {
-                        let (weights, _) = closest_point(p, self.corners[t]);
                         let [a, b, c] = self.corners[t];
+                        let (found, _) = closest_point(p, [a, b, c]);
+                        // A triangle without area may have no place for its weights.
+                        let sound = found.iter().all(|w| w.is_finite());
+                        let weights = if sound { found } else { nearest_corner(p, [a, b, c]) };
                         let place = weights[0] * a + weights[1] * b + weights[2] * c;
                         let distance_squared = place.distance_squared(p);
                         if best.is_none_or(|b| distance_squared < b.distance_squared) {
@@ -98,6 +105,14 @@ impl NearestTriangle {
         let Node { low, high, .. } = self.nodes[node];
         p.clamp(low, high).distance_squared(p)
     }
+}
+
+/// All of the weight on the corner nearest to a point.
+fn nearest_corner(p: DVec3, corners: [DVec3; 3]) -> [f64; 3] {
+    let far = corners.map(|c| c.distance_squared(p));
+    let nearest = if far[1] < far[0] { 1 } else { 0 };
+    let nearest = if far[2] < far[nearest] { 2 } else { nearest };
+    std::array::from_fn(|n| f64::from(u8::from(n == nearest)))
 }
 
 /// Appends the tree over `triangles` (centroid, number), whose first stands at `first` in the whole, halved at the
@@ -154,6 +169,21 @@ mod tests {
             let place: DVec3 =
                 (0..3).map(|n| found.weights[n] * mesh.points[found.points[n] as usize].as_dvec3()).sum();
             prop_assert!((place.distance_squared(p) - least).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn triangles_without_area_have_places_too() {
+        let points = [DVec3::ZERO, DVec3::ZERO, DVec3::X, 0.5 * DVec3::X];
+        for triangle in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 0], [0, 2, 3], [3, 0, 2]] {
+            let tree = NearestTriangle::of(&[triangle], |p| points[p as usize]);
+            for p in [DVec3::Y, DVec3::new(0.3, 0.1, 0.0), 2.0 * DVec3::X, 0.7 * DVec3::X] {
+                let found = tree.nearest(p).unwrap();
+                assert!(
+                    found.distance_squared.is_finite()
+                        && found.weights.iter().all(|w| (0.0..=1.0).contains(w))
+                );
+            }
         }
     }
 

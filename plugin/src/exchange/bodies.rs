@@ -1,13 +1,14 @@
 //! Bodies: their shares of a pressure solve, the faces that they own, and what they get back.
 
+use super::dynamics::{masses, rigid_pieces, skin};
 use super::{Exchange, Field, constraints};
-use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Sampling, port_places};
-use meniscus_core::coupling::bodies::{Body, Constraint, Moved, Piece, Twist};
+use meniscus_core::coupling::bodies::{Body, Constraint, Moved, Pieces};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::solid::SolidFields;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 port_places! {
     /// The ports of bodies that take part in a solve.
@@ -58,7 +59,7 @@ impl Shares {
     pub fn pieces(&self, owners: &[String]) -> Vec<Option<(usize, usize)>> {
         let mut of_object: BTreeMap<&str, VecDeque<(usize, usize)>> = BTreeMap::new();
         for (b, (name, body)) in self.names.iter().zip(&self.bodies).enumerate() {
-            let pieces = (0..body.pieces.len()).map(|piece| (b, piece));
+            let pieces = (0..body.pieces.count()).map(|piece| (b, piece));
             of_object.entry(name).or_default().extend(pieces);
         }
         owners.iter().map(|owner| of_object.get_mut(owner.as_str())?.pop_front()).collect()
@@ -101,8 +102,7 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
         let lacks = || Failure::input(port, format!("`{name}` lacks the finite array `{what}`"));
         values.map(|v| v.to_vec()).ok_or_else(lacks)
     };
-    let (velocity, mass, pivot, basis) =
-        (array("velocity")?, array("mass")?, array("pivot")?, array("basis")?);
+    let velocity = array("velocity")?;
     let before = table.array::<f64>("before").map(|_| array("before")).transpose()?;
     if let Some(before) = before.as_ref().filter(|before| before.len() != velocity.len()) {
         let sentence = format!(
@@ -119,31 +119,20 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
     if count == 0 {
         return Ok(Vec::new());
     }
-    let (k, pieces) = (velocity.len() / count, pivot.len() / 3 / count);
-    let wanted = [count * k, count * k * k, 3 * count * pieces, 6 * count * k * pieces];
-    if wanted != [velocity.len(), mass.len(), pivot.len(), basis.len()] {
-        let sentence = format!(
-            "each body of `{name}` has {k} degrees of freedom and {pieces} pieces, so that `mass` has {} numbers and `basis` {}, not {} and {}",
-            wanted[1],
-            wanted[3],
-            mass.len(),
-            basis.len()
-        );
-        return Err(Failure::input(port, sentence));
-    }
-    let vector = |v: &[f64]| DVec3::new(v[0], v[1], v[2]);
-    let twist = |t: &[f64]| Twist { linear: vector(&t[..3]), angular: vector(&t[3..]) };
-    let piece = |p: usize| Piece {
-        pivot: vector(&pivot[3 * p..]),
-        twists: basis[6 * k * p..6 * k * (p + 1)].chunks_exact(6).map(twist).collect(),
+    let k = velocity.len() / count;
+    let refused = |sentence| Failure::input(port, sentence);
+    let masses = masses(&table, name, count, velocity.len()).map_err(refused)?;
+    let pieces = match skin(&table, name, count, k).map_err(refused)? {
+        Some(skin) => vec![Pieces::Skin(Arc::new(skin))],
+        None => rigid_pieces(name, count, k, &array("pivot")?, &array("basis")?).map_err(refused)?,
     };
-    let body = |n: usize| Body {
+    let body = |(n, (mass, pieces))| Body {
         velocity: velocity[k * n..k * (n + 1)].to_vec(),
         before: before.as_ref().map(|before| before[k * n..k * (n + 1)].to_vec()),
-        mass: mass[k * k * n..k * k * (n + 1)].to_vec(),
-        pieces: (pieces * n..pieces * (n + 1)).map(piece).collect(),
+        mass,
+        pieces,
     };
-    Ok((0..count).map(body).collect())
+    Ok(masses.into_iter().zip(pieces).enumerate().map(body).collect())
 }
 
 /// The solids that own faces.

@@ -12,6 +12,7 @@ mod carried;
 pub mod constraints;
 pub mod contacts;
 mod domain;
+mod dynamics;
 mod finite;
 mod grids;
 pub mod joints;

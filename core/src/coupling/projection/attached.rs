@@ -6,8 +6,10 @@ use super::flux::{WallFlux, wall_flux_near};
 use super::gauge::Net;
 use super::held::{Held, Motion, Unit, Verdict};
 use super::lining::Lining;
+use super::skin_lining::{self, Fault};
+use super::skinned::Skinned;
 use crate::coupling::air::regions::Regions;
-use crate::coupling::bodies::{Bodies, Body, Moved};
+use crate::coupling::bodies::{Bodies, Body, Moved, Pieces};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::pressure::{AttachedMass, CELL, Column, PressureSystem, Unknowns};
@@ -18,15 +20,49 @@ use std::sync::Arc;
 /// prescribe to cells and air. They are computed by the flux itself, so C is adjoint to it.
 pub(crate) struct Attached<'a> {
     bodies: &'a [Body],
-    /// Per body and degree of freedom.
-    shares: Vec<Vec<Share>>,
-    /// dt M⁻¹ per body, row-major, of the mass with its lining.
-    inverse: Vec<Vec<f64>>,
+    /// Per body.
+    shares: Vec<Shares>,
     /// q̇ per body without the solve.
     velocity: Vec<Vec<f64>>,
     /// Which of them joints and contacts join.
     held: Held,
     dt: f64,
+}
+
+/// A body's columns of C, and dt M⁻¹ of its mass with its lining.
+enum Shares {
+    /// Per degree of freedom; row-major.
+    Rigid(Vec<Share>, Vec<f64>),
+    /// Without columns.
+    Skin(Box<Skinned>, AttachedMass),
+}
+
+impl Shares {
+    /// dt M⁻¹, row-major; empty where that is no dense matrix.
+    fn dense(&self) -> Vec<f64> {
+        match self {
+            Self::Rigid(_, inverse) => inverse.clone(),
+            Self::Skin(..) => Vec::new(),
+        }
+    }
+
+    /// The net outflow of each degree of freedom.
+    fn nets(&self) -> Vec<Net> {
+        match self {
+            Self::Rigid(shares, _) => shares.iter().map(Share::net).collect(),
+            Self::Skin(skinned, _) => skinned.nets().into_iter().collect(),
+        }
+    }
+
+    /// Whether any of them moves liquid.
+    fn are_wet(&self) -> bool {
+        match self {
+            Self::Rigid(shares, _) => shares.iter().any(Share::is_wet),
+            Self::Skin(skinned, _) => {
+                skinned.nets().into_iter().any(|net| net.liquid.iter().any(|(_, v)| *v != 0.0))
+            }
+        }
+    }
 }
 
 /// One degree of freedom.
@@ -57,20 +93,37 @@ impl Share {
 impl<'a> Attached<'a> {
     /// Finds the shares of all bodies.
     pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, Error> {
-        let (shares, inverse, velocity, held) = Default::default();
-        let mut found = Self { bodies: &[], shares, inverse, velocity, held, dt };
+        let (shares, velocity, held) = Default::default();
+        let mut found = Self { bodies: &[], shares, velocity, held, dt };
         let Some(bodies) = fields.bodies else { return Ok(found) };
         found.bodies = bodies.bodies;
         for (b, own) in leaves_of_bodies(&bodies).into_iter().enumerate() {
-            let near = near(&own);
-            let lining = Lining::find(fields, regions, &bodies, b, near.origins());
-            let (mut inverse, velocity) = lining.line(&bodies.bodies[b]).ok_or(Error::Mass(b))?;
-            inverse.iter_mut().for_each(|w| *w *= dt);
-            found.inverse.push(inverse);
+            let (body, near) = (&bodies.bodies[b], near(&own));
+            let (shares, velocity) = match &body.pieces {
+                Pieces::Rigid(_) => {
+                    let lining = Lining::find(fields, regions, &bodies, b, near.origins());
+                    let (mut inverse, velocity) = lining.line(body).ok_or(Error::Mass(b))?;
+                    inverse.iter_mut().for_each(|w| *w *= dt);
+                    (Shares::Rigid(shares_of(fields, regions, &bodies, b, own, &near), inverse), velocity)
+                }
+                Pieces::Skin(skin) => {
+                    if !skin.is_of(body.velocity.len()) {
+                        return Err(Error::Mass(b));
+                    }
+                    let skinned = Skinned::find(fields, regions, &bodies, b, skin, (own, near));
+                    let lined = skin_lining::line(fields, regions, &bodies, b, &skinned, dt);
+                    let lined = lined.map_err(|fault| match fault {
+                        Fault::Mass => Error::Mass(b),
+                        Fault::Indefinite(row) => Error::Indefinite { body: b, row },
+                    })?;
+                    (Shares::Skin(Box::new(skinned), lined.inverse), lined.velocity)
+                }
+            };
+            found.shares.push(shares);
             found.velocity.push(velocity);
-            found.shares.push(shares_of(fields, regions, &bodies, b, own, &near));
         }
-        let moving = (found.inverse.as_slice(), found.velocity.as_slice());
+        let inverse: Vec<Vec<f64>> = found.shares.iter().map(Shares::dense).collect();
+        let moving = (inverse.as_slice(), found.velocity.as_slice());
         found.held = Held::new(bodies.bodies, bodies.constraints, moving, dt).map_err(Error::Constraint)?;
         found.settle_dry();
         Ok(found)
@@ -78,7 +131,7 @@ impl<'a> Attached<'a> {
 
     /// Bodies that neither liquid nor air feels are solved for without them.
     fn settle_dry(&mut self) {
-        let is_dry = |b: usize| self.shares[b].iter().all(|share| share.net().all == 0.0);
+        let is_dry = |b: usize| self.shares[b].nets().iter().all(|net| net.all == 0.0);
         let dry: Vec<bool> = (0..self.bodies.len()).map(is_dry).collect();
         for unit in &mut self.held.units {
             if let Unit::Joined(group) = unit
@@ -93,8 +146,15 @@ impl<'a> Attached<'a> {
     /// The air regions that bodies reach.
     pub(crate) fn reached(&self, regions: usize) -> Vec<bool> {
         let mut reached = vec![false; regions];
-        let fluxes = self.shares.iter().flatten().flat_map(|share| &share.outflow);
-        fluxes.flat_map(|flux| &flux.air).filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
+        for shares in &self.shares {
+            match shares {
+                Shares::Rigid(shares, _) => {
+                    let air = shares.iter().flat_map(|share| &share.outflow).flat_map(|flux| &flux.air);
+                    air.filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
+                }
+                Shares::Skin(skinned, _) => skinned.air().for_each(|r| reached[r] = true),
+            }
+        }
         reached
     }
 
@@ -103,7 +163,11 @@ impl<'a> Attached<'a> {
         let operator = |unit: &Unit| match unit {
             Unit::Alone(b) => {
                 let columns = vec![Column::default(); self.velocity[*b].len()];
-                AttachedMass::dense(columns, self.inverse[*b].clone()).map_err(|_| Error::Mass(*b))
+                match &self.shares[*b] {
+                    Shares::Rigid(_, inverse) => AttachedMass::dense(columns, inverse.clone()),
+                    Shares::Skin(_, operator) => operator.with_columns(columns),
+                }
+                .map_err(|_| Error::Mass(*b))
             }
             Unit::Joined(group) => {
                 let columns = vec![Column::default(); group.size()];
@@ -113,14 +177,29 @@ impl<'a> Attached<'a> {
         self.held.units.iter().map(operator).collect()
     }
 
-    fn shares_of_unit<'s>(&'s self, unit: &Unit) -> Vec<&'s Share> {
-        unit.bodies().into_iter().flat_map(|(b, _)| &self.shares[b]).collect()
+    /// The shares of the rigid bodies that move as one.
+    fn shares_of_unit<'s>(&'s self, unit: &Unit) -> impl Iterator<Item = &'s Share> {
+        unit.bodies().into_iter().flat_map(|(b, _)| match &self.shares[b] {
+            Shares::Rigid(shares, _) => shares.as_slice(),
+            Shares::Skin(..) => &[],
+        })
+    }
+
+    /// The skin that moves by itself. No row speaks of one.
+    fn skin_of(&self, unit: &Unit) -> Option<&Skinned> {
+        match unit {
+            Unit::Alone(b) => match &self.shares[*b] {
+                Shares::Rigid(..) => None,
+                Shares::Skin(skinned, _) => Some(skinned),
+            },
+            Unit::Joined(_) => None,
+        }
     }
 
     /// The net outflow of each motion that bodies are free to make.
     pub(crate) fn nets(&self, operators: &[AttachedMass]) -> Vec<Net> {
         let of_unit = |(unit, operator): (&Unit, &AttachedMass)| -> Vec<Net> {
-            let nets: Vec<Net> = self.shares_of_unit(unit).into_iter().map(Share::net).collect();
+            let nets: Vec<Net> = unit.bodies().into_iter().flat_map(|(b, _)| self.shares[b].nets()).collect();
             match operator.motions() {
                 None => nets,
                 Some(motions) => motions.iter().map(|motion| Net::sum(&nets, motion)).collect(),
@@ -137,8 +216,10 @@ impl<'a> Attached<'a> {
         air: &AirUnknowns,
     ) -> Result<Vec<AttachedMass>, Error> {
         let mass = |(unit, operator): (&Unit, &AttachedMass)| {
-            let shares = self.shares_of_unit(unit).into_iter();
-            let columns = shares.map(|share| column(share, system, air)).collect();
+            let columns = match self.skin_of(unit) {
+                Some(skinned) => skinned.columns(system, air),
+                None => self.shares_of_unit(unit).map(|share| column(share, system, air)).collect(),
+            };
             operator.with_columns(columns).map_err(|_| Error::Mass(unit.bodies()[0].0))
         };
         self.held.units.iter().zip(operators).map(mass).collect()
@@ -149,10 +230,15 @@ impl<'a> Attached<'a> {
         let motion = |(unit, mass): (&Unit, &AttachedMass)| match unit {
             Unit::Joined(group) => group.moved(&pressed(mass, x, self.dt)),
             Unit::Alone(b) => {
-                let (force, inverse) = (pressed(mass, x, 1.0), &self.inverse[*b]);
+                let force = pressed(mass, x, 1.0);
                 let k = force.len();
-                let change = |i: usize| (0..k).map(|j| inverse[i * k + j] * force[j]).sum::<f64>();
-                let velocity = (0..k).map(|i| self.velocity[*b][i] + change(i)).collect();
+                let change: Vec<f64> = match &self.shares[*b] {
+                    Shares::Rigid(_, inverse) => {
+                        (0..k).map(|i| (0..k).map(|j| inverse[i * k + j] * force[j]).sum()).collect()
+                    }
+                    Shares::Skin(..) => mass.weigh(&force),
+                };
+                let velocity = self.velocity[*b].iter().zip(change).map(|(v, change)| v + change).collect();
                 Motion { velocity, impulses: Vec::new() }
             }
         };
@@ -193,10 +279,9 @@ impl<'a> Attached<'a> {
                 let velocity = motion.velocity[first..first + k].to_vec();
                 let gained: Vec<f64> =
                     velocity.iter().zip(&body.velocity).map(|(v, before)| v - before).collect();
-                let of_row = |row: &[f64]| row.iter().zip(&gained).map(|(m, v)| m * v).sum::<f64>();
-                let rows = body.mass.chunks_exact(k.max(1)).map(of_row);
-                let impulse = rows.zip(&held[first..]).map(|(gained, held)| gained - held).collect();
-                let touched = self.shares[b].iter().any(Share::is_wet);
+                let gained = body.mass.times(&gained);
+                let impulse = gained.iter().zip(&held[first..]).map(|(gained, held)| gained - held).collect();
+                let touched = self.shares[b].are_wet();
                 all[b] = Moved { velocity, impulse, touched };
             }
         }
@@ -237,6 +322,13 @@ impl<'a> Attached<'a> {
         let bodies = fields.bodies?;
         let mut walls = fields.vel_solid.clone();
         for (b, (shares, velocity)) in self.shares.iter().zip(velocities).enumerate() {
+            let shares = match shares {
+                Shares::Rigid(shares, _) => shares,
+                Shares::Skin(skinned, _) => {
+                    skinned.write(velocity, &mut walls);
+                    continue;
+                }
+            };
             let Some(first) = shares.first() else { continue };
             for (l, &origin) in first.basis.topology.origins().iter().enumerate() {
                 let Some(at) = walls.topology.leaf_of(origin) else { continue };
@@ -311,9 +403,10 @@ fn shares_of(
     };
     let topology = Arc::new(Topology::new(own));
     let this = &bodies.bodies[body];
+    let pieces = this.pieces.rigid();
     let share = |dof: usize| {
         let velocity = |axis: usize, c: Coord| {
-            let Some(piece) = piece_of(owner.get(axis, c)).and_then(|p| this.pieces.get(p)) else {
+            let Some(piece) = piece_of(owner.get(axis, c)).and_then(|p| pieces.get(p)) else {
                 return 0.0;
             };
             let mut at = c.as_dvec3();

@@ -137,6 +137,24 @@ pub(crate) fn wall_flux_near(fields: &LiquidFields, regions: &Regions, origins: 
     origins.par_iter().map(of_leaf).collect()
 }
 
+/// The outflow that `vel_solid` alone prescribes to each cell of liquid and of air, leaf by leaf.
+pub(crate) fn wall_flux_by_cell(
+    fields: &LiquidFields,
+    regions: &Regions,
+    origins: &[Coord],
+) -> Vec<Box<[f64; leaf::SIZE]>> {
+    let fields = &LiquidFields { source: None, swelling: None, ..*fields };
+    let still = FaceGrid::new(Arc::default(), 0.0);
+    let walls = Walls { moving: vec![true; fields.vel_solid.topology.len()], outflow: Vec::new() };
+    let of_leaf = |&origin: &Coord| {
+        let mut cells = Box::new([0.0; leaf::SIZE]);
+        leaf_flux(fields, regions, &walls, &still, origin, &mut cells[..]);
+        air_wall_flux(fields, regions, &walls, origin, |n, _, outflow| cells[n] = outflow);
+        cells
+    };
+    origins.par_iter().map(of_leaf).collect()
+}
+
 /// The fields around one leaf that its flux is made of.
 struct LeafFields<'a> {
     open: [Rows<'a, f32>; 3],
@@ -261,14 +279,26 @@ fn leaf_flux(
     [liquid, air]
 }
 
-/// s_b: outflow of a leaf's air cells through moving solids [Goldade and Batty 2017, Eq. 6].
+/// s_b: outflow of a leaf's air cells through moving solids, by region [Goldade and Batty 2017, Eq. 6].
 fn wall_flux(fields: &LiquidFields, regions: &Regions, walls: &Walls, origin: Coord) -> Tally {
     let mut air = Tally::default();
-    let Some(labels) = regions.of_leaf(origin) else { return air };
+    air_wall_flux(fields, regions, walls, origin, |_, region, outflow| air.add(region, outflow));
+    air
+}
+
+/// Calls `f(cell, region, outflow through moving solids)` for a leaf's air cells.
+fn air_wall_flux(
+    fields: &LiquidFields,
+    regions: &Regions,
+    walls: &Walls,
+    origin: Coord,
+    mut f: impl FnMut(usize, usize, f64),
+) {
+    let Some(labels) = regions.of_leaf(origin) else { return };
     if labels.iter().all(|&label| label < 0) {
-        return air;
+        return;
     }
-    let Some(around) = walls.around(fields, origin) else { return air };
+    let Some(around) = walls.around(fields, origin) else { return };
     let solid = block::faces(fields.vel_solid, &around);
     let h = fields.voxel_size();
     let open = block::faces(fields.open, &fields.open.topology.surroundings(origin));
@@ -279,7 +309,6 @@ fn wall_flux(fields: &LiquidFields, regions: &Regions, walls: &Walls, origin: Co
             |axis: usize, f: usize| (1.0 - f64::from(open[axis][f])) * h * h * f64::from(solid[axis][f]);
         let outflow: f64 = (0..3).map(|a| through(a, i + block::STRIDE[a]) - through(a, i)).sum();
         let swells = swelling.as_ref().map_or(0.0, |s| f64::from(s[i]) * h * h * h);
-        air.add(label as usize, outflow - swells);
+        f(n, label as usize, outflow - swells);
     }
-    air
 }

@@ -3,11 +3,13 @@
 use crate::coupling::air::regions::{LABEL_SOLID, Regions};
 use crate::coupling::bodies::{Bodies, Body};
 use crate::coupling::fields::LiquidFields;
+use crate::coupling::mass::Mass;
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, leaf};
 use crate::pressure::Density;
 use glam::IVec3;
 use nalgebra::{DMatrix, DVector};
+use std::borrow::Cow;
 
 /// The lining of a body with k degrees of freedom: liquid that moves with its walls.
 ///
@@ -43,56 +45,21 @@ impl Lining {
     ) -> Self {
         let k = bodies.bodies[body].velocity.len();
         let mut lining = Self { mass: vec![0.0; k * k], impulse: vec![0.0; k] };
-        for &origin in near {
-            let Some(labels) = regions.of_leaf(origin) else { continue };
-            let open = Rows::faces(fields.open, origin);
-            for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
-                let faces: [[f32; 2]; 3] =
-                    std::array::from_fn(|a| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)]);
-                if faces.as_flattened().iter().any(|&alpha| alpha < 1.0) {
-                    lining.add(fields, bodies, body, origin + IVec3::from_array(leaf::local(n)), faces);
-                }
+        let pieces = bodies.bodies[body].pieces.rigid();
+        for_layers(fields, regions, bodies, near, |layer| {
+            let Layer { mass, axis, cell, .. } = layer;
+            let Some((_, piece)) = bodies.of_face(axis, layer.face).filter(|(b, _)| *b == body) else {
+                return;
+            };
+            let Some(piece) = pieces.get(piece) else { return };
+            let arm = fields.transform.to_world(cell.as_dvec3()) - piece.pivot;
+            let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
+            for (i, row) in lining.mass.chunks_exact_mut(along.len()).enumerate() {
+                row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
+                lining.impulse[i] += mass * along[i] * fields.kick[axis];
             }
-        }
+        });
         lining
-    }
-
-    /// Adds what lies in a cell; `faces`: α of its lower and upper face across each axis.
-    fn add(
-        &mut self,
-        fields: &LiquidFields,
-        bodies: &Bodies,
-        body: usize,
-        cell: Coord,
-        faces: [[f32; 2]; 3],
-    ) {
-        let density = match fields.density {
-            Density::Uniform(density) => density,
-            Density::PerCell(density) => f64::from(density.get(cell)),
-        };
-        let whole = density * fields.voxel_size().powi(3);
-        let volume = f64::from(bodies.volume.get(cell));
-        for (axis, alpha) in faces.iter().enumerate() {
-            let closed = alpha.map(|alpha| 1.0 - f64::from(alpha));
-            let defect = volume - 1.0 + 0.5 * (closed[0] + closed[1]);
-            if closed[0] + closed[1] <= 0.0 || defect == 0.0 {
-                continue;
-            }
-            for (side, closed_here) in closed.into_iter().enumerate().filter(|(_, closed)| *closed > 0.0) {
-                let face = cell + side as i32 * IVec3::AXES[axis];
-                let Some((_, piece)) = bodies.of_face(axis, face).filter(|(b, _)| *b == body) else {
-                    continue;
-                };
-                let Some(piece) = bodies.bodies[body].pieces.get(piece) else { continue };
-                let arm = fields.transform.to_world(cell.as_dvec3()) - piece.pivot;
-                let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
-                let mass = whole * defect * closed_here / (closed[0] + closed[1]);
-                for (i, row) in self.mass.chunks_exact_mut(along.len()).enumerate() {
-                    row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
-                    self.impulse[i] += mass * along[i] * fields.kick[axis];
-                }
-            }
-        }
     }
 
     /// The body with its lining: the inverse of its mass, row-major, and its velocity without the solve. `None` unless M
@@ -102,10 +69,14 @@ impl Lining {
     /// least [`LEAST_MASS`] of it; the impulse counts whole.
     pub(super) fn line(&self, body: &Body) -> Option<(Vec<f64>, Vec<f64>)> {
         let k = body.velocity.len();
-        if body.mass.len() != k * k || body.pieces.iter().any(|p| p.twists.len() != k) {
+        let mass = match &body.mass {
+            Mass::Dense(mass) => Cow::Borrowed(mass),
+            Mass::Sparse(mass) => Cow::Owned(mass.dense()),
+        };
+        if mass.len() != k * k || body.pieces.rigid().iter().any(|p| p.twists.len() != k) {
             return None;
         }
-        let mass = DMatrix::from_row_slice(k, k, &body.mass);
+        let mass = DMatrix::from_row_slice(k, k, &mass);
         if (&mass - mass.transpose()).amax() > 1e-9 * mass.amax() {
             return None;
         }
@@ -134,5 +105,63 @@ impl Lining {
     }
 }
 
+/// The liquid of one cell between a wall and the plane of a face.
+pub(super) struct Layer {
+    /// ρ h³ δ, kg, of the share that the face has in it.
+    pub(super) mass: f64,
+    pub(super) axis: usize,
+    pub(super) cell: Coord,
+    /// The face, named by the cell above it.
+    pub(super) face: Coord,
+}
+
+/// Calls `f` for the layers in the cells of some leaves, those of all solids.
+pub(super) fn for_layers(
+    fields: &LiquidFields,
+    regions: &Regions,
+    bodies: &Bodies,
+    near: &[Coord],
+    mut f: impl FnMut(Layer),
+) {
+    for &origin in near {
+        let Some(labels) = regions.of_leaf(origin) else { continue };
+        let open = Rows::faces(fields.open, origin);
+        for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
+            let faces: [[f32; 2]; 3] =
+                std::array::from_fn(|a| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)]);
+            if faces.as_flattened().iter().any(|&alpha| alpha < 1.0) {
+                layers_of_cell(fields, bodies, origin + IVec3::from_array(leaf::local(n)), faces, &mut f);
+            }
+        }
+    }
+}
+
+/// The layers of a cell; `faces`: α of its lower and upper face across each axis.
+fn layers_of_cell(
+    fields: &LiquidFields,
+    bodies: &Bodies,
+    cell: Coord,
+    faces: [[f32; 2]; 3],
+    f: &mut impl FnMut(Layer),
+) {
+    let density = match fields.density {
+        Density::Uniform(density) => density,
+        Density::PerCell(density) => f64::from(density.get(cell)),
+    };
+    let whole = density * fields.voxel_size().powi(3);
+    let volume = f64::from(bodies.volume.get(cell));
+    for (axis, alpha) in faces.iter().enumerate() {
+        let closed = alpha.map(|alpha| 1.0 - f64::from(alpha));
+        let defect = volume - 1.0 + 0.5 * (closed[0] + closed[1]);
+        if closed[0] + closed[1] <= 0.0 || defect == 0.0 {
+            continue;
+        }
+        for (side, closed_here) in closed.into_iter().enumerate().filter(|(_, closed)| *closed > 0.0) {
+            let face = cell + side as i32 * IVec3::AXES[axis];
+            f(Layer { mass: whole * defect * closed_here / (closed[0] + closed[1]), axis, cell, face });
+        }
+    }
+}
+
 /// Least share of a body's mass that is left beside a lining that counts negative.
-const LEAST_MASS: f64 = 0.5;
+pub(super) const LEAST_MASS: f64 = 0.5;

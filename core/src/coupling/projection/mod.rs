@@ -14,6 +14,8 @@ mod held;
 mod lining;
 mod parting;
 mod passes;
+mod skin_lining;
+mod skinned;
 
 use super::air::fit::fit;
 use super::air::gas;
@@ -125,6 +127,16 @@ pub enum Error {
         "pressure projection: constraint {0} speaks of a degree of freedom that is not there, or has a number that is not finite"
     )]
     Constraint(usize),
+    /// The sparse mass of a body is not positive definite.
+    #[error(
+        "pressure projection: the mass of body {body} is not positive definite: see degree of freedom {row}"
+    )]
+    Indefinite {
+        /// Which body.
+        body: usize,
+        /// A degree of freedom that shows it.
+        row: usize,
+    },
     /// The solver refused the system, or was cancelled.
     #[error(transparent)]
     Solve(#[from] pressure::Error),

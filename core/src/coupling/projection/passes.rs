@@ -125,7 +125,7 @@ impl Known<'_> {
 
 /// Numbers the regions that have a row, except one per closed volume whose pressure has a free constant: the
 /// constraint of its largest region follows from the others. The pressure of that region is 0, which fixes the constant.
-fn air_unknowns<'c>(
+pub(super) fn air_unknowns<'c>(
     regions: &Regions,
     rowed: &[bool],
     gauged: impl Iterator<Item = &'c ClosedVolume>,

@@ -3,24 +3,24 @@
 use super::*;
 use crate::coupling::bodies::{Bodies, Body, Moved, Piece, Twist};
 
-const DT: f64 = 0.01;
-const H: f64 = 0.02;
+pub(super) const DT: f64 = 0.01;
+pub(super) const H: f64 = 0.02;
 const AREA: f64 = 16.0 * H * H;
 /// The piston's faces, cells.
-const ENDS: [f64; 2] = [14.3, 18.2];
+pub(super) const ENDS: [f64; 2] = [14.3, 18.2];
 
 /// A duct of 32 × 4 × 4 cells along an axis, a piston across it, liquid where φ (of the position along the duct, cells) says;
 /// gravity along the duct has acted for a substep.
-struct Duct {
-    scene: Scene,
-    owner: FaceGrid<u32>,
-    body: Body,
+pub(super) struct Duct {
+    pub(super) scene: Scene,
+    pub(super) owner: FaceGrid<u32>,
+    pub(super) body: Body,
     /// What gravity gave to the liquid, m/s.
-    kick: DVec3,
+    pub(super) kick: DVec3,
 }
 
 impl Duct {
-    fn new(
+    pub(super) fn new(
         axis: usize,
         walled: [bool; 2],
         mass: f64,
@@ -41,8 +41,12 @@ impl Duct {
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| u32::from(at(a, c)));
         let twist = Twist { linear: DVec3::AXES[axis], angular: DVec3::ZERO };
         let piece = Piece { pivot: DVec3::ZERO, twists: vec![twist] };
-        let body =
-            Body { velocity: vec![kick], before: Some(vec![0.0]), mass: vec![mass], pieces: vec![piece] };
+        let body = Body {
+            velocity: vec![kick],
+            before: Some(vec![0.0]),
+            mass: vec![mass].into(),
+            pieces: vec![piece].into(),
+        };
         Self { scene, owner, body, kick: kick * DVec3::AXES[axis] }
     }
 
@@ -56,7 +60,7 @@ impl Duct {
         }
     }
 
-    fn bubbles(&self) -> (FaceGrid<f32>, Projection, Moved) {
+    pub(super) fn bubbles(&self) -> (FaceGrid<f32>, Projection, Moved) {
         let bodies = [self.body.clone()];
         let mut fields = self.scene.fields();
         fields.bodies = Some(self.bodies_of(&bodies));

@@ -89,11 +89,11 @@ fn projected(
     let twists = (0..6).map(|n| Twist { linear: unit(n, 0), angular: unit(n, 1) }).collect();
     // The radius of gyration of a ball of three voxels.
     let of = |n: usize| if n < 3 { mass } else { 0.4 * mass * (3.0 * H).powi(2) };
-    let mass = (0..36).map(|n| if n / 6 == n % 6 { of(n / 6) } else { 0.0 }).collect();
+    let mass: Vec<f64> = (0..36).map(|n| if n / 6 == n % 6 { of(n / 6) } else { 0.0 }).collect();
     let mut velocity = vec![0.0; 6];
     velocity[axis] = kick;
     let pieces = vec![Piece { pivot: middle, twists }];
-    let bodies = [Body { velocity, before: Some(vec![0.0; 6]), mass, pieces }];
+    let bodies = [Body { velocity, before: Some(vec![0.0; 6]), mass: mass.into(), pieces: pieces.into() }];
     let mut fields = scene.fields();
     fields.kick[axis] = -GRAVITY * DT;
     fields.bodies = Some(Bodies {

@@ -13,6 +13,7 @@ mod invariance;
 mod parting;
 mod pistons;
 mod regions;
+mod sheets;
 mod viscous;
 
 use super::{Error, LiquidFields, Projection, constraint_bubbles, free_surface};

@@ -135,6 +135,12 @@ impl Solve {
                 );
                 return Err(Failure::new(Status::BAD_INPUT, sentence));
             }
+            Err(SplitError::Projection(Error::Indefinite { body, row })) => {
+                let name = shares.names.get(body).map_or("", String::as_str);
+                let sentence =
+                    format!("the mass of `{name}` is not positive definite: see degree of freedom {row}");
+                return Err(Failure::new(Status::BAD_INPUT, sentence));
+            }
             Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
         };
 

@@ -59,7 +59,9 @@ impl Held {
         (inverse, velocity): (&[Vec<f64>], &[Vec<f64>]),
         dt: f64,
     ) -> Result<Self, usize> {
-        if let Some(row) = constraints.iter().position(|row| !is_sound(row, bodies)) {
+        // Rows join bodies of dense masses.
+        let is_dense = |row: &Constraint| row.entries.iter().all(|e| !inverse[e.0].is_empty());
+        if let Some(row) = constraints.iter().position(|row| !is_sound(row, bodies) || !is_dense(row)) {
             return Err(row);
         }
         let mut root: Vec<usize> = (0..bodies.len()).collect();

@@ -1,6 +1,7 @@
 //! The law of joints and contacts, held against dense systems.
 
 use super::*;
+use crate::coupling::mass::Mass;
 use crate::coupling::tests::noise;
 use crate::pressure::Column;
 use nalgebra::{DMatrix, DVector};
@@ -16,8 +17,8 @@ fn bodies(count: usize, k: usize, seed: u64) -> Vec<Body> {
         Body {
             velocity: (0..k).map(|i| value(50 + i)).collect(),
             before: None,
-            mass: mass.as_slice().to_vec(),
-            pieces: Vec::new(),
+            mass: mass.as_slice().to_vec().into(),
+            pieces: Vec::new().into(),
         }
     };
     (0..count).map(body).collect()
@@ -41,12 +42,20 @@ fn held(bodies: &[Body], rows: &[Constraint]) -> Held {
         .iter()
         .map(|b| {
             let k = b.velocity.len();
-            let inverse = DMatrix::from_row_slice(k, k, &b.mass).try_inverse().unwrap();
+            let inverse = DMatrix::from_row_slice(k, k, values(b)).try_inverse().unwrap();
             (0.5 * (&inverse + inverse.transpose())).as_slice().to_vec()
         })
         .collect();
     let velocity: Vec<Vec<f64>> = bodies.iter().map(|b| b.velocity.clone()).collect();
     Held::new(bodies, rows, (&inverse, &velocity), 1.0).unwrap()
+}
+
+/// M of a body, row-major.
+fn values(body: &Body) -> &[f64] {
+    match &body.mass {
+        Mass::Dense(values) => values,
+        Mass::Sparse(_) => panic!("these bodies have dense masses"),
+    }
 }
 
 /// M, q̇* and J of bodies of one size.
@@ -55,7 +64,7 @@ fn dense(bodies: &[Body], rows: &[Constraint]) -> (DMatrix<f64>, DVector<f64>, D
     let n = k * bodies.len();
     let mut mass = DMatrix::zeros(n, n);
     for (b, body) in bodies.iter().enumerate() {
-        mass.view_mut((b * k, b * k), (k, k)).copy_from(&DMatrix::from_row_slice(k, k, &body.mass));
+        mass.view_mut((b * k, b * k), (k, k)).copy_from(&DMatrix::from_row_slice(k, k, values(body)));
     }
     let velocity = DVector::from_iterator(n, bodies.iter().flat_map(|b| b.velocity.iter().copied()));
     let mut jacobian = DMatrix::zeros(rows.len(), n);
@@ -204,7 +213,8 @@ fn corners_of_a_box_carry_it_wherever_its_weight_acts_and_let_go_beyond_its_edge
             Constraint { pressed: 1.0, ..up }
         })
         .collect();
-    let body = Body { velocity: vec![0.0; 6], before: None, mass: diagonal, pieces: Vec::new() };
+    let body =
+        Body { velocity: vec![0.0; 6], before: None, mass: diagonal.into(), pieces: Vec::new().into() };
     for n in 0..12 {
         let (sin, cos) = (f64::from(n) * PI / 6.0 + 0.1).sin_cos();
         let square = 1.0 / sin.abs().max(cos.abs());
@@ -224,7 +234,7 @@ fn corners_of_a_box_carry_it_wherever_its_weight_acts_and_let_go_beyond_its_edge
 
 #[test]
 fn a_motor_gives_no_more_than_it_can() {
-    let body = Body { velocity: vec![0.0], before: None, mass: vec![2.0], pieces: Vec::new() };
+    let body = Body { velocity: vec![0.0], before: None, mass: vec![2.0].into(), pieces: Vec::new().into() };
     let motor = |wanted: f64| row(vec![(0, 0, 1.0)], wanted, [-0.6, 0.6]);
     for (wanted, speed) in [(0.1, 0.1), (0.5, 0.3), (-0.2, -0.2), (-2.0, -0.3)] {
         let mut all = held(std::slice::from_ref(&body), &[motor(wanted)]);

@@ -40,7 +40,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 31] = [
+const ROOMS: [&str; 32] = [
     "tuned",
     "number",
     "interrupt",
@@ -53,6 +53,7 @@ const ROOMS: [&str; 31] = [
     "control",
     "viscosity",
     "coupling/memory",
+    "coupling/mass",
     "coupling/bodies",
     "coupling/fields",
     "coupling/air",

@@ -54,6 +54,7 @@ const ROOMS: [&str; 32] = [
     "control",
     "viscosity",
     "coupling/memory",
+    "coupling/mass",
     "coupling/bodies",
     "coupling/fields",
     "coupling/air",

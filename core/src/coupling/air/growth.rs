@@ -51,7 +51,8 @@ pub(crate) fn targets(
     targets
 }
 
-/// Outflow that constrained air regions should have, m³/s. Also adds this step's error to their books.
+/// Outflow that constrained air regions should have, m³/s. Also adds this step's error to their books. `with_bodies`:
+/// whether bodies take part.
 ///
 /// The projection keeps volumes only to first order in time [Goldade and Batty 2017, §5]. The error left over is
 /// removed by the divergence control of [Kim et al. 2007, Eq. 5], applied to air that is not simulated. With e = V₀ −
@@ -62,11 +63,12 @@ pub(crate) fn growth(
     identities: &mut Identities,
     constrained: &[bool],
     targets: &[f64],
+    with_bodies: bool,
     control: Control,
 ) -> Vec<f64> {
     let all = regions.air.iter().zip(&mut identities.regions).zip(constrained.iter().zip(targets));
     all.map(|((air, identity), (&constrained, &target))| match is_steered(air, constrained) {
-        true => control.outflow(air, &mut identity.book, target),
+        true => control.outflow(air, &mut identity.book, target, with_bodies),
         false => 0.0,
     })
     .collect()
@@ -75,19 +77,19 @@ pub(crate) fn growth(
 impl Control {
     /// Outflow of one region, m³/s.
     ///
-    /// A void, which no air has ever entered, closes at the rate k_p. Most voids are gaps between particles that the
-    /// next substep fills. To close them at once would suck at what is beside them: a body that a gap of half a voxel
-    /// opened behind lost three quarters of its lift for a substep. No surface moves by more than half a voxel in a step:
-    /// through the small opening of a cut cell, a faster flow would become a jet of liquid. Error beyond that bound is
-    /// not added to the integral y.
-    fn outflow(&self, air: &Region, book: &mut AirBook, rest: f64) -> f64 {
+    /// A void, which no air has ever entered, is closed within a few substeps whatever the gain; where bodies take part
+    /// it closes at the rate k_p. Most voids are gaps between particles that the next substep fills, and to close one at once sucks
+    /// at what is beside it: a body that a gap of half a voxel opened behind lost three quarters of its lift for a
+    /// substep. No surface moves by more than half a voxel in a step: through the small opening of a cut cell, a faster
+    /// flow would become a jet of liquid. Error beyond that bound is not added to the integral y.
+    fn outflow(&self, air: &Region, book: &mut AirBook, rest: f64, with_bodies: bool) -> f64 {
         if self.gain <= 0.0 {
             return 0.0;
         }
         let most = MOST.get() * air.volume.max(rest).min(air.liquid_area * self.h) / self.dt;
         let [k_p, k_i] = gains(self.gain, self.dt);
         if rest <= 0.0 {
-            return -(k_p * air.volume).min(most);
+            return if with_bodies { -(k_p * air.volume).min(most) } else { -most };
         }
         let error = rest - air.volume;
         let drift = (book.drift + error * self.dt).clamp(-most / k_i, most / k_i);

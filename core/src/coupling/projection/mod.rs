@@ -187,7 +187,7 @@ pub(crate) fn project(
     let gain = if fields.gas.is_some() { gas::SLOWER * fields.volume_gain } else { fields.volume_gain };
     let control = growth::Control { gain, dt: fields.drift, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
-    let grow = growth(&regions, &mut identities, &constrained, &there, control);
+    let grow = growth(&regions, &mut identities, &constrained, &there, fields.bodies.is_some(), control);
     let fitted = fit(fields, &regions, &room, &constrained);
     let surface = fitted.as_ref().map_or(fields.surface, |f| &f.surface);
     let fields = &LiquidFields { surface, ..*fields };

@@ -50,7 +50,7 @@ impl Shares {
     fn nets(&self) -> Vec<Net> {
         match self {
             Self::Rigid(shares, _) => shares.iter().map(Share::net).collect(),
-            Self::Skin(skinned, _) => skinned.nets().into_iter().collect(),
+            Self::Skin(skinned, _) => skinned.nets().collect(),
         }
     }
 

@@ -1,0 +1,93 @@
+//! What the rigid solver refuses: bodies that start where they cannot be, and motions that are no longer numbers.
+
+use super::{AT, COLLIDERS, DYNAMICS_OF_AFFECTORS, JOINTS, PARAMS, RigidSolver, names};
+use crate::exchange::{Exchange, joints, rigid};
+use crate::nodes::box_params::{self, BoxParams};
+use meniscus_abi::guest::{Call, Failure, Outcome};
+use meniscus_core::fluid::transport::travel::MOST_SPEED;
+use meniscus_core::number::roughly;
+use meniscus_core::solid::rigid::{Body, Velocity, overlap, overlap_with_solids};
+use meniscus_core::solid::{DomainLimits, Side};
+
+/// The fastest spin that is followed, rad/s.
+const MOST_SPIN: f64 = 1e7;
+
+impl RigidSolver {
+    /// Refuses bodies that start in each other, in solids or outside the box.
+    pub(super) fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        let bodies = rigid::read(call, AT, &mut self.shapes)?;
+        let domain = box_params::read(call, BoxParams::of(PARAMS))?;
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
+        let named = |body: &Body| {
+            let alone = bodies.iter().filter(|b| b.key[0] == body.key[0]).count() == 1;
+            let name = call.item_name(AT.rigid, body.key[0] as u32);
+            if alone { format!("`{name}`") } else { format!("body {} of `{name}`", body.key[1]) }
+        };
+        if let Some(body) = bodies.iter().find(|b| b.led.is_none() && !inside(&domain, b)) {
+            let sentence = format!(
+                "{} starts outside of the box of limit_center and limit_size, or across a closed side of it",
+                named(body)
+            );
+            return Err(Failure::input(AT.rigid, sentence));
+        }
+        let joints = joints::read(call, JOINTS, &names(call)?.objects, &bodies)?;
+        if let Some((a, b, depth)) = overlap(&bodies, &joints.all) {
+            let sentence = format!(
+                "{} and {} overlap by {} m at the start: move them apart",
+                named(&bodies[a]),
+                named(&bodies[b]),
+                roughly(depth)
+            );
+            return Err(Failure::input(AT.rigid, sentence));
+        }
+        if let Some((body, collider, depth)) = overlap_with_solids(&bodies, &colliders) {
+            let names = Exchange::collider_names(call, COLLIDERS)?;
+            let sentence = format!(
+                "{} starts {} m deep in `{}`: move it out",
+                named(&bodies[body]),
+                roughly(depth),
+                names.get(collider).map_or("", String::as_str)
+            );
+            return Err(Failure::input(AT.rigid, sentence));
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+pub(super) fn check_finite(call: &Call, bodies: &[Body]) -> Result<(), Failure> {
+    let is_lost = |b: &&Body| !(b.pose.position.is_finite() && b.momentum.is_finite());
+    if let Some(lost) = bodies.iter().find(is_lost) {
+        let name = call.item_name(AT.rigid, lost.key[0] as u32);
+        let sentence =
+            format!("the position of a body of `{name}` is no longer a finite number: use more substeps");
+        return Err(Failure::not_finite(AT.rigid, sentence));
+    }
+    let too_fast = |b: &&Body| {
+        let Velocity { linear, angular } = b.speed();
+        !(linear.length() <= MOST_SPEED && angular.length() <= MOST_SPIN)
+    };
+    let Some(fast) = bodies.iter().find(too_fast) else { return Ok(()) };
+    let Velocity { linear, angular } = fast.speed();
+    let sentence = format!(
+        "a body of `{}` moves at {} m/s and turns at {} rad/s, which is too fast: look at its mass and at its forces",
+        call.item_name(AT.rigid, fast.key[0] as u32),
+        roughly(linear.length()),
+        roughly(angular.length())
+    );
+    Err(Failure::not_finite(AT.rigid, sentence))
+}
+
+/// Whether a body's middle is in the box and the body does not reach through a closed side, its skin left out.
+fn inside(domain: &DomainLimits, body: &Body) -> bool {
+    let corners = || body.shape.hulls().iter().flatten().map(|c| body.pose.place(*c));
+    let slack = 0.01 * body.shape.radius();
+    let closed = (0..6).filter(|&s| domain.sides[s] == Side::Closed);
+    domain.contains(body.pose.position)
+        && closed.into_iter().all(|s| corners().all(|c| domain.side_distance(s, c) >= -slack))
+}
+
+/// Whether a body lies beyond a side that removes bodies, all of it.
+pub(super) fn gone(domain: &DomainLimits, body: &Body) -> bool {
+    let beyond = |s: usize| domain.side_distance(s, body.pose.position) < -body.shape.radius();
+    body.led.is_none() && (0..6).any(|s| domain.sides[s] == Side::Kill && beyond(s))
+}

@@ -135,6 +135,7 @@ fn turn(tank: &Tank, bodies: &[Body], solver: &mut MultigridSolver) -> (Info, f6
     (fields.drift, fields.kick) = (DT, DVec3::new(0.0, -9.81 * DT, 0.0));
     let of_owner = [Some((0, 0))];
     fields.bodies = (!bodies.is_empty()).then_some(Bodies {
+        constraints: &[],
         bodies,
         owner: &tank.owner,
         volume: &tank.volume,

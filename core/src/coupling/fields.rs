@@ -77,6 +77,9 @@ pub struct LiquidFields<'a> {
     /// σκ at the cells on either side of the liquid's surface, Pa: surface tension (N/m) times mean curvature, by which
     /// the pressure jumps there [Hong and Kim 2005].
     pub tension: Option<&'a Grid<f32>>,
+    /// By how much the pressure is higher above each face than below it, Pa, beside surface tension: what something thinner than a
+    /// voxel carries there, such as a membrane or a fan.
+    pub jump: Option<&'a FaceGrid<f32>>,
     /// Fraction of each cell that spray fills. Spray is liquid too fine for `surface`; it reduces the volume of the
     /// air.
     pub spray: Option<&'a Grid<f32>>,
@@ -124,6 +127,7 @@ impl<'a> LiquidFields<'a> {
             swelling: None,
             source: None,
             tension: None,
+            jump: None,
             spray: None,
             liquid_excess: 0.0,
             kick: DVec3::ZERO,

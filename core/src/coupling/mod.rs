@@ -14,10 +14,12 @@ pub mod mass;
 pub mod memory;
 mod projection;
 pub mod several;
+mod shut;
 pub mod viscous;
 
 pub use fields::{Gas, LiquidFields, Parting};
 pub use projection::{Bubble, Error, Held, Projection};
+pub use shut::shut;
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ pub type Project<'a> =
 
 /// Projects `vel`, lets viscosity act on it for `dt` seconds, and projects it again.
 ///
-/// `project` is the coupling's projection. Surface tension acts in the first one. The second one's report is the
+/// `project` is the coupling's projection. Surface tension and other jumps act in the first one. The second one's report is the
 /// substep's. The pressure is the sum of both. On an error nothing is changed.
 pub fn between_projections(
     fields: &LiquidFields,
@@ -93,7 +93,14 @@ pub fn between_projections(
     }
     let pressed: Vec<f64> = first.bubbles.iter().map(|b| b.pressure).collect();
     let kick = DVec3::ZERO;
-    let left = LiquidFields { tension: None, previous_pressure: None, pressed: &pressed, kick, ..*fields };
+    let left = LiquidFields {
+        tension: None,
+        jump: None,
+        previous_pressure: None,
+        pressed: &pressed,
+        kick,
+        ..*fields
+    };
     let second = project(&left, &mut u)?;
     *vel = u;
     Ok((sum(first, second), info))

@@ -23,7 +23,7 @@ pub(crate) fn update_velocity(
     h: f64,
     system: &PressureSystem,
     pressures: &[f64],
-    tension: Option<&[Vec<f64>; 3]>,
+    jumps: Option<&[Vec<f64>; 3]>,
     vel: &mut FaceGrid<f32>,
 ) {
     let topology = vel.topology.clone();
@@ -44,7 +44,7 @@ pub(crate) fn update_velocity(
                     let Some(c) = system.face[axis][first..].first_chunk::<{ leaf::DIM }>() else { return };
                     if c.iter().fold(false, |any, &c| any | (c > 0.0)) {
                         let jump =
-                            tension.and_then(|t| t[axis][first..].first_chunk()).unwrap_or(&[0.0; leaf::DIM]);
+                            jumps.and_then(|j| j[axis][first..].first_chunk()).unwrap_or(&[0.0; leaf::DIM]);
                         let (p, below) = (p.row(n), p.row_behind(n, 2 * axis));
                         let solved: Row<f32> = std::array::from_fn(|z| {
                             let flow = f64::from(c[z]) * (below[z] - p[z]) - jump[z];

@@ -213,22 +213,27 @@ pub(crate) fn right_side(
     rhs
 }
 
-/// Outflow c_f σκ across every face of a system, driven by the jump of pressure at the liquid's surface, m³/s,
-/// `[axis][leaf][512]`, positive towards the lower cell; `None` without surface tension [Hong and Kim 2005].
-pub(crate) fn tension_flux(
+/// Outflow c_f J across every face of a system, driven by what the pressure jumps by, m³/s, `[axis][leaf][512]`, positive towards
+/// the lower cell: σκ at the liquid's surface [Hong and Kim 2005], less what something in the face carries. `None` where nothing
+/// jumps.
+pub(crate) fn jump_flux(
     fields: &LiquidFields,
     regions: &Regions,
     system: &PressureSystem,
 ) -> Option<[Vec<f64>; 3]> {
-    fields.tension?;
+    if fields.tension.is_none() && fields.jump.is_none() {
+        return None;
+    }
     let axis_flux = |axis: usize| {
         let mut out = vec![0.0; system.face[axis].len()];
         let leaves = out.par_chunks_mut(leaf::SIZE).zip(system.face[axis].par_chunks(leaf::SIZE));
         leaves.zip(system.topology.origins()).for_each(|((out, face), &origin)| {
             let at = Faces::new(fields, regions, origin);
+            let carried = fields.jump.map(|jump| Rows::faces(jump, origin));
             for n in (0..leaf::SIZE).filter(|&n| face[n] > 0.0) {
                 let i = block::centre(n);
-                out[n] = f64::from(face[n]) * at.jump(i - block::STRIDE[axis], i);
+                let carried = carried.as_ref().map_or(0.0, |jump| f64::from(jump[axis].at(n)));
+                out[n] = f64::from(face[n]) * (at.jump(i - block::STRIDE[axis], i) - carried);
             }
         });
         out
@@ -236,15 +241,15 @@ pub(crate) fn tension_flux(
     Some([axis_flux(0), axis_flux(1), axis_flux(2)])
 }
 
-/// Moves the surface tension's flux to the right side of the cells and bubbles on both sides of each face.
-pub(crate) fn add_tension(system: &PressureSystem, tension: &[Vec<f64>; 3], rhs: &mut Unknowns) {
+/// Moves the flux of jumps to the right side of the cells and bubbles on both sides of each face.
+pub(crate) fn add_jumps(system: &PressureSystem, jumps: &[Vec<f64>; 3], rhs: &mut Unknowns) {
     let mut add = |slot: usize, outflow: f64| match system.label[slot] {
         CELL => rhs.cells[slot] += outflow,
         b if b >= 0 => rhs.supers[b as usize] += outflow,
         _ => {}
     };
-    for (axis, tension) in tension.iter().enumerate() {
-        for (slot, &q) in tension.iter().enumerate().filter(|(_, q)| **q != 0.0) {
+    for (axis, jumps) in jumps.iter().enumerate() {
+        for (slot, &q) in jumps.iter().enumerate().filter(|(_, q)| **q != 0.0) {
             let mut below = leaf::local(slot % leaf::SIZE);
             below[axis] -= 1;
             add(slot, -q);

@@ -196,7 +196,7 @@ pub(crate) fn project(
     let mut engine = engine;
     let (solved, held) = known.solve(&mut attached, vel, &mut engine)?;
     let Known { topology, rowed, springs, closed, grow, .. } = known;
-    let Solved { system, x, air, walls, parted, left, tension, info, motions } = solved;
+    let Solved { system, x, air, walls, parted, left, jumps, info, motions } = solved;
 
     let (moved, impulses) = attached.moved(&motions);
     let vel_solid = attached.end(fields, &moved);
@@ -204,7 +204,7 @@ pub(crate) fn project(
     let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
-    update_velocity(fields.open, fields.vel_solid, h, &system, &values, tension.as_ref(), vel);
+    update_velocity(fields.open, fields.vel_solid, h, &system, &values, jumps.as_ref(), vel);
     let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
     let opening = parted.opening(&air, Some(&x));
     parted.enter(&opening, &mut after);

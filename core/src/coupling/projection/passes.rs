@@ -43,7 +43,7 @@ pub(super) struct Solved {
     pub(super) walls: Walls,
     pub(super) parted: Parted,
     pub(super) left: Leftover,
-    pub(super) tension: Option<[Vec<f64>; 3]>,
+    pub(super) jumps: Option<[Vec<f64>; 3]>,
     pub(super) info: Info,
     pub(super) motions: Vec<Motion>,
 }
@@ -113,13 +113,13 @@ impl Known<'_> {
         {
             rhs.supers[b as usize] += spring.growth(0.0);
         }
-        let tension = assemble::tension_flux(fields, regions, &system);
-        if let Some(tension) = &tension {
-            assemble::add_tension(&system, tension, &mut rhs);
+        let jumps = assemble::jump_flux(fields, regions, &system);
+        if let Some(jumps) = &jumps {
+            assemble::add_jumps(&system, jumps, &mut rhs);
         }
         let info = engine.solver.solve(&system, &rhs, &mut x, engine.params, engine.progress)?;
         let motions = attached.motions(&system, &x);
-        Ok(Solved { system, x, air, walls, parted, left, tension, info, motions })
+        Ok(Solved { system, x, air, walls, parted, left, jumps, info, motions })
     }
 }
 

@@ -10,6 +10,7 @@ mod held;
 mod hydrostatics;
 mod identity;
 mod invariance;
+mod jumps;
 mod parting;
 mod pistons;
 mod regions;

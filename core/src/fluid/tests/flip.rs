@@ -105,6 +105,7 @@ impl Scene {
             face_density: None,
             source: Some(&self.liquid.divergence),
             tension: self.liquid.tension.as_ref(),
+            jump: None,
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
             drift: step.next,

@@ -1,0 +1,104 @@
+//! What lies in faces: jumps of pressure, and faces that somebody shuts.
+
+use super::*;
+use crate::coupling::shut;
+
+const DT: f64 = 0.01;
+const H: f64 = 0.02;
+const RISE: f64 = 730.0;
+
+/// A column of water in a shaft along an axis, open at both ends, between two places, cells.
+fn column(axis: usize, [low, high]: [f64; 2]) -> Scene {
+    let mut size = IVec3::splat(3);
+    size[axis] = 16;
+    let walled = std::array::from_fn(|side| side / 2 != axis);
+    let away = move |p: DVec3| (low - 0.5 - p[axis] / H).max(p[axis] / H + 0.5 - high) * H;
+    Scene::still(H, size, walled, away, empty)
+}
+
+/// A value on all faces of a layer across an axis.
+fn layer(scene: &Scene, axis: usize, at: i32, value: f32) -> FaceGrid<f32> {
+    let of = |a: usize, c: Coord| if a == axis && c[axis] == at { value } else { 0.0 };
+    FaceGrid::from_fn(scene.vel.topology.clone(), 0.0, of)
+}
+
+fn projected(scene: &Scene, jump: Option<&FaceGrid<f32>>) -> (FaceGrid<f32>, Projection) {
+    let mut vel = scene.vel.clone();
+    let fields = LiquidFields { jump, ..scene.fields() };
+    let solved = free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+    (vel, solved)
+}
+
+/// A fan in a column of length L that is free at both ends: u = dt R / (ρ L), wherever it stands and wherever the column ends.
+#[test]
+fn a_fan_drives_a_free_column_by_its_rise_over_its_mass() {
+    for axis in 0..3 {
+        for ends in [[3.0, 11.0], [2.3, 11.9], [3.71, 9.2]] {
+            for at in [4, 7, 9] {
+                let scene = column(axis, ends);
+                let (vel, _) = projected(&scene, Some(&layer(&scene, axis, at, RISE as f32)));
+                let expected = DT * RISE / (WATER * (ends[1] - ends[0]) * H);
+                for (_, c) in scene.liquid_faces().filter(|f| f.0 == axis) {
+                    let u = f64::from(vel.get(axis, c));
+                    assert!(
+                        (u - expected).abs() < 2e-3 * expected,
+                        "axis {axis}, {ends:?}, fan at {at}: {u} m/s at {c}, not {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// In a closed box, water stays still and the pressure is as much higher behind the layer.
+#[test]
+fn what_cannot_move_carries_the_rise_as_pressure() {
+    let scene = Scene::still(H, IVec3::new(5, 8, 4), [true; 6], |_| -H, empty).falling(DT);
+    let (vel, with) = projected(&scene, Some(&layer(&scene, 1, 4, RISE as f32)));
+    let (_, without) = projected(&scene, None);
+    assert!(scene.fastest(&vel) < 1e-6, "{} m/s", scene.fastest(&vel));
+    let across =
+        |p: &Projection| f64::from(p.pressure.get(IVec3::new(2, 6, 2)) - p.pressure.get(IVec3::new(2, 1, 2)));
+    let rise = across(&with) - across(&without);
+    assert!((rise - RISE).abs() < 1e-3 * RISE, "{rise} Pa");
+}
+
+/// A shut layer stops a column; one that is shut in part lets through what it lets in, faster.
+#[test]
+fn shut_faces_stop_and_narrow_a_column() {
+    for axis in 0..3 {
+        for share in [0.25, 0.5, 1.0f32] {
+            let mut scene = column(axis, [3.0, 11.0]).with_velocity(|a, _| if a == axis { 1.0 } else { 0.0 });
+            let shutter = layer(&scene, axis, 6, share);
+            shut(&mut scene.open, &mut scene.vel_solid, &shutter);
+            let (vel, _) = projected(&scene, None);
+            let mut c = IVec3::ONE;
+            c[axis] = 9;
+            let far = vel.get(axis, c);
+            c[axis] = 6;
+            let through = vel.get(axis, c);
+            if share < 1.0 {
+                assert!((through * (1.0 - share) - far).abs() < 1e-5 && far > 0.3, "{through}, {far} m/s");
+                assert!(far < 1.0, "{far} m/s");
+            } else {
+                assert!(scene.fastest(&vel) < 1e-6 && through == 0.0, "{} m/s", scene.fastest(&vel));
+            }
+        }
+    }
+}
+
+/// What is shut in part moves as the mean of a wall that moved there and what stands still: the flux of both stays.
+#[test]
+fn a_face_that_is_shut_keeps_the_flux_of_its_walls() {
+    let topology = leaves(IVec3::ZERO, IVec3::splat(8));
+    for (alpha, share, speed) in [(0.5, 0.5, 2.0f32), (1.0, 0.3, 2.0), (0.0, 0.7, -1.0), (0.25, 1.0, 3.0)] {
+        let mut open = FaceGrid::new(topology.clone(), alpha);
+        let mut solid = FaceGrid::new(topology.clone(), speed);
+        open.values.iter_mut().flatten().for_each(|a| *a = alpha);
+        solid.values.iter_mut().flatten().for_each(|v| *v = speed);
+        shut(&mut open, &mut solid, &FaceGrid::from_fn(topology.clone(), 0.0, |_, _| share));
+        let (left, moves) = (open.get(1, IVec3::ONE), solid.get(1, IVec3::ONE));
+        assert!((left - alpha * (1.0 - share)).abs() < 1e-6);
+        assert!(((1.0 - left) * moves - (1.0 - alpha) * speed).abs() < 1e-6, "{moves} m/s");
+    }
+}

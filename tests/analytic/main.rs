@@ -3,6 +3,7 @@
 mod conservation;
 mod contacts;
 mod dam_break;
+mod doors;
 mod energy;
 mod floating;
 mod forces;

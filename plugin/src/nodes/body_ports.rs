@@ -1,6 +1,6 @@
 //! The ports by which bodies take part in a pressure solve. Any plugin's object that has them is a body.
 
-use meniscus_abi::{Owner, Port};
+use meniscus_abi::{Element, Owner, Port, Sampling};
 
 /// A body's share of the system.
 pub const fn dynamics(owner: Owner) -> Port {
@@ -13,6 +13,21 @@ pub const fn constraints(owner: Owner) -> Port {
     Port::table(owner, c"constraints")
         .substep()
         .help(c"Joints and contacts that couplings keep in their solve: rows J over the degrees of freedom of bodies, of one object or of several; f64 unless said otherwise. objects (u8): names of these objects, each ends with 0. start [rows+1] (i64): where the entries of each row begin. object, freedom [entries] (i64): of `objects`, and of its `dynamics`' `velocity`; value [entries]: of J. wanted [rows]: the speed J * velocity (m/s, rad/s), as a contact's -gap/dt. kind [rows] (i32): 0 a joint: the speed is as wanted; 1 a contact: it is at least that, and the row only pushes; 2 a motor: a joint that gives at most `most` [rows] (N s, N m s). soft [rows]: speed by impulse with which a row gives way; pressed [rows]: an impulse to start from (contacts that have one are taken to press); all 0 if absent. Rows may depend on each other. Friction is no part of them. Bodies without a row stay cheap: rows make one dense matrix of the bodies that they join. Written when bodies contribute; gone with the substep.")
+}
+
+/// A jump of pressure.
+pub const fn jump(owner: Owner) -> Port {
+    Port::grid(owner, c"jump", Sampling::FACE, Element::F32)
+        .substep()
+        .unit(c"Pa")
+        .help(c"For couplings: by how much the pressure is higher above each face than below it, beside surface tension, as something thinner than a voxel in the face carries it: a membrane, a fan, a filter. On the lattice of the liquids; jumps of several objects are summed. Written when they contribute; gone with the substep.")
+}
+
+/// Faces that are shut.
+pub const fn shut(owner: Owner) -> Port {
+    Port::grid(owner, c"shut", Sampling::FACE, Element::F32)
+        .substep()
+        .help(c"For couplings: share of each face, from 0 to 1, that something without thickness shuts, standing still: a lid, a valve, a door. Shut faces part liquid from liquid and air from air. On the lattice of the liquids; where several objects shut a face, what they leave open is multiplied. Written when they contribute; gone with the substep.")
 }
 
 /// What a body gets back.

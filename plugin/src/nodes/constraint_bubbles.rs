@@ -1,7 +1,9 @@
 //! Constraint bubbles: trapped air keeps its volume [Goldade and Batty 2017].
 
 use super::coupled_ports::{BODY, LIQUID, PORTS};
-use super::projection::{self, Air, Caches, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE};
+use super::projection::{
+    self, Air, Caches, FacePorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
+};
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Node, NodeKind, Param, Role, Stage, param};
@@ -38,6 +40,7 @@ const SOLVE: Solve = Solve {
     ports: SolvePorts::of_role(PORTS, LIQUID),
     params: SolveParams::of(PARAMS),
     bodies: Some(BodyPorts::of_role(PORTS, BODY)),
+    faces: Some(FacePorts::of_role(PORTS, BODY)),
     name: "constraint_bubbles",
     project: constraint_bubbles::project,
 };

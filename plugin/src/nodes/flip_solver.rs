@@ -40,6 +40,7 @@ const SOLVE: Solve = Solve {
     ports: SolvePorts::of(PORTS),
     params: SolveParams::of(PARAMS),
     bodies: None,
+    faces: None,
     name: "free_surface",
     project: free_surface::project,
 };

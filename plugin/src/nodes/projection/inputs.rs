@@ -8,7 +8,7 @@ use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{LiquidFields, Parting, Projection};
+use meniscus_core::coupling::{LiquidFields, Parting, Projection, shut};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::pressure::Density;
 use meniscus_core::solid::DomainLimits;
@@ -46,6 +46,8 @@ pub(super) struct Inputs {
     owners: Option<Owners>,
     /// What forces added to its velocity in this kick, m/s.
     kick: DVec3,
+    /// Whether others shut faces that its ports call open.
+    is_shut: bool,
 }
 
 impl Inputs {
@@ -100,6 +102,7 @@ impl Inputs {
             uniform_density: if density.is_some() { 0.0 } else { uniform_density(call, at, item)? },
             excess: liquid_excess(call, at, item),
             drift: call.dt_next(),
+            is_shut: false,
             item,
             transform,
             surface,
@@ -120,12 +123,21 @@ impl Inputs {
         self.owners.as_ref().map_or_else(Vec::new, |owners| shares.pieces(&owners.names))
     }
 
+    /// Lets what others shut be shut.
+    pub(super) fn shut(&mut self, faces: Option<&FaceGrid<f32>>) {
+        if let Some(faces) = faces {
+            shut(&mut self.open, &mut self.vel_solid, faces);
+            self.is_shut = true;
+        }
+    }
+
     /// As the core reads them; `volume_gain`: 1/s.
     pub(super) fn fields<'a>(
         &'a self,
         air: Air,
         shares: &'a BodyShares,
         pieces: &'a [Option<(usize, usize)>],
+        jump: Option<&'a FaceGrid<f32>>,
     ) -> LiquidFields<'a> {
         LiquidFields {
             transform: self.transform,
@@ -141,6 +153,7 @@ impl Inputs {
             face_density: None,
             source: self.divergence.as_ref(),
             tension: self.tension.as_ref(),
+            jump,
             spray: self.spray.as_ref(),
             liquid_excess: self.excess,
             kick: self.kick,
@@ -180,6 +193,9 @@ impl Inputs {
         let kept = exchange.kept();
         if projected.surface.is_none() {
             kept.give_back(at.surface, [self.surface.values]);
+        }
+        if self.is_shut {
+            return;
         }
         kept.give_back(at.open, self.open.values);
         if projected.vel_solid.is_none() {

@@ -1,11 +1,14 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
 pub mod alike;
+mod in_faces;
 mod inputs;
 mod report;
 mod together;
 
 use crate::exchange::{BodyPorts, BodyShares, Exchange, Field, write_bubble_memory, write_bubbles};
+pub use in_faces::FacePorts;
+use in_faces::InFaces;
 use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
@@ -66,6 +69,8 @@ pub struct Solve {
     pub params: SolveParams,
     /// Where bodies take part.
     pub bodies: Option<BodyPorts>,
+    /// Where something thinner than a voxel takes part.
+    pub faces: Option<FacePorts>,
     /// For stats.jsonl.
     pub name: &'static str,
     /// What it runs.
@@ -100,12 +105,22 @@ impl Solve {
     ) -> Result<Outcome, Failure> {
         let at = self.ports;
         alike::check(call, at)?;
-        let (liquids, mut vel) = Inputs::read_all(exchange, call, at)?;
+        let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at)?;
+        let lattice = liquids.first().map(|liquid| liquid.transform);
+        let in_faces = self
+            .faces
+            .map(|ports| InFaces::read(exchange, call, ports, lattice))
+            .transpose()?
+            .unwrap_or_default();
+        liquids.iter_mut().for_each(|liquid| liquid.shut(in_faces.shut.as_ref()));
         let shares = self.bodies.map(|ports| BodyShares::read(call, ports)).transpose()?.unwrap_or_default();
         alike::check_bodies(call, at, &liquids, &shares)?;
         let pieces: Vec<_> = liquids.iter().map(|liquid| liquid.pieces(&shares)).collect();
-        let each: Vec<_> =
-            liquids.iter().zip(&pieces).map(|(l, pieces)| l.fields(air, &shares, pieces)).collect();
+        let each: Vec<_> = liquids
+            .iter()
+            .zip(&pieces)
+            .map(|(l, pieces)| l.fields(air, &shares, pieces, in_faces.jump.as_ref()))
+            .collect();
         let params = Params {
             tolerance: call.number(self.params.tolerance),
             max_iterations: call.int(self.params.max_iterations).max(1) as usize,

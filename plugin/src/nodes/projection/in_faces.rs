@@ -1,0 +1,95 @@
+//! What takes part in a projection without filling cells: jumps of pressure, and faces that somebody shuts.
+
+use crate::exchange::Exchange;
+use meniscus_abi::guest::{Call, Failure};
+use meniscus_abi::port_places;
+use meniscus_core::grid::{FaceGrid, Transform};
+use meniscus_core::number::written;
+use std::sync::Arc;
+
+port_places! {
+    /// Where they stand.
+    pub struct FacePorts { jump, shut }
+}
+
+/// The shares of all objects, as one.
+#[derive(Default)]
+pub(super) struct InFaces {
+    /// By how much the pressure is higher above each face, Pa.
+    pub(super) jump: Option<FaceGrid<f32>>,
+    /// Share of each face that is shut.
+    pub(super) shut: Option<FaceGrid<f32>>,
+}
+
+impl InFaces {
+    /// Reads them; `lattice`: of the liquids.
+    pub(super) fn read(
+        exchange: &mut Exchange,
+        call: &Call,
+        ports: FacePorts,
+        lattice: Option<Transform>,
+    ) -> Result<Self, Failure> {
+        let Some(lattice) = lattice else { return Ok(Self::default()) };
+        Ok(Self {
+            jump: joined(exchange, call, ports.jump, lattice, |_| true, |a, b| a + b)?,
+            shut: joined(
+                exchange,
+                call,
+                ports.shut,
+                lattice,
+                |s| (0.0..=1.0).contains(&s),
+                |a, b| 1.0 - (1.0 - a) * (1.0 - b),
+            )?,
+        })
+    }
+}
+
+/// The values of all items of a port, in the order of their names; none where no item has any.
+fn joined(
+    exchange: &mut Exchange,
+    call: &Call,
+    port: u32,
+    lattice: Transform,
+    is_sound: fn(f32) -> bool,
+    join: fn(f32, f32) -> f32,
+) -> Result<Option<FaceGrid<f32>>, Failure> {
+    let mut all: Option<FaceGrid<f32>> = None;
+    for item in 0..call.items(port) {
+        let Some((own, transform)) = exchange.faces(call, port, item)? else { continue };
+        let refuse = |what: String| {
+            let (grid, name) = (call.port_name(port), call.item_name(port, item));
+            Err(Failure::input(port, format!("`{grid}` of `{name}` {what}")))
+        };
+        if !is_same(&transform, &lattice) {
+            let [x, y, z] = lattice.translation.to_array().map(written);
+            return refuse(format!(
+                "does not lie on the lattice of the liquid: voxels of {} m, the middle of voxel 0 at ({x}, {y}, {z}) m",
+                written(lattice.voxel_size())
+            ));
+        }
+        if !own.values.iter().flatten().all(|&value| is_sound(value)) {
+            return refuse("holds a value that is no share from 0 to 1".into());
+        }
+        all = Some(match all {
+            None => own,
+            Some(known) => {
+                let topology = Arc::new(known.topology.union(&own.topology));
+                let (mut known, own) = (known.on(&topology), own.on(&topology));
+                for (known, own) in known.values.iter_mut().zip(&own.values) {
+                    known.iter_mut().zip(own).for_each(|(k, o)| *k = join(*k, *o));
+                }
+                known
+            }
+        });
+    }
+    Ok(all)
+}
+
+/// Whether two grids have their voxels in the same places.
+fn is_same(a: &Transform, b: &Transform) -> bool {
+    let h = b.voxel_size();
+    let shift = (a.translation - b.translation) / h;
+    let columns = |t: &Transform| t.linear.to_cols_array();
+    columns(a).iter().zip(columns(b)).all(|(a, b)| (a - b).abs() <= 1e-9 * h)
+        && shift.abs().max_element() <= 1e-6
+}

@@ -1,0 +1,104 @@
+//! A plugin in plain C takes part in a solve by faces alone: a wall without thickness, and a fan in it, by which the pressure
+//! jumps.
+
+use crate::GRAVITY;
+use meniscus_tests::points::{positions, vectors};
+use meniscus_tests::{assert_same_files, c, shot::Shot};
+use serde_json::{Value, json};
+
+/// A tank of water with a door in its middle, at x = 0; levels left and right of it.
+fn tank([left, right]: [f64; 2], door: Value, coupling: &str, frames: u32) -> Shot {
+    let closed = |side: &str| (format!("side_{side}"), json!("closed"));
+    let mut sides: serde_json::Map<String, Value> =
+        ["neg_x", "pos_x", "neg_y", "pos_y", "neg_z", "pos_z"].into_iter().map(closed).collect();
+    sides.insert("limit_center".into(), json!([0, 0.16, 0]));
+    sides.insert("limit_size".into(), json!([0.32, 0.32, 0.08]));
+    // The two do not share an edge.
+    let part = |name: &str, x: f64, level: f64| {
+        json!({ "name": name, "type": "box",
+                "params": { "size": [0.1598, level, 0.08], "center": [x, 0.5 * level, 0] } })
+    };
+    let shot = Shot::new(&json!({
+        "format": "meniscus.graph/1", "fps": 24, "frames": [1, frames],
+        "substeps": { "min": 2, "max": 8, "cfl": 1.0 },
+        "nodes": [
+            part("left", -0.08, left), part("right", 0.08, right),
+            { "name": "fill", "type": "merge", "inputs": ["left", "right"] },
+            { "name": "water", "type": "liquid_object", "inputs": ["fill"], "params": { "particle_separation": 0.01 } },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "door", "type": "test.door", "params": door },
+            { "name": "hinge", "type": "test.door_solver", "inputs": ["door"] },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "gravity"], "params": sides },
+            { "name": "both", "type": coupling, "inputs": ["hinge", "flip"] },
+            { "name": "points", "type": "geometry_cache", "inputs": ["both"] }
+        ]
+    }));
+    c::plugin("tests/abi/door.c", &[], &shot.plugins());
+    shot
+}
+
+/// Shares of the water beyond the door, and the fastest particle, m/s, in a frame.
+fn beyond(shot: &Shot, frame: u32) -> (f64, f64) {
+    let file = shot.path(&format!("out/points/points.{frame:04}.geo"));
+    let places = positions(&file);
+    let there = places.iter().filter(|p| p[0] > 0.0).count() as f64 / places.len() as f64;
+    let speed = |v: &[f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+    (there, vectors(&file, "v").iter().map(speed).fold(0.0, f64::max))
+}
+
+/// A shut door holds a dam; without it the dam breaks. Under bubbles, too, whose air it parts.
+#[test]
+fn a_shut_door_holds_a_dam() {
+    for coupling in ["floating_bodies", "constraint_bubbles"] {
+        let held = tank([0.16, 0.04], json!({ "sill": -1.0 }), coupling, 7);
+        held.cook(&[]);
+        let (first, _) = beyond(&held, 1);
+        let (last, speed) = beyond(&held, 7);
+        assert!((last - first).abs() < 1e-9, "{first} of the water was beyond, {last} is");
+        // Its edge is no wall to particles: those beside it jostle, and none passes.
+        assert!(speed < 0.1, "{coupling}: it moves at {speed} m/s");
+        let ajar = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": 0.0 }), coupling, 7);
+        ajar.cook(&[]);
+        let (flown, speed) = beyond(&ajar, 7);
+        assert!(flown > first + 0.1 && speed > 0.3, "{coupling}: {flown} flowed at {speed} m/s");
+    }
+}
+
+/// A fan below a shut wall holds levels apart by rise / (ρ g); one that is too strong drives the water over to its side.
+#[test]
+fn a_fan_holds_levels_apart_by_its_rise() {
+    let rise = 1000.0 * GRAVITY * 0.06;
+    for side in [1.0, -1.0] {
+        let levels = if side > 0.0 { [0.1, 0.16] } else { [0.16, 0.1] };
+        let door = |rise: f64| json!({ "sill": 0.06, "rise": side * rise });
+        let held = tank(levels, door(rise), "constraint_bubbles", 7);
+        held.cook(&["--threads", "1"]);
+        let [(first, _), (last, speed)] = [beyond(&held, 1), beyond(&held, 7)];
+        assert!((last - first).abs() < 0.01 && speed < 0.05, "{first} to {last}, {speed} m/s");
+        for (rise, way) in [(1.5 * rise, side), (0.5 * rise, -side)] {
+            let moved = tank(levels, door(rise), "floating_bodies", 4);
+            moved.cook(&[]);
+            let [(first, _), (last, _)] = [beyond(&moved, 1), beyond(&moved, 4)];
+            assert!(way * (last - first) > 0.005, "{rise} Pa: {first} to {last}");
+        }
+        let again = tank(levels, door(rise), "constraint_bubbles", 7);
+        again.cook(&["--threads", "2", "--drop-caches"]);
+        assert_same_files(&held.path("out/points"), &again.path("out/points"), &[]);
+    }
+}
+
+#[test]
+fn faces_that_fit_no_liquid_are_refused_by_one_sentence() {
+    let wrong = [
+        (json!({ "fault": 1 }), "jump"),
+        (json!({ "sill": -1.0, "fault": 2 }), "`shut` of `door` holds a value that is no share from 0 to 1"),
+        (
+            json!({ "voxel": 0.015 }),
+            "`jump` of `door` does not lie on the lattice of the liquid: voxels of 0.02 m",
+        ),
+    ];
+    for (door, sentence) in wrong {
+        let told = tank([0.1, 0.1], door, "floating_bodies", 2).refused_midway();
+        assert!(told.contains(sentence), "{told}");
+    }
+}

@@ -1,6 +1,6 @@
 /* A wall without thickness across a tank, at x = 0, in plain C: below `sill` it is a fan, by which the pressure is `rise` higher
  * beyond it; above, it is shut by the share `shut`. It has no degrees of freedom: it takes part in a pressure solve by its
- * faces alone. `fault` makes it write grids that a coupling must refuse.
+ * faces alone. With `keep` it also keeps the air before it, and blows `inflow` into it. `fault` makes it write grids that a coupling must refuse.
  */
 #include "meniscus.h"
 #include "meniscus_find.h"
@@ -12,7 +12,7 @@
 #define NUMBER(name_, label_, help_, ...) \
     {.size = sizeof(mns_param_t), .name = name_, .label = label_, .help = help_, .type = MNS_FLOAT, __VA_ARGS__}
 
-enum { SILL, RISE, SHUT_BY, VOXEL, FAULT, SETTINGS };
+enum { SILL, RISE, SHUT_BY, VOXEL, FAULT, KEEP, INFLOW, SETTINGS };
 static const mns_param_t door_params[] = {
     NUMBER("sill", "Sill", "Height up to which it is a fan.", .unit = "m", .range = {-1.0, 1.0}),
     NUMBER("rise", "Rise", "By how much it raises the pressure.", .unit = "Pa", .range = {-1e6, 1e6}),
@@ -20,9 +20,11 @@ static const mns_param_t door_params[] = {
     NUMBER("voxel", "Voxel", "Voxel size of the liquid.", .unit = "m", .default_number = {0.02}, .range = {0.001, 1.0}),
     {.size = sizeof(mns_param_t), .type = MNS_INT, .name = "fault", .label = "Fault", .help = "What is wrong with its grids.",
      .range = {0.0, 9.0}},
+    {.size = sizeof(mns_param_t), .type = MNS_TOGGLE, .name = "keep", .label = "Keep", .help = "On: the air before it keeps its volume."},
+    NUMBER("inflow", "Inflow", "Air that is blown into what it keeps.", .unit = "m^3/s", .range = {-1.0, 1.0}),
 };
 
-enum { DOOR, JUMP, SHUT };
+enum { DOOR, JUMP, SHUT, CHAMBERS };
 #define FACES(name_, help_, ...) \
     PORT(MNS_GRID, name_, MNS_OF_OBJECT, .components = 3, .sampling = MNS_FACE, .lifetime = MNS_SUBSTEP, .help = help_, \
          .access = {[MNS_CONTRIBUTE] = MNS_WRITE}, .unit = __VA_ARGS__)
@@ -33,6 +35,8 @@ static const mns_port_t solver_ports[] = {
     PORT(MNS_TABLE, "door", MNS_OF_OBJECT, .help = "settings: of the node.", .access = {[MNS_CONTRIBUTE] = MNS_READ}),
     FACES("jump", "By how much the pressure is higher beyond a face.", "Pa"),
     FACES("shut", "Share of each face that is shut.", ""),
+    PORT(MNS_TABLE, "chambers", MNS_OF_OBJECT, .lifetime = MNS_SUBSTEP, .help = "Air that is kept.",
+         .access = {[MNS_CONTRIBUTE] = MNS_WRITE}),
 };
 
 static const mns_node_t nodes[] = {
@@ -41,7 +45,7 @@ static const mns_node_t nodes[] = {
      .port_count = 1, .ports = door_ports, .param_count = SETTINGS, .params = door_params},
     {.size = sizeof(mns_node_t), .version = 1, .id = "test.door_solver", .label = "Door Solver", .medium = "door",
      .help = "Brings doors into a pressure solve.", .kind = MNS_NODE_SOLVER, .stages = MNS_BIT(MNS_CONTRIBUTE),
-     .accepts = MNS_BIT(MNS_NODE_OBJECT), .min_inputs = 1, .port_count = 3, .ports = solver_ports},
+     .accepts = MNS_BIT(MNS_NODE_OBJECT), .min_inputs = 1, .port_count = 4, .ports = solver_ports},
 };
 
 /* The leaves of the cells beyond x = 0. */
@@ -78,6 +82,11 @@ static mns_status_t contribute(mns_context_t *ctx) {
             if (y < settings[SILL]) rise[i] = (float)settings[RISE];
             else closed[i] = (float)settings[SHUT_BY];
         }
+        const double place[3] = {-4.0 * h, 14.0 * h, 0.0};
+        if (settings[KEEP] != 0.0 &&
+            !(mns_new_table(ctx, CHAMBERS, item) && mns_put_numbers(ctx, CHAMBERS, item, "place", 3, 1, place) &&
+              mns_put_numbers(ctx, CHAMBERS, item, "inflow", 1, settings[FAULT] == 3.0 ? 0 : 1, &settings[INFLOW])))
+            return MNS_FAILED;
         if (settings[FAULT] == 1.0) rise[70] = NAN;
         if (settings[FAULT] == 2.0) closed[70] = -0.5f;
     }

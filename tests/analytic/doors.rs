@@ -87,9 +87,33 @@ fn a_fan_holds_levels_apart_by_its_rise() {
     }
 }
 
+/// Under open air, the water of a tank parted above its sill swings to one level. Air that the door keeps on one side holds it
+/// up, and what is blown in moves as much water to the other side.
+#[test]
+fn kept_air_holds_a_level_and_blown_air_moves_as_much_water() {
+    let share = |inflow: f64, keep: bool| {
+        let door = json!({ "sill": 0.06, "keep": keep, "inflow": inflow });
+        let shot = tank([0.16, 0.1], door, "floating_bodies", 5);
+        shot.cook(&[]);
+        let [(first, _), (last, _)] = [beyond(&shot, 1), beyond(&shot, 5)];
+        last - first
+    };
+    let fallen = share(0.0, false);
+    assert!(fallen > 0.05, "it does not fall without: {fallen}");
+    let volume = 0.16 * 0.08 * (0.16 + 0.1);
+    let still = share(0.0, true);
+    assert!(still.abs() < 0.01, "{still} of the water flowed");
+    for inflow in [1e-3, -5e-4] {
+        let (moved, expected) = (share(inflow, true) - still, inflow * 4.0 / 24.0 / volume);
+        println!("{moved} of the water moved, {expected} expected");
+        assert!((moved - expected).abs() < 0.1 * expected.abs(), "{moved}, not {expected}");
+    }
+}
+
 #[test]
 fn faces_that_fit_no_liquid_are_refused_by_one_sentence() {
     let wrong = [
+        (json!({ "keep": true, "fault": 3 }), "`chambers` of `door` needs three finite numbers `place`"),
         (json!({ "fault": 1 }), "jump"),
         (json!({ "sill": -1.0, "fault": 2 }), "`shut` of `door` holds a value that is no share from 0 to 1"),
         (

@@ -51,6 +51,15 @@ pub struct Parting<'a> {
     pub driven: Option<&'a FaceGrid<f32>>,
 }
 
+/// Enclosed air that is kept, whatever a coupling does with other air.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chamber {
+    /// A point in it, world space, m.
+    pub place: DVec3,
+    /// Air that is blown into it, m³/s at the pressure of open air.
+    pub inflow: f64,
+}
+
 /// The fields of a liquid at the time of its pressure solve. Grids need not share a topology.
 #[derive(Clone, Copy, Debug)]
 pub struct LiquidFields<'a> {
@@ -99,6 +108,8 @@ pub struct LiquidFields<'a> {
     pub gas: Option<Gas>,
     /// Pressure of the air regions from an earlier projection of the same kick, Pa; empty: there was none.
     pub pressed: &'a [f64],
+    /// Air that is kept.
+    pub chambers: &'a [Chamber],
     /// How liquid parts from solids; `None`: it never does.
     pub parting: Option<Parting<'a>>,
     /// The bodies that the pressure moves; `vel_solid` holds their velocities without the solve.
@@ -137,6 +148,7 @@ impl<'a> LiquidFields<'a> {
             volume_gain: 0.0,
             gas: None,
             pressed: &[],
+            chambers: &[],
             parting: None,
             bodies: None,
         }

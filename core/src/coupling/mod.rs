@@ -17,7 +17,7 @@ pub mod several;
 mod shut;
 pub mod viscous;
 
-pub use fields::{Gas, LiquidFields, Parting};
+pub use fields::{Chamber, Gas, LiquidFields, Parting};
 pub use projection::{Bubble, Error, Held, Projection};
 pub use shut::shut;
 

@@ -30,6 +30,13 @@ pub const fn shut(owner: Owner) -> Port {
         .help(c"For couplings: share of each face, from 0 to 1, that something without thickness shuts, standing still: a lid, a valve, a door. Shut faces part liquid from liquid and air from air. On the lattice of the liquids; where several objects shut a face, what they leave open is multiplied. Written when they contribute; gone with the substep.")
 }
 
+/// Air that is kept.
+pub const fn chambers(owner: Owner) -> Port {
+    Port::table(owner, c"chambers")
+        .substep()
+        .help(c"Air that couplings keep, whatever they do with other air; f64 each. place [n][3] (m): a point in each chamber. The enclosed air around it keeps its volume, and pushes at what would change that. inflow [n] (m^3/s, at the pressure of open air): air that is blown into it, sucked out where negative; 0 if absent. Where a place lies in open air, liquid or a solid, nothing happens. Written when they contribute; gone with the substep.")
+}
+
 /// What a body gets back.
 pub const fn moved(owner: Owner) -> Port {
     Port::table(owner, c"moved")

@@ -2,7 +2,7 @@
 
 use super::coupled_ports::{BODY, LIQUID, PORTS};
 use super::projection::{
-    self, Air, Caches, FacePorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
+    self, Air, Caches, ContributedPorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
 };
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -10,7 +10,7 @@ use meniscus_abi::{Node, NodeKind, Param, Role, Stage, param};
 use meniscus_core::coupling::{Gas, constraint_bubbles};
 
 const PARAMS: &[Param] = &[
-    Param::float(c"volume_gain", c"Bubble Volume Gain", 24.0)
+    Param::float(c"volume_gain", c"Bubble Volume Gain", projection::VOLUME_GAIN)
         .folder(c"Bubbles")
         .unit(c"1/s")
         .range(0.0, 50.0)
@@ -40,7 +40,7 @@ const SOLVE: Solve = Solve {
     ports: SolvePorts::of_role(PORTS, LIQUID),
     params: SolveParams::of(PARAMS),
     bodies: Some(BodyPorts::of_role(PORTS, BODY)),
-    faces: Some(FacePorts::of_role(PORTS, BODY)),
+    contributed: Some(ContributedPorts::of_role(PORTS, BODY)),
     name: "constraint_bubbles",
     project: constraint_bubbles::project,
 };

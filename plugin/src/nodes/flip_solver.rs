@@ -40,7 +40,7 @@ const SOLVE: Solve = Solve {
     ports: SolvePorts::of(PORTS),
     params: SolveParams::of(PARAMS),
     bodies: None,
-    faces: None,
+    contributed: None,
     name: "free_surface",
     project: free_surface::project,
 };

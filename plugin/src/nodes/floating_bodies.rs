@@ -2,7 +2,7 @@
 
 use super::coupled_ports::{BODY, LIQUID, PORTS};
 use super::projection::{
-    self, Air, Caches, FacePorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
+    self, Air, Caches, ContributedPorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
 };
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -14,7 +14,7 @@ const SOLVE: Solve = Solve {
     ports: SolvePorts::of_role(PORTS, LIQUID),
     params: SolveParams::of(PARAMS),
     bodies: Some(BodyPorts::of_role(PORTS, BODY)),
-    faces: Some(FacePorts::of_role(PORTS, BODY)),
+    contributed: Some(ContributedPorts::of_role(PORTS, BODY)),
     name: "floating_bodies",
     project: free_surface::project,
 };
@@ -53,7 +53,12 @@ impl Instance for FloatingBodies {
             return Ok(Outcome::Done);
         }
         self.exchange.begin(call)?;
-        SOLVE.run(&mut self.exchange, &mut self.caches, call, Air::default())
+        SOLVE.run(
+            &mut self.exchange,
+            &mut self.caches,
+            call,
+            Air { volume_gain: projection::VOLUME_GAIN, gas: None },
+        )
     }
 
     fn drop_caches(&mut self) {

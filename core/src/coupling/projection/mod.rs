@@ -18,11 +18,11 @@ mod skin_lining;
 mod skinned;
 
 use super::air::fit::fit;
-use super::air::gas;
 use super::air::growth::{self, growth};
 use super::air::identity::{Identities, identify};
 use super::air::regions::{LABEL_SOLID, Region, Regions, component_of};
 use super::air::volumes::{ClosedVolume, closed_volumes};
+use super::air::{chambers, gas};
 use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
@@ -173,7 +173,9 @@ pub(crate) fn project(
     }
     let regions = Regions::find(fields);
     let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
-    let constrained = constrained(&regions);
+    let mut constrained = constrained(&regions);
+    let blown = chambers::blown(fields, &regions);
+    constrained.iter_mut().zip(&blown).for_each(|(kept, blown)| *kept |= blown.is_some());
     let mut attached = Attached::find(fields, &regions, dt)?;
     // Air has a row where something that moves borders it: liquid, or a body.
     let reached = attached.reached(regions.air.len());
@@ -187,7 +189,8 @@ pub(crate) fn project(
     let gain = if fields.gas.is_some() { gas::SLOWER * fields.volume_gain } else { fields.volume_gain };
     let control = growth::Control { gain, dt: fields.drift, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
-    let grow = growth(&regions, &mut identities, &constrained, &there, fields.bodies.is_some(), control);
+    let mut grow = growth(&regions, &mut identities, &constrained, &there, fields.bodies.is_some(), control);
+    chambers::blow(&blown, &rowed, &springs, fields.drift, &mut identities, &mut grow);
     let fitted = fit(fields, &regions, &room, &constrained);
     let surface = fitted.as_ref().map_or(fields.surface, |f| &f.surface);
     let fields = &LiquidFields { surface, ..*fields };

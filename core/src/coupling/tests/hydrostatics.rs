@@ -44,7 +44,7 @@ fn still_water_over_a_sloping_floor_stays_still() {
 }
 
 /// A tube one cell wide and thick, in the shape of a U of 12 × 20 cells.
-fn u_tube(h: f64, left: f64, right: f64, walled: [bool; 6]) -> Scene {
+pub(super) fn u_tube(h: f64, left: f64, right: f64, walled: [bool; 6]) -> Scene {
     let size = IVec3::new(12, 20, 1);
     let width = f64::from(size.x) * h;
     let wall = move |p: DVec3| (p.x - h).min(width - h - p.x).min(p.y - h);

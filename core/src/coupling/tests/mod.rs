@@ -2,6 +2,7 @@
 
 mod bodies;
 mod bubbles;
+mod chambers;
 mod chinks;
 mod conservation;
 mod displaced;

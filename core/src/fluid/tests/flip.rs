@@ -106,6 +106,7 @@ impl Scene {
             source: Some(&self.liquid.divergence),
             tension: self.liquid.tension.as_ref(),
             jump: None,
+            chambers: &[],
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
             drift: step.next,

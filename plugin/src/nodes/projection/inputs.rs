@@ -1,5 +1,6 @@
 //! What a projection reads.
 
+use super::contributed::Contributed;
 use super::{Air, SolvePorts};
 use crate::exchange::{
     BodyShares, Exchange, OwnerPorts, Owners, read_cavitation_pressure, read_domain, read_walls,
@@ -137,7 +138,7 @@ impl Inputs {
         air: Air,
         shares: &'a BodyShares,
         pieces: &'a [Option<(usize, usize)>],
-        jump: Option<&'a FaceGrid<f32>>,
+        contributed: &'a Contributed,
     ) -> LiquidFields<'a> {
         LiquidFields {
             transform: self.transform,
@@ -153,7 +154,8 @@ impl Inputs {
             face_density: None,
             source: self.divergence.as_ref(),
             tension: self.tension.as_ref(),
-            jump,
+            jump: contributed.jump.as_ref(),
+            chambers: &contributed.chambers,
             spray: self.spray.as_ref(),
             liquid_excess: self.excess,
             kick: self.kick,

@@ -1,14 +1,14 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
 pub mod alike;
-mod in_faces;
+mod contributed;
 mod inputs;
 mod report;
 mod together;
 
 use crate::exchange::{BodyPorts, BodyShares, Exchange, Field, write_bubble_memory, write_bubbles};
-pub use in_faces::FacePorts;
-use in_faces::InFaces;
+use contributed::Contributed;
+pub use contributed::ContributedPorts;
 use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
@@ -69,13 +69,16 @@ pub struct Solve {
     pub params: SolveParams,
     /// Where bodies take part.
     pub bodies: Option<BodyPorts>,
-    /// Where something thinner than a voxel takes part.
-    pub faces: Option<FacePorts>,
+    /// Where jumps, shut faces and chambers take part.
+    pub contributed: Option<ContributedPorts>,
     /// For stats.jsonl.
     pub name: &'static str,
     /// What it runs.
     pub project: Project,
 }
+
+/// Rate at which air that is kept returns to its rest volume where nobody sets it, 1/s.
+pub const VOLUME_GAIN: f64 = 24.0;
 
 /// How the air behaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,19 +110,19 @@ impl Solve {
         alike::check(call, at)?;
         let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at)?;
         let lattice = liquids.first().map(|liquid| liquid.transform);
-        let in_faces = self
-            .faces
-            .map(|ports| InFaces::read(exchange, call, ports, lattice))
+        let contributed = self
+            .contributed
+            .map(|ports| Contributed::read(exchange, call, ports, lattice))
             .transpose()?
             .unwrap_or_default();
-        liquids.iter_mut().for_each(|liquid| liquid.shut(in_faces.shut.as_ref()));
+        liquids.iter_mut().for_each(|liquid| liquid.shut(contributed.shut.as_ref()));
         let shares = self.bodies.map(|ports| BodyShares::read(call, ports)).transpose()?.unwrap_or_default();
         alike::check_bodies(call, at, &liquids, &shares)?;
         let pieces: Vec<_> = liquids.iter().map(|liquid| liquid.pieces(&shares)).collect();
         let each: Vec<_> = liquids
             .iter()
             .zip(&pieces)
-            .map(|(l, pieces)| l.fields(air, &shares, pieces, in_faces.jump.as_ref()))
+            .map(|(l, pieces)| l.fields(air, &shares, pieces, &contributed))
             .collect();
         let params = Params {
             tolerance: call.number(self.params.tolerance),

@@ -217,6 +217,19 @@ impl Regions {
         self.cells.values[l * leaf::SIZE..].first_chunk()
     }
 
+    /// The region of air that a cell belongs to, if any.
+    pub(crate) fn air_at(&self, cell: Coord) -> Option<usize> {
+        let origin = cell & !IVec3::splat(leaf::DIM as i32 - 1);
+        let label = match self.of_leaf(origin) {
+            Some(labels) => {
+                let [x, y, z] = (cell - origin).to_array();
+                labels[leaf::offset(x, y, z)]
+            }
+            None => self.gap_regions[self.gaps.locate(origin)? as usize],
+        };
+        usize::try_from(label).ok()
+    }
+
     /// Labels of a leaf and of the cells beyond its faces, inactive tiles included.
     pub(crate) fn block(&self, origin: Coord) -> Block<i32> {
         let topology = &self.cells.topology;

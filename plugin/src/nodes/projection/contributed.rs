@@ -1,32 +1,36 @@
-//! What takes part in a projection without filling cells: jumps of pressure, and faces that somebody shuts.
+//! What takes part in a projection without degrees of freedom: jumps of pressure, faces that somebody shuts, air that is kept.
 
 use crate::exchange::Exchange;
+use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::port_places;
+use meniscus_core::coupling::Chamber;
 use meniscus_core::grid::{FaceGrid, Transform};
 use meniscus_core::number::written;
 use std::sync::Arc;
 
 port_places! {
     /// Where they stand.
-    pub struct FacePorts { jump, shut }
+    pub struct ContributedPorts { jump, shut, chambers }
 }
 
 /// The shares of all objects, as one.
 #[derive(Default)]
-pub(super) struct InFaces {
+pub(super) struct Contributed {
     /// By how much the pressure is higher above each face, Pa.
     pub(super) jump: Option<FaceGrid<f32>>,
     /// Share of each face that is shut.
     pub(super) shut: Option<FaceGrid<f32>>,
+    /// Air that is kept.
+    pub(super) chambers: Vec<Chamber>,
 }
 
-impl InFaces {
+impl Contributed {
     /// Reads them; `lattice`: of the liquids.
     pub(super) fn read(
         exchange: &mut Exchange,
         call: &Call,
-        ports: FacePorts,
+        ports: ContributedPorts,
         lattice: Option<Transform>,
     ) -> Result<Self, Failure> {
         let Some(lattice) = lattice else { return Ok(Self::default()) };
@@ -40,6 +44,7 @@ impl InFaces {
                 |s| (0.0..=1.0).contains(&s),
                 |a, b| 1.0 - (1.0 - a) * (1.0 - b),
             )?,
+            chambers: chambers(call, ports.chambers)?,
         })
     }
 }
@@ -81,6 +86,28 @@ fn joined(
                 known
             }
         });
+    }
+    Ok(all)
+}
+
+/// The chambers of all items.
+fn chambers(call: &Call, port: u32) -> Result<Vec<Chamber>, Failure> {
+    let mut all = Vec::new();
+    for item in 0..call.items(port) {
+        let Some(table) = call.table(port, item) else { continue };
+        let array = |name| table.array::<f64>(name).map(|v| v.to_vec());
+        let places = array("place").unwrap_or_default();
+        let inflow = array("inflow").unwrap_or_else(|| vec![0.0; places.len() / 3]);
+        let sound = places.len() == 3 * inflow.len() && !inflow.is_empty();
+        if !sound || !places.iter().chain(&inflow).all(|v| v.is_finite()) {
+            let sentence = format!(
+                "`chambers` of `{}` needs three finite numbers `place` for each chamber, and one `inflow` for each or none at all",
+                call.item_name(port, item)
+            );
+            return Err(Failure::input(port, sentence));
+        }
+        let places = places.as_chunks::<3>().0.iter().map(|&place| DVec3::from_array(place));
+        all.extend(places.zip(inflow).map(|(place, inflow)| Chamber { place, inflow }));
     }
     Ok(all)
 }

@@ -1,0 +1,43 @@
+//! Air that somebody keeps, and blows.
+
+use super::gas::Spring;
+use super::identity::Identities;
+use super::regions::Regions;
+use crate::coupling::fields::LiquidFields;
+
+/// Air blown into each region, m³/s; `None` where nobody keeps it. Open air is kept by nobody.
+pub(crate) fn blown(fields: &LiquidFields, regions: &Regions) -> Vec<Option<f64>> {
+    let mut blown = vec![None; regions.air.len()];
+    for chamber in fields.chambers {
+        let place = fields.transform.to_index(chamber.place).round();
+        let is_far = place.abs().max_element() > f64::from(i32::MAX / 2);
+        if let Some(r) = regions.air_at(place.as_ivec3()).filter(|&r| !is_far && !regions.air[r].exterior) {
+            *blown[r].get_or_insert(0.0) += chamber.inflow;
+        }
+    }
+    blown
+}
+
+/// Enters what is blown in over the drift that follows, into regions that have a row: they have more air from then on. One that
+/// yields (a spring) answers by its pressure, another grows by it, m³/s.
+pub(crate) fn blow(
+    blown: &[Option<f64>],
+    rowed: &[bool],
+    springs: &[Option<Spring>],
+    drift: f64,
+    identities: &mut Identities,
+    grow: &mut [f64],
+) {
+    for (r, inflow) in blown.iter().enumerate().filter(|(r, _)| rowed[*r]) {
+        let Some(inflow) = inflow.filter(|q| *q != 0.0) else { continue };
+        let book = &mut identities.regions[r].book;
+        // No more than half of it leaves in a substep.
+        if springs[r].is_some() {
+            book.gas += (inflow * drift).max(-0.5 * book.gas);
+        } else {
+            let more = (inflow * drift).max(-0.5 * book.rest);
+            book.rest += more;
+            grow[r] += more / drift;
+        }
+    }
+}

@@ -70,7 +70,7 @@ fn air_that_yields_takes_what_is_blown_in_as_pressure() {
         let chambers = [Chamber { place: AIR, inflow }];
         let fields = LiquidFields { chambers: &chambers, previous_bubbles: before, gas, ..scene.fields() };
         let solved = free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
-        let kept = *solved.bubbles.iter().find(|b| b.constrained).unwrap();
+        let kept = solved.bubbles.iter().find(|b| b.constrained).unwrap().clone();
         let book = solved.memory.bubbles.iter().find(|b| b.id == kept.id).unwrap().book;
         (kept.pressure, book, solved.memory)
     };

@@ -179,3 +179,49 @@ fn a_pendulum_under_water_swings_with_its_added_mass() {
     first.cook(&[]);
     assert_same_files(&first.path("out/meshes"), &resumed.path("out/meshes"), &[]);
 }
+
+/// A plate on a hinge along z, both of whose ends lie nearer to walls than the film is thick: the hinge holds it where it is, and
+/// what would push it away finds nothing that gives.
+#[test]
+fn films_do_not_push_what_a_joint_holds() {
+    for motor in ["none", "speed"] {
+        let plate = cuboid([0.1, 0.04, 0.32 - 0.05], [0.003, 0.12, 0.0]);
+        let hinge = json!({ "name": "hinge", "type": "rigid_joint",
+                            "params": { "joint_type": "revolute", "body_a": "plate", "pivot": [0, 0.12, 0], "axis": [0, 0, 1],
+                                        "motor": motor, "motor_speed": 60, "motor_strength": 0.05 } });
+        let stats = cooked(&tank([0.32, 0.2], &[("plate", plate, 1200.0)], &[hinge], (14, 1)));
+        let [x, y, z] = place(stats.last().expect("substeps"), "plate");
+        let off = ((x.hypot(y - 0.12) - 0.003).abs()).max(z.abs());
+        assert!(off < 1e-4, "motor {motor}: the plate is {off} m off its hinge");
+        let fastest = stats.iter().map(|r| number(r, "/kinetic_energy")).fold(0.0, f64::max);
+        assert!(fastest < 0.1, "motor {motor}: {fastest} J");
+    }
+}
+
+/// A ball that bounces in a tank without gravity: it and the water it takes along never part from a wall faster than they came, with
+/// any density; with e = 0.5 at half of it at most.
+#[test]
+fn a_bounce_under_water_adds_no_energy() {
+    for (density, restitution) in [(3000.0, 1.0), (300.0, 1.0), (1000.0, 0.5)] {
+        let ball = json!({ "type": "sphere", "params": { "radius": 0.05, "center": [0.003, 0.13, 0.005] } });
+        let mut graph = tank([0.28, 0.26], &[("ball", ball, density)], &[], (8, 4));
+        for node in graph["nodes"].as_array_mut().expect("nodes") {
+            if node["name"] == "ball" {
+                node["params"]["restitution"] = json!(restitution);
+                node["params"]["velocity"] = json!([0, -1.0, 0]);
+            }
+            if node["name"] == "gravity" {
+                node["params"] = json!({ "force": [0, 0, 0] });
+            }
+        }
+        let stats = cooked(&graph);
+        let speeds: Vec<f64> =
+            stats.iter().map(|r| r["bodies"][0]["v"][1].as_f64().expect("a number")).collect();
+        let down = speeds.iter().take_while(|v| **v < 0.0).count();
+        let (came, left) =
+            (-speeds[down.saturating_sub(2)], speeds[down..].iter().copied().fold(0.0, f64::max));
+        println!("density {density}: came at {came}, left at {left} m/s");
+        assert!(down > 1 && left > 0.2 * restitution * came, "it does not bounce: {came}, {left}");
+        assert!(left < 1.03 * restitution * came, "density {density}: came at {came}, left at {left} m/s");
+    }
+}

@@ -80,6 +80,27 @@ fn joints_hold_drive_and_break_and_give_the_same_bytes_however_they_are_cooked()
     assert!((place(held.stats().last().expect("substeps"), "weight", 0)[1] - 2.0).abs() < 1e-6);
 }
 
+/// What hung on a body that has ended falls freely: as long as before, and no faster.
+#[test]
+fn a_joint_to_a_body_that_ends_holds_nothing() {
+    for kind in ["fixed", "ball", "revolute"] {
+        let more = json!([
+            { "name": "rail", "type": "box", "params": { "size": [0.3, 0.1, 0.3], "center": [2.5, 3, 0] } },
+            { "name": "ends", "type": "rigid_object", "inputs": ["rail"],
+              "params": { "mass": 5, "division_size": 0.05, "keyframed": true, "end_frame": 4 } },
+            { "name": "odd", "type": "rigid_joint",
+              "params": { "joint_type": kind, "body_a": "ends", "body_b": "weight", "pivot": [2.5, 2.5, 0] } }
+        ]);
+        let shot = Shot::new(&shot_of(8, 0.0, &["ends", "odd"], more));
+        shot.cook(&[]);
+        let stats = shot.stats();
+        let [x, y, z] = place(stats.last().expect("substeps"), "weight", 0);
+        let fallen = |frames: f64| 0.5 * 9.81 * (frames / 24.0f64).powi(2);
+        assert!((x - 2.5).abs() < 1e-6 && z.abs() < 1e-6, "{kind}: at {x}, {y}, {z}");
+        assert!((fallen(2.0)..fallen(5.0)).contains(&(2.0 - y)), "{kind}: at {y} m");
+    }
+}
+
 #[test]
 fn joints_that_cannot_be_are_refused_with_one_sentence() {
     let joint = |params: Value| json!([{ "name": "odd", "type": "rigid_joint", "params": params }]);

@@ -234,6 +234,10 @@ pub fn read(call: &Call, ports: JointPorts, objects: &[String], bodies: &[Body])
     Ok(joints)
 }
 
+/// In place of an object, the world; and one that has ended: it has bodies no more, and its joints hold nothing.
+const WORLD: i64 = -1;
+const GONE: i64 = -3;
+
 /// A joint of the last substep.
 struct Kept {
     name: String,
@@ -262,10 +266,13 @@ fn remembered(call: &Call, port: u32, objects: &[String]) -> Result<Vec<Kept>, F
         (numbers("turned", 1, count)?, numbers("pressed", 3, count)?, numbers("load", 2, count)?);
     let mut kept = Vec::new();
     for n in 0..count {
-        // An object that is gone has bodies no more: its joints hold nothing, and -3 is no object.
         let key = |object: i64, id: i64| -> Option<Key> {
-            let name = known.get(usize::try_from(object).ok()?)?;
-            Some([objects.iter().position(|o| o == name).map_or(-3, |p| p as i64), id])
+            if object == WORLD {
+                return None;
+            }
+            let name = usize::try_from(object).ok().and_then(|n| known.get(n));
+            let place = name.and_then(|name| objects.iter().position(|o| o == name));
+            Some([place.map_or(GONE, |p| p as i64), id])
         };
         let pose = |f: &[f64]| Pose {
             position: DVec3::from_slice(f),
@@ -296,7 +303,7 @@ pub fn write(call: &mut Call, ports: JointPorts, objects: &[String], joints: &Jo
     let names: Vec<String> =
         (0..call.items(ports.joint)).map(|n| call.item_name(ports.joint, n).to_owned()).collect();
     let all = &joints.all;
-    let end = |key: &Option<Key>| key.unwrap_or([-1, 0]);
+    let end = |key: &Option<Key>| key.unwrap_or([WORLD, 0]);
     let ends: Vec<i64> = all.iter().flat_map(|j| j.ends.iter().flat_map(end).collect::<Vec<_>>()).collect();
     let frame = |f: &Pose| [&f.position.to_array()[..], &f.orientation.to_array()[..]].concat();
     let frames: Vec<f64> =

@@ -103,6 +103,9 @@ pub struct Body {
     pub kick: Velocity,
     /// Length of that kick, s.
     pub kicked: f64,
+    /// Its velocity before this kick, where a liquid moves it, too: how fast it comes where it bounces. What the kick would give
+    /// it without the contact is not known then.
+    pub nearing: Option<Velocity>,
     /// Its velocity as it drifted in this substep, and as it will in the next.
     pub motion: [Velocity; 2],
     /// Accelerations (m/s², rad/s²) that contacts gave it in this kick: no part of `push`.
@@ -127,6 +130,7 @@ impl Body {
             led: None,
             kick: zero,
             kicked: 0.0,
+            nearing: None,
             motion: [zero; 2],
             struck: zero,
         }

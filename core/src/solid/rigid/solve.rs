@@ -5,6 +5,9 @@ use super::joints::{Bound, Linkage, Response, dot};
 use super::{Body, Velocity};
 use glam::{DMat3, DVec3};
 
+/// What gives way by less than this share of what it would without joints is held by them: what is left is rounding.
+const HELD: f64 = 1e-8;
+
 /// A body's part in the solve.
 struct Side {
     inverse_mass: f64,
@@ -125,7 +128,16 @@ impl Solve {
         let (s, t) = n.any_orthonormal_pair();
         let (ss, tt, st) = (along(s, s), along(t, t), along(s, t));
         let across = 0.5 * (ss + tt) + (0.25 * (ss - tt).powi(2) + st * st).sqrt();
-        [along(n, n), across]
+        let bare = |m: DVec3| -> f64 {
+            let of = |(body, place, _): (Option<usize>, DVec3, f64)| {
+                body.map_or(0.0, |body| {
+                    let wrench = self.wrench(body, place, m);
+                    dot(&wrench, &self.sides[body].given(&wrench))
+                })
+            };
+            ends.into_iter().map(of).sum()
+        };
+        [given_way(along(n, n), bare(n)), given_way(across, bare(s) + bare(t))]
     }
 
     /// Speed by impulse of a motor or a stop.
@@ -138,7 +150,9 @@ impl Solve {
                 }
             }
         }
-        all
+        let ends = bound.row.ends.iter().zip(&bound.row.jacobian);
+        let bare = ends.filter_map(|(n, counts)| Some(dot(counts, &self.sides[(*n)?].given(counts)))).sum();
+        given_way(all, bare)
     }
 
     /// Velocity at a contact of the body relative to the other, m/s.
@@ -265,6 +279,9 @@ impl Solve {
         let more = pressed - contact.pressed;
         contact.pressed = pressed;
         self.push(contact, n * more);
+        if across <= 0.0 {
+            return more.abs() * along;
+        }
         let velocity = self.relative(contact);
         let sliding = velocity - n * velocity.dot(n);
         let wanted = contact.rubbed - sliding / across;
@@ -293,6 +310,11 @@ impl Solve {
         linkage.add(impulses, &mut velocities);
         self.sides.iter_mut().zip(velocities).for_each(|(side, velocity)| side.velocity = velocity);
     }
+}
+
+/// Speed by impulse, 0 where joints hold; `bare`: without them.
+fn given_way(yields: f64, bare: f64) -> f64 {
+    if yields > HELD * bare { yields } else { 0.0 }
 }
 
 /// What units of each impulse and torque do, summed.

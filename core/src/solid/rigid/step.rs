@@ -135,13 +135,19 @@ fn impulses(
     times: &Intervals,
     settings: &Settings,
 ) -> (Report, Vec<Tie>) {
+    let nearing = |body: &Body| body.nearing.filter(|_| body.is_free() && !body.rest.asleep);
     let mut before = Solve::new(bodies, found, linkage, bounds);
+    let known =
+        before.velocities().into_iter().zip(bodies.iter()).map(|(now, body)| nearing(body).unwrap_or(now));
+    let known: Vec<Velocity> = known.collect();
+    before = before.moving(known.into_iter());
     let holding = linkage.holding(&before.velocities());
     before.join(linkage, &holding);
     let targets: Vec<f64> = found.iter_mut().map(|c| target(&before, bodies, c, times.next)).collect();
     bounds.iter_mut().for_each(|bound| bound.aim(before.light(bound), (times.kick, times.next)));
     // Impulses act where bodies will meet.
     let mut solve = Solve::new(bodies, found, linkage, bounds);
+    let holding = linkage.holding(&solve.velocities());
     solve.join(linkage, &holding);
     solve.start(found, bounds);
     let kicked = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);

@@ -289,6 +289,7 @@ fn read_item(
             led,
             kick: Velocity { linear: kick(&dv), angular: kick(&dw) },
             kicked: call.item_kick(ports.rigid, item),
+            nearing: None,
             film: film[n][0],
             ..Body::new([i64::from(item), id[n]], shape.clone(), surface, pose)
         });

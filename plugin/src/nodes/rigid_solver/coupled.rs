@@ -16,6 +16,9 @@ impl RigidSolver {
         for (body, pressed) in held.iter_mut().zip(&pressed).filter(|(b, _)| b.led.is_none()) {
             body.take(sum(body.speed(), *pressed, body.kicked));
         }
+        for (body, before) in held.iter_mut().zip(&before) {
+            body.nearing = Some(speed_of(body, *before));
+        }
         let alone: Vec<Velocity> = held.iter().map(Body::speed).collect();
         let Met { memory, mut ties, .. } = self.contacts(call, &mut held)?;
         let places = places(call, &bodies);
@@ -32,10 +35,7 @@ impl RigidSolver {
             let of = |n: &usize| places[*n].is_some() && bodies[*n].key[0] == i64::from(item);
             let own: Vec<usize> = (0..bodies.len()).filter(of).collect();
             let told: Vec<(&Body, Velocity)> = own.iter().map(|&n| (&bodies[n], told[n])).collect();
-            let before = own.iter().map(|&n| Velocity {
-                linear: before[n].linear,
-                angular: bodies[n].inverse_inertia() * before[n].angular,
-            });
+            let before = own.iter().map(|&n| speed_of(&bodies[n], before[n]));
             rigid::write_dynamics(call, DYNAMICS, item, &told, Some(&before.collect::<Vec<_>>()))?;
             call.write_array(AT.rigid, item, c"wet", 1, &[1i32])?;
         }
@@ -64,6 +64,7 @@ impl RigidSolver {
                 if bodies[n].kicked > 0.0 {
                     pressed[n] = sum(Velocity::default(), by_pressure, 1.0 / bodies[n].kicked);
                 }
+                bodies[n].nearing = Some(speed_of(&bodies[n], before[n]));
                 let freed = sum(bodies[n].speed(), by_pressure, 1.0);
                 bodies[n].take(freed);
             }
@@ -76,6 +77,11 @@ impl RigidSolver {
         }
         self.touch(call, bodies, &before, &pressed)
     }
+}
+
+/// Velocity of a body from that of its middle and its angular momentum.
+fn speed_of(body: &Body, Velocity { linear, angular }: Velocity) -> Velocity {
+    Velocity { linear, angular: body.inverse_inertia() * angular }
 }
 
 /// Per body that takes part in a coupling: its object, and its number in the `dynamics` of that.

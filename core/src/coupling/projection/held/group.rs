@@ -12,7 +12,7 @@ const STILL: f64 = 1e-9;
 const SWEEPS: usize = 2000;
 const FINE: f64 = 1e-3;
 /// A row gives way by less than this share of what it would without joints: they hold it.
-const HELD: f64 = 1e-10;
+const HELD: f64 = 1e-8;
 
 /// What a row does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

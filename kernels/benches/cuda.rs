@@ -17,7 +17,7 @@ use meniscus_kernels::cuda::{
     LeafTable, ParticleArrays, Pass, SolidTable, Stamp, Stamped, Way,
 };
 use meniscus_kernels::leaf;
-use meniscus_kernels::multigrid::{Contact, Contacts, Cycle, Level, Multigrid, ZERO, neighbours};
+use meniscus_kernels::multigrid::{Bodies, Contact, Contacts, Cycle, Level, Multigrid, ZERO, neighbours};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -230,7 +230,7 @@ fn table<D: Device>(
     }
     for &n in sizes {
         let mut multigrid = Multigrid::default();
-        multigrid.build(half_full(n), Vec::new(), Vec::new(), Cycle::default());
+        multigrid.build(half_full(n), Vec::new(), Bodies::default(), Cycle::default());
         println!("{n}³ half full, {} cells", multigrid.levels[0].unknown_cells);
         print_solves(&mut solver, &mut multigrid, turns)?;
         print_passes(&solver.measure(&multigrid, &Noise, 10 * turns)?, copy);

@@ -63,6 +63,47 @@ extern "C" __global__ void settle_bodies(
     }
 }
 
+/// What a colour and the super-cells push the sheets by, Cᵀ x, and their answer y; with `only_measure` no answer.
+/// `from_zero`: everything else is 0. The twin of src/multigrid/sheets.rs. Grid: 1; block: LONE_THREADS.
+extern "C" __global__ void settle_sheets(
+    Level level, Work work, unsigned place, unsigned from_zero, unsigned only_measure, const State* state) {
+    if (state->phase != RUN) {
+        return;
+    }
+    const Bodies& b = level.bodies;
+    const Sheets& s = b.sheets;
+    double* moved = b.moved + size_t(place) * b.degrees;
+    double* one = b.moved + size_t(place == 0 ? 1 : 0) * b.degrees;
+    double* two = b.moved + size_t(place == 2 ? 1 : 2) * b.degrees;
+    for (unsigned i = s.begin + threadIdx.x; i < b.degrees; i += LONE_THREADS) {
+        if (from_zero) {
+            one[i] = 0.0;
+            two[i] = 0.0;
+        }
+        size_t list = size_t(place) * b.degrees + i;
+        double sum = 0.0;
+        for (unsigned e = b.first_entry[list]; e < b.first_entry[list + 1]; ++e) {
+            unsigned at = b.entry_cell[e];
+            double x = place < 2 ? double(value_at(work.x, level.leaves, at)) : work.x_super[at];
+            sum += b.entry_weight[e] * x;
+        }
+        moved[i] = sum;
+        b.pushed[i] = sum + (one[i] + two[i]);
+    }
+    if (only_measure) {
+        return;
+    }
+    __syncthreads();
+    solve_factor(s.carry[place], b.pushed, b.impulse);
+    for (unsigned i = threadIdx.x; i < s.degrees; i += LONE_THREADS) {
+        double sum = -(one[s.begin + i] + two[s.begin + i]);
+        for (unsigned e = s.mass_first[i]; e < s.mass_first[i + 1]; ++e) {
+            sum += s.mass_value[e] * b.impulse[s.mass_at[e]];
+        }
+        moved[s.begin + i] = sum;
+    }
+}
+
 /// x −= D⁻¹ C y of a colour. Grid: leaves; block: ROWS.
 extern "C" __global__ void answer_cells(Level level, Work work, unsigned colour, const State* state) {
     if (state->phase != RUN) {
@@ -88,7 +129,7 @@ extern "C" __global__ void answer_cells(Level level, Work work, unsigned colour,
 /// What the bodies' answer holds back of super-cell b.
 __device__ inline double held_super(const Bodies& bodies, unsigned b) {
     double sum = 0.0;
-    if (bodies.count > 0) {
+    if (bodies.degrees > 0) {
         for (unsigned i = bodies.first_of_super[b]; i < bodies.first_of_super[b + 1]; ++i) {
             sum += bodies.weight_of_super[i] * bodies.impulse[bodies.degree_of_super[i]];
         }

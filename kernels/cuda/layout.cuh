@@ -67,6 +67,44 @@ struct Supers {
     const double* tied;
 };
 
+/// The factors L D Lᵀ of sparse matrices, all in one. Rows and columns that do not wait for each other stand in one
+/// step, [steps + 1] into the list.
+struct Factor {
+    unsigned size;
+    unsigned forward_steps;
+    unsigned backward_steps;
+    unsigned padding;
+    /// [size]: degree of freedom that stands at each place.
+    const unsigned* column;
+    /// L by rows, and by columns.
+    const unsigned* row_first;
+    const unsigned* row_at;
+    const double* row_value;
+    const unsigned* column_first;
+    const unsigned* column_at;
+    const double* column_value;
+    const double* inverse_pivot;
+    const unsigned* forward_first;
+    const unsigned* forward_list;
+    const unsigned* backward_first;
+    const unsigned* backward_list;
+    /// [size].
+    double* solution;
+};
+
+/// The sheets of a level; their degrees of freedom come after those of the blocks.
+struct Sheets {
+    /// Degrees of freedom, and where they begin.
+    unsigned degrees;
+    unsigned begin;
+    /// [degrees + 1]: entries of M, by rows.
+    const unsigned* mass_first;
+    const unsigned* mass_at;
+    const double* mass_value;
+    /// M + T of red, black, super-cells.
+    Factor carry[3];
+};
+
 /// The bodies of a level in the smoother: blocks that are solved together, degrees of freedom numbered through.
 struct Bodies {
     /// Blocks.
@@ -97,6 +135,7 @@ struct Bodies {
     double* moved;
     /// [degrees]: y.
     double* impulse;
+    Sheets sheets;
 };
 
 /// One grid of the hierarchy. A field is [colour][leaf][row], with a last leaf, the void, that stays zero.
@@ -162,31 +201,6 @@ struct Coarsest {
 
 /// Unknowns of the coarsest level up to which it is solved directly.
 constexpr unsigned DIRECT_UNKNOWNS = 600;
-
-/// The factor L D Lᵀ of the sparse masses, all in one. Rows and columns that do not wait for each other stand in one
-/// step, [steps + 1] into the list.
-struct Factor {
-    unsigned size;
-    unsigned forward_steps;
-    unsigned backward_steps;
-    unsigned padding;
-    /// [size]: column of C that stands at each place.
-    const unsigned* column;
-    /// L by rows, and by columns.
-    const unsigned* row_first;
-    const unsigned* row_at;
-    const double* row_value;
-    const unsigned* column_first;
-    const unsigned* column_at;
-    const double* column_value;
-    const double* inverse_pivot;
-    const unsigned* forward_first;
-    const unsigned* forward_list;
-    const unsigned* backward_first;
-    const unsigned* backward_list;
-    /// [size].
-    double* solution;
-};
 
 /// The attached masses: C W Cᵀ.
 struct LowRank {
@@ -273,6 +287,6 @@ struct State {
 };
 
 static_assert(sizeof(RowLists<float>) == 24 && sizeof(Entry<float>) == 12 && sizeof(Entry<double>) == 16, "twins");
-static_assert(sizeof(Supers) == 104 && sizeof(Bodies) == 136 && sizeof(Level) == 344 && sizeof(Work) == 40, "twins");
+static_assert(sizeof(Supers) == 104 && sizeof(Bodies) == 528 && sizeof(Level) == 736 && sizeof(Work) == 40, "twins");
 static_assert(sizeof(Aggregation) == 56 && sizeof(Coarsest) == 32 && sizeof(Factor) == 120 && sizeof(LowRank) == 272, "twins");
 static_assert(sizeof(Vector<float>) == 16 && sizeof(State) == 88 + 8 * HISTORY + 24, "twins");

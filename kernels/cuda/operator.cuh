@@ -58,29 +58,7 @@ extern "C" __global__ void weigh_columns(LowRank masses, unsigned phase, const S
         return;
     }
     __syncthreads();
-    for (unsigned step = 0; step < f.forward_steps; ++step) {
-        for (unsigned e = f.forward_first[step] + threadIdx.x; e < f.forward_first[step + 1]; e += LONE_THREADS) {
-            unsigned i = f.forward_list[e];
-            double sum = masses.moved[f.column[i]];
-            for (unsigned p = f.row_first[i]; p < f.row_first[i + 1]; ++p) {
-                sum -= f.row_value[p] * f.solution[f.row_at[p]];
-            }
-            f.solution[i] = sum;
-        }
-        __syncthreads();
-    }
-    for (unsigned step = 0; step < f.backward_steps; ++step) {
-        for (unsigned e = f.backward_first[step] + threadIdx.x; e < f.backward_first[step + 1]; e += LONE_THREADS) {
-            unsigned j = f.backward_list[e];
-            double sum = f.solution[j] * f.inverse_pivot[j];
-            for (unsigned p = f.column_first[j]; p < f.column_first[j + 1]; ++p) {
-                sum -= f.column_value[p] * f.solution[f.column_at[p]];
-            }
-            f.solution[j] = sum;
-            masses.weighed[f.column[j]] = sum;
-        }
-        __syncthreads();
-    }
+    solve_factor(f, masses.moved, masses.weighed);
 }
 
 /// Row of A x: Σ w (x_i − x_j) + Σ c (x_i − λ) + the masses' share. Adds Σ (Σ_f w_f x_i)² to `magnitude`.

@@ -19,6 +19,33 @@ __device__ inline double sum_over_block(double value) {
     return sums[0];
 }
 
+/// y = A⁻¹ b by a block of LONE_THREADS, in steps of rows that do not wait for each other.
+__device__ inline void solve_factor(const Factor& f, const double* b, double* y) {
+    for (unsigned step = 0; step < f.forward_steps; ++step) {
+        for (unsigned e = f.forward_first[step] + threadIdx.x; e < f.forward_first[step + 1]; e += LONE_THREADS) {
+            unsigned i = f.forward_list[e];
+            double sum = b[f.column[i]];
+            for (unsigned p = f.row_first[i]; p < f.row_first[i + 1]; ++p) {
+                sum -= f.row_value[p] * f.solution[f.row_at[p]];
+            }
+            f.solution[i] = sum;
+        }
+        __syncthreads();
+    }
+    for (unsigned step = 0; step < f.backward_steps; ++step) {
+        for (unsigned e = f.backward_first[step] + threadIdx.x; e < f.backward_first[step + 1]; e += LONE_THREADS) {
+            unsigned j = f.backward_list[e];
+            double sum = f.solution[j] * f.inverse_pivot[j];
+            for (unsigned p = f.column_first[j]; p < f.column_first[j + 1]; ++p) {
+                sum -= f.column_value[p] * f.solution[f.column_at[p]];
+            }
+            f.solution[j] = sum;
+            y[f.column[j]] = sum;
+        }
+        __syncthreads();
+    }
+}
+
 /// Sum of term(0), …, term(count − 1) by a block; every thread gets it.
 template <unsigned threads, class F>
 __device__ inline double sum_of(unsigned count, F term) {

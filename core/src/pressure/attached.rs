@@ -100,7 +100,7 @@ impl AttachedMass {
 
     /// A body with many degrees of freedom, each coupled to few others: a membrane. `mass` is M̃, one column of C a row,
     /// as entries (row, column, value) of its lower triangle or of both; it is factored here, and every product
-    /// with M̃⁻¹ is a solve. The multigrid cycle does not know such bodies.
+    /// with M̃⁻¹ is a solve.
     pub fn sparse(columns: Vec<Column>, mass: &[(u32, u32, f64)]) -> Result<Self, MassError> {
         let factor = SparseFactor::new(columns.len(), mass).map_err(MassError::Mass)?;
         Ok(Self { columns, weight: Weight::Inverse(Arc::new(factor)), motions: None })

@@ -9,7 +9,7 @@ use meniscus_kernels::checkerboard::{self, Half};
 use meniscus_kernels::conjugate_gradients::{
     self, ConjugateGradients, LowRank, Outcome, RightSide, Stop, Vector,
 };
-use meniscus_kernels::multigrid::{Body, Cycle, GRAIN, Multigrid, TOGETHER};
+use meniscus_kernels::multigrid::{Bodies, Cycle, GRAIN, Multigrid};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -100,7 +100,7 @@ impl MultigridSolver {
         let null_space = NullSpace::find(system, &active, &finest);
         let low_rank = assemble::low_rank(&system.attached, &active);
         self.iteration.fit(&finest, &low_rank);
-        let bodies = low_rank.iter().filter_map(|term| Body::new(term, &finest, TOGETHER)).collect();
+        let bodies = Bodies::new(&low_rank, &finest);
         self.multigrid.build(finest, assemble::extents(system), bodies, Cycle::default());
         let shifts = null_space.shifts(&active, rhs);
         load(system, &active, x, &mut self.iteration.x);

@@ -2,6 +2,7 @@
 
 use crate::random_systems::{difference, energy, random_system};
 use crate::scene::Scene;
+use crate::shoal::membrane;
 use crate::worn::Worn;
 use crate::{Random, dot, relative_residual, solve};
 use meniscus_core::pressure::{DeviceSolver, Error, Info, Params, PressureSolver, PressureSystem, Unknowns};
@@ -61,6 +62,7 @@ fn waves_coolers_and_tanks_take_as_many_iterations_to_the_same_pressure() {
         Scene::cooler(32).assemble(false),
         Scene::cooler(32).assemble(true),
         Scene::tank(32, 3).assemble(true),
+        membrane(32, 30, 0.01, 0.03),
     ];
     for (i, (system, rhs)) in scenes.iter().enumerate() {
         for tolerance in [1e-5, 1e-8] {

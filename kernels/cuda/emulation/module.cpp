@@ -36,7 +36,7 @@ struct Kernel {
 #define KERNEL(name) Kernel{#name, Call<name>::run, Call<name>::sizes}
 constexpr Kernel kernels[] = {
     KERNEL(start_red), KERNEL(relax_colour), KERNEL(gather_inflow), KERNEL(relax_supers),
-    KERNEL(settle_bodies), KERNEL(answer_cells), KERNEL(answer_supers), KERNEL(hold_bodies),
+    KERNEL(settle_bodies), KERNEL(settle_sheets), KERNEL(answer_cells), KERNEL(answer_supers), KERNEL(hold_bodies),
     KERNEL(restrict_cells), KERNEL(restrict_supers), KERNEL(prolong), KERNEL(solve_coarsest),
     KERNEL(dot_columns_single), KERNEL(dot_columns_double), KERNEL(weigh_columns),
     KERNEL(apply_single), KERNEL(apply_double), KERNEL(gather_flow_single), KERNEL(gather_flow_double),

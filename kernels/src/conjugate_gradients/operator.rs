@@ -93,7 +93,7 @@ pub struct Scratch {
     pub flow: Vec<f64>,
     /// One entry a column of every low-rank term: W Cᵀ x.
     pub columns: Vec<f64>,
-    /// The columns' entries in cells, by leaf.
+    /// The columns' entries in cells, by cell.
     entries: Vec<Entry>,
 }
 
@@ -113,7 +113,7 @@ impl Scratch {
             let cells = column.cells.iter();
             self.entries.extend(cells.map(|&(l, c, r, k, w)| (l, c, r, k, number as u32, w)));
         }
-        self.entries.sort_by_key(|e| (e.0, e.4));
+        self.entries.sort_by_key(|e| (e.0, e.1, e.2, e.3, e.4));
     }
 
     /// Bytes allocated.
@@ -158,9 +158,13 @@ fn apply_leaf<T: Real>(
     let magnitude = apply_half(level, l, 0, x, red) + apply_half(level, l, 1, x, black);
     if !entries.is_empty() {
         let first = entries.partition_point(|e| (e.0 as usize) < l);
-        for &(_, colour, r, k, column, w) in entries[first..].iter().take_while(|e| e.0 as usize == l) {
+        let end = first + entries[first..].partition_point(|e| e.0 as usize == l);
+        // What light bodies push a cell by cancels: the sum is f64.
+        for run in entries[first..end].chunk_by(|a, b| (a.1, a.2, a.3) == (b.1, b.2, b.3)) {
+            let (_, colour, r, k, ..) = run[0];
             let half = if colour == 0 { &mut *red } else { &mut *black };
-            half[r as usize][k as usize] += T::round(w * columns[column as usize]);
+            let pushed: f64 = run.iter().map(|e| e.5 * columns[e.4 as usize]).sum();
+            half[r as usize][k as usize] += T::round(pushed);
         }
     }
     magnitude

@@ -28,12 +28,10 @@ impl Smoother<'_> {
     /// Lets the bodies answer a sweep over a colour, or over the super-cells.
     fn settle(&mut self, place: u32, from_zero: bool) {
         let DeviceLevel { level, work, .. } = *self.level;
-        if level.bodies.count == 0 {
+        if level.bodies.degrees == 0 {
             return;
         }
-        let launch = Launch::new("settle_bodies", level.bodies.count, RUN_THREADS).with(level).with(work);
-        let launch = launch.with(place).with(u32::from(from_zero)).with(0u32);
-        self.program.push(launch.with(self.state));
+        self.settle_kind(place, u32::from(from_zero), 0);
         let answer = match place {
             SUPERS => Launch::new("answer_supers", 1, LONE_THREADS).with(level).with(work),
             colour => Launch::new("answer_cells", level.leaves, ROWS).with(level).with(work).with(colour),
@@ -41,7 +39,19 @@ impl Smoother<'_> {
         self.program.push(answer.with(self.state));
     }
 
-    /// What the bodies hold back of the residual.
+    /// Cᵀ x and, unless it is only measured, the answer of blocks and sheets.
+    fn settle_kind(&mut self, place: u32, from_zero: u32, only_measure: u32) {
+        let DeviceLevel { level, work, .. } = *self.level;
+        let sheets = u32::from(level.bodies.sheets.degrees > 0);
+        let blocks = Launch::new("settle_bodies", level.bodies.count, RUN_THREADS);
+        let sheets = Launch::new("settle_sheets", sheets, LONE_THREADS);
+        for launch in [blocks, sheets] {
+            let launch = launch.with(level).with(work).with(place).with(from_zero).with(only_measure);
+            self.program.push(launch.with(self.state));
+        }
+    }
+
+    /// What the bodies hold back of the residual. The last answer of a sheet says it already.
     fn hold(&mut self) {
         let level = self.level.level;
         let launch = Launch::new("hold_bodies", level.bodies.count, RUN_THREADS).with(level);
@@ -50,10 +60,8 @@ impl Smoother<'_> {
 
     /// What pushes the bodies after a coarse correction.
     fn measure(&mut self) {
-        let DeviceLevel { level, work, .. } = *self.level;
         for place in [0, SUPERS] {
-            let launch = Launch::new("settle_bodies", level.bodies.count, RUN_THREADS).with(level).with(work);
-            self.program.push(launch.with(place).with(0u32).with(1u32).with(self.state));
+            self.settle_kind(place, 0, 1);
         }
     }
 

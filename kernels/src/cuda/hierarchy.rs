@@ -1,9 +1,10 @@
 //! Copies a multigrid hierarchy and the attached masses to a device.
 
+use super::attached::{upload_bodies, upload_factors};
 use super::bytes::Plain;
 use super::device::{Device, Failure, Slot};
 use super::layout::{self, RowLists};
-use super::pages::{Pages, Runs, body_pages, cell_name, contact_pages, mass_pages};
+use super::pages::{Pages, Runs, cell_name, contact_pages, mass_pages};
 use crate::checkerboard::{self, Field};
 use crate::conjugate_gradients::{LowRank, Weight};
 use crate::dense::Cholesky;
@@ -50,7 +51,7 @@ impl<D: Device> Arena<D> {
         self.next().zeros::<T>(device, count)
     }
 
-    fn pages<E: Plain>(&mut self, device: &mut D, pages: &Pages<E>) -> Result<RowLists, Failure> {
+    pub fn pages<E: Plain>(&mut self, device: &mut D, pages: &Pages<E>) -> Result<RowLists, Failure> {
         let page = self.fill(device, &pages.page)?;
         let first = self.fill(device, &pages.first)?;
         let entries = self.fill(device, &pages.entries)?;
@@ -141,134 +142,8 @@ fn upload_supers<D: Device>(
     })
 }
 
-/// The bodies of a level in the smoother; nothing where there are none.
-fn upload_bodies<D: Device>(
-    device: &mut D,
-    arena: &mut Arena<D>,
-    level: &Level,
-) -> Result<layout::Bodies, Failure> {
-    let list = &level.blocks.list;
-    if list.is_empty() {
-        return Ok(layout::Bodies::default());
-    }
-    let degrees: usize = list.iter().map(|b| b.size).sum();
-    let mut of_degrees: Vec<Vec<(u32, f64)>> = vec![Vec::new(); 3 * degrees];
-    let mut of_supers: Vec<Vec<(u32, f64)>> = vec![Vec::new(); level.super_count()];
-    let mut begin = 0;
-    for block in list {
-        for colour in 0..2 {
-            for ((leaf, lane), row) in block.cells(colour) {
-                let name = cell_name(leaf as usize, colour, (lane >> 2).into(), (lane & 3).into());
-                for (j, &c) in row.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-                    of_degrees[colour * degrees + begin + j].push((name, c));
-                }
-            }
-        }
-        for (b, row) in block.super_rows() {
-            for (j, &c) in row.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-                of_degrees[2 * degrees + begin + j].push((b, c));
-                of_supers[b as usize].push(((begin + j) as u32, c));
-            }
-        }
-        begin += block.size;
-    }
-    let carry: Vec<f64> = list.iter().flat_map(|b| b.carry.iter().flatten()).copied().collect();
-    let mut matrix = starts(list.iter().map(|b| 3 * b.size * b.size));
-    matrix.pop();
-    let weight: Vec<f64> = list.iter().flat_map(|b| &b.weight).copied().collect();
-    let (cells, weights): (Vec<u32>, Vec<f64>) = of_degrees.iter().flatten().copied().unzip();
-    let (super_degrees, super_weights): (Vec<u32>, Vec<f64>) = of_supers.iter().flatten().copied().unzip();
-    Ok(layout::Bodies {
-        count: list.len() as u32,
-        degrees: degrees as u32,
-        first: arena.fill(device, &starts(list.iter().map(|b| b.size)))?,
-        first_matrix: arena.fill(device, &matrix)?,
-        carry: arena.fill(device, &carry)?,
-        weight: arena.fill(device, &weight)?,
-        first_entry: arena.fill(device, &starts(of_degrees.iter().map(Vec::len)))?,
-        entry_cell: arena.fill(device, &cells)?,
-        entry_weight: arena.fill(device, &weights)?,
-        cells: arena.pages(device, &body_pages(&level.blocks, level.leaves()))?,
-        first_of_super: arena.fill(device, &starts(of_supers.iter().map(Vec::len)))?,
-        degree_of_super: arena.fill(device, &super_degrees)?,
-        weight_of_super: arena.fill(device, &super_weights)?,
-        pushed: arena.zeros::<f64>(device, degrees)?,
-        moved: arena.zeros::<f64>(device, 3 * degrees)?,
-        impulse: arena.zeros::<f64>(device, degrees)?,
-    })
-}
-
-/// The factors of all sparse masses as one.
-fn upload_factor<D: Device>(
-    device: &mut D,
-    arena: &mut Arena<D>,
-    low_rank: &[LowRank],
-) -> Result<layout::Factor, Failure> {
-    let mut columns: Vec<Vec<(u32, f64)>> = Vec::new();
-    let (mut at, mut pivots) = (Vec::new(), Vec::new());
-    let mut first = 0;
-    for term in low_rank {
-        if let Weight::Inverse(factor) = &term.weight {
-            let base = columns.len() as u32;
-            for j in 0..factor.size() {
-                let range = factor.start[j] as usize..factor.start[j + 1] as usize;
-                columns.push(range.map(|p| (base + factor.row[p], factor.value[p])).collect());
-            }
-            at.extend(factor.order.iter().map(|&i| first + i));
-            pivots.extend_from_slice(&factor.inverse_pivot);
-        }
-        first += term.columns.len() as u32;
-    }
-    if columns.is_empty() {
-        return Ok(layout::Factor::default());
-    }
-    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); columns.len()];
-    for (j, column) in columns.iter().enumerate() {
-        column.iter().for_each(|&(i, v)| rows[i as usize].push((j as u32, v)));
-    }
-    let forward = steps(&rows, 0..rows.len());
-    let backward = steps(&columns, (0..columns.len()).rev());
-    let mut lists = |lists: &[Vec<(u32, f64)>]| -> Result<[u64; 3], Failure> {
-        let (numbers, values): (Vec<u32>, Vec<f64>) = lists.iter().flatten().copied().unzip();
-        let first = arena.fill(device, &starts(lists.iter().map(Vec::len)))?;
-        Ok([first, arena.fill(device, &numbers)?, arena.fill(device, &values)?])
-    };
-    let (by_row, by_column) = (lists(&rows)?, lists(&columns)?);
-    Ok(layout::Factor {
-        size: columns.len() as u32,
-        forward_steps: forward.len() as u32,
-        backward_steps: backward.len() as u32,
-        padding: 0,
-        column: arena.fill(device, &at)?,
-        row_first: by_row[0],
-        row_at: by_row[1],
-        row_value: by_row[2],
-        column_first: by_column[0],
-        column_at: by_column[1],
-        column_value: by_column[2],
-        inverse_pivot: arena.fill(device, &pivots)?,
-        forward_first: arena.fill(device, &starts(forward.iter().map(Vec::len)))?,
-        forward_list: arena.fill(device, &forward.concat())?,
-        backward_first: arena.fill(device, &starts(backward.iter().map(Vec::len)))?,
-        backward_list: arena.fill(device, &backward.concat())?,
-        solution: arena.zeros::<f64>(device, columns.len())?,
-    })
-}
-
-/// The rows of a triangular matrix in steps: each waits for those it names, which come before it in `order`.
-fn steps(rows: &[Vec<(u32, f64)>], order: impl Iterator<Item = usize>) -> Vec<Vec<u32>> {
-    let mut step = vec![0; rows.len()];
-    let mut out: Vec<Vec<u32>> = Vec::new();
-    for i in order {
-        step[i] = rows[i].iter().map(|e| step[e.0 as usize] + 1).max().unwrap_or(0);
-        out.resize_with(out.len().max(step[i] + 1), Vec::new);
-        out[step[i]].push(i as u32);
-    }
-    out
-}
-
 /// The start of each of some consecutive lists, and the end of the last.
-fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
+pub fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
     let mut end = 0;
     let ends = lengths.map(|n| {
         end += n as u32;
@@ -391,8 +266,25 @@ pub fn upload_masses<D: Device>(
         weight_of_super: arena.fill(device, &weight_of_super)?,
         moved: arena.zeros::<f64>(device, columns.len())?,
         weighed: arena.zeros::<f64>(device, columns.len())?,
-        factor: upload_factor(device, arena, low_rank)?,
+        factor: upload_masses_factor(device, arena, low_rank)?,
     })
+}
+
+/// The factors of all sparse masses as one.
+fn upload_masses_factor<D: Device>(
+    device: &mut D,
+    arena: &mut Arena<D>,
+    low_rank: &[LowRank],
+) -> Result<layout::Factor, Failure> {
+    let mut first = 0;
+    let mut factors = Vec::new();
+    for term in low_rank {
+        if let Weight::Inverse(factor) = &term.weight {
+            factors.push((&**factor, first));
+        }
+        first += term.columns.len() as u32;
+    }
+    upload_factors(device, arena, factors.into_iter())
 }
 
 /// A hierarchy on a device.

@@ -105,12 +105,13 @@ impl Program {
 pub const PARTICLE_KERNELS: [&str; 3] = ["particles_to_faces", "faces_to_particles", "advect"];
 
 /// Names of the kernels in the pressure engine's module.
-pub const PRESSURE_KERNELS: [&str; 40] = [
+pub const PRESSURE_KERNELS: [&str; 41] = [
     "start_red",
     "relax_colour",
     "gather_inflow",
     "relax_supers",
     "settle_bodies",
+    "settle_sheets",
     "answer_cells",
     "answer_supers",
     "hold_bodies",

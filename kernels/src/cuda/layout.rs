@@ -74,6 +74,19 @@ pub struct Bodies {
     pub pushed: Pointer,
     pub moved: Pointer,
     pub impulse: Pointer,
+    pub sheets: Sheets,
+}
+
+/// The sheets of a level.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sheets {
+    pub degrees: u32,
+    pub begin: u32,
+    pub mass_first: Pointer,
+    pub mass_at: Pointer,
+    pub mass_value: Pointer,
+    pub carry: [Factor; 3],
 }
 
 /// One grid of the hierarchy.
@@ -128,7 +141,7 @@ pub struct Coarsest {
     pub by_column: Pointer,
 }
 
-/// The factor of the sparse masses, all in one.
+/// The factors of sparse matrices, all in one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Factor {
@@ -226,8 +239,8 @@ unsafe impl Plain for WideEntry {}
 
 const _: () =
     assert!(size_of::<RowLists>() == 24 && size_of::<Entry>() == 12 && size_of::<WideEntry>() == 16);
-const _: () = assert!(size_of::<Supers>() == 104 && size_of::<Level>() == 344 && size_of::<Work>() == 40);
+const _: () = assert!(size_of::<Supers>() == 104 && size_of::<Level>() == 736 && size_of::<Work>() == 40);
 const _: () =
     assert!(size_of::<Aggregation>() == 56 && size_of::<Coarsest>() == 32 && size_of::<LowRank>() == 272);
-const _: () = assert!(size_of::<Bodies>() == 136 && size_of::<Factor>() == 120);
+const _: () = assert!(size_of::<Bodies>() == 528 && size_of::<Factor>() == 120);
 const _: () = assert!(size_of::<Vector>() == 16 && size_of::<State>() == 88 + 8 * HISTORY + 24);

@@ -6,6 +6,7 @@
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
+mod attached;
 mod bytes;
 mod cycle;
 mod device;

@@ -3,7 +3,7 @@
 
 use super::layout::{Entry, WideEntry};
 use crate::conjugate_gradients::LowRank;
-use crate::multigrid::{Blocks, Contacts, ZERO};
+use crate::multigrid::{Contacts, Level, ZERO};
 
 /// No page.
 const ABSENT: u32 = u32::MAX;
@@ -90,10 +90,10 @@ pub fn mass_pages(low_rank: &[LowRank], leaves: usize) -> Pages<WideEntry> {
 }
 
 /// The bodies' entries by cell; their target is the degree of freedom.
-pub fn body_pages(blocks: &Blocks, leaves: usize) -> Pages<WideEntry> {
+pub fn body_pages(level: &Level) -> Pages<WideEntry> {
     let mut all: Vec<(usize, u8, WideEntry)> = Vec::new();
     let mut first = 0;
-    for block in &blocks.list {
+    for block in &level.blocks.list {
         for colour in 0..2 {
             for ((leaf, lane), row) in block.cells(colour) {
                 let entries = row.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
@@ -105,8 +105,18 @@ pub fn body_pages(blocks: &Blocks, leaves: usize) -> Pages<WideEntry> {
         }
         first += block.size;
     }
+    for sheet in &level.sheets {
+        for (colour, cells) in sheet.cells.iter().enumerate() {
+            all.extend(cells.iter().map(|&(leaf, lane, j, c)| {
+                let target = (first + j as usize) as u32;
+                let entry = WideEntry { weight: c.into(), target, lane: (lane & 3).into() };
+                (2 * leaf as usize + colour, lane, entry)
+            }));
+        }
+        first += sheet.size;
+    }
     all.sort_by_key(|e| e.0);
-    let mut pages = Pages::new(leaves);
+    let mut pages = Pages::new(level.leaves());
     for half in all.chunk_by(|a, b| a.0 == b.0) {
         pages.add(half[0].0, &mut half.iter().map(|e| (e.1, e.2)).collect());
     }

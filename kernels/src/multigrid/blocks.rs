@@ -54,7 +54,7 @@ pub struct Block {
     pub carry: [Vec<f64>; 3],
 }
 
-/// How the pressure pushes a block.
+/// How the pressure pushes a block or a sheet.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
     /// Cᵀ x of red, black, super-cells.
@@ -287,9 +287,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Motion {
-    /// Of a block, at rest.
-    pub fn of(block: &Block) -> Self {
-        let zeros = || vec![0.0; block.size];
+    /// Of some degrees of freedom, at rest.
+    pub fn of(size: usize) -> Self {
+        let zeros = || vec![0.0; size];
         Self { moved: [zeros(), zeros(), zeros()], impulse: zeros() }
     }
 

@@ -1,6 +1,8 @@
 //! A body on one level of the hierarchy: the term C W Cᵀ of a few degrees of freedom, and its way to the next level.
 
+use super::blocks::TOGETHER;
 use super::level::Level;
+use super::sheet::Sheet;
 use super::transfer::{Aggregation, Parent};
 use crate::checkerboard::{offset, place};
 use crate::conjugate_gradients::{LowRank, Weight};
@@ -9,6 +11,23 @@ use std::sync::Arc;
 
 /// Name of a cell: colour, leaf, row · 4 + lane.
 pub type Name = (u8, u32, u8);
+
+/// The bodies that a hierarchy knows.
+#[derive(Clone, Debug, Default)]
+pub struct Bodies {
+    /// Those with a dense mass of few degrees of freedom.
+    pub few: Vec<Body>,
+    /// Those with a sparse mass.
+    pub sheets: Vec<Sheet>,
+}
+
+impl Bodies {
+    /// The low-rank terms of a finest level. Dense ones of many degrees of freedom are left out.
+    pub fn new(low_rank: &[LowRank], level: &Level) -> Self {
+        let few = low_rank.iter().filter_map(|term| Body::new(term, level, TOGETHER)).collect();
+        Self { few, sheets: low_rank.iter().filter_map(|term| Sheet::new(term, level)).collect() }
+    }
+}
 
 /// A body on one level.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +48,7 @@ pub struct Body {
 
 impl Body {
     /// A low-rank term as a body, if it is dense and of at most `limit` degrees of freedom.
-    pub fn new(term: &LowRank, level: &Level, limit: usize) -> Option<Self> {
+    fn new(term: &LowRank, level: &Level, limit: usize) -> Option<Self> {
         let k = term.columns.len();
         let Weight::Dense(weight) = &term.weight else { return None };
         if k == 0 || k > limit {
@@ -195,7 +214,8 @@ pub fn parent(map: &Aggregation, (colour, l, lane): Name) -> Name {
     name(parent, leaf::offset(x, y, z))
 }
 
-fn name(leaf: u32, n: usize) -> Name {
+/// The name of a cell by its leaf and offset in leaf order.
+pub fn name(leaf: u32, n: usize) -> Name {
     let (colour, row, lane) = place(n);
     (colour as u8, leaf, (row * 4 + lane) as u8)
 }

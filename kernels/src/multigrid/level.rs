@@ -1,6 +1,7 @@
 //! One grid of the multigrid hierarchy: leaves, face coefficients, and the cells' contacts.
 
 use super::blocks::Blocks;
+use super::sheets::Moving;
 use crate::checkerboard::Field;
 use crate::memory;
 
@@ -147,6 +148,8 @@ pub struct Level {
     pub supers: Supers,
     /// The bodies, as the smoother knows them; filled by [`super::Multigrid::build`].
     pub blocks: Blocks,
+    /// The bodies with sparse masses that are light here; filled likewise.
+    pub sheets: Vec<Moving>,
     /// Number of cells that are unknowns; filled by [`Level::finish`].
     pub unknown_cells: usize,
 }
@@ -180,6 +183,7 @@ impl Level {
         let links = memory::of(&s.pairs) + memory::of_nested(&s.neighbours);
         let uniform = self.uniform.iter().map(memory::of).sum::<usize>();
         let leaves = memory::of(&self.origins) + memory::of(&self.neighbours) + uniform;
-        leaves + fields + self.contacts.bytes() + supers + links + self.blocks.bytes()
+        let sheets = memory::of(&self.sheets) + self.sheets.iter().map(Moving::bytes).sum::<usize>();
+        leaves + fields + self.contacts.bytes() + supers + links + self.blocks.bytes() + sheets
     }
 }

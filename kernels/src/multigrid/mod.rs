@@ -12,22 +12,27 @@ mod level;
 mod parts;
 mod plane;
 mod rows;
+mod sheet;
+mod sheets;
 pub(crate) mod smoother;
 pub(crate) mod transfer;
 
-pub use blocks::{Block, Blocks, Member, Motion, TOGETHER};
-pub use body::Body;
+pub use blocks::{Block, Blocks, Member, Motion};
+pub use body::{Bodies, Body};
 pub use coarsen::{Extent, neighbours};
 pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
 pub use parts::Parts;
 pub use plane::{Pair, pair};
 pub use rows::{Rows, lanes};
+pub use sheet::Sheet;
+pub use sheets::Moving;
 pub use smoother::{Work, relax_colour};
 pub use transfer::{Aggregation, Parent};
 
 use crate::checkerboard::{self, Field, Half};
 use crate::dense::Cholesky;
 use crate::memory;
+use crate::sparse::SparseFactor;
 
 /// Shape of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,28 +87,27 @@ impl Multigrid {
     }
 
     /// Builds the coarser levels under `finest`, whose super-cells have the given extents and which these bodies push.
-    pub fn build(
-        &mut self,
-        mut finest: Level,
-        mut extents: Vec<Extent>,
-        mut bodies: Vec<Body>,
-        cycle: Cycle,
-    ) {
+    pub fn build(&mut self, mut finest: Level, mut extents: Vec<Extent>, bodies: Bodies, cycle: Cycle) {
         self.cycle = cycle;
         self.levels.clear();
         self.maps.clear();
-        finest.blocks = Blocks::new(&finest, &bodies);
+        let Bodies { mut few, mut sheets } = bodies;
+        finest.blocks = Blocks::new(&finest, &few);
+        finest.sheets = sheets::on_level(&finest, &sheets);
         self.levels.push(finest);
         while let Some(fine) = self.levels.last() {
             if fine.unknown_cells <= DIRECT_CELLS {
                 break;
             }
-            let (mut coarse, map) = coarsen::coarsen(fine, &mut extents, &mut bodies);
+            let (mut coarse, map) = coarsen::coarsen(fine, &mut extents, &mut few);
+            sheets = sheets.iter().map(|sheet| sheet.coarsen(&map)).collect();
             if coarse.unknown_cells >= fine.unknown_cells {
                 break;
             }
-            blocks::set_lone_diagonals(&mut coarse, &bodies);
-            coarse.blocks = Blocks::new(&coarse, &bodies);
+            blocks::set_lone_diagonals(&mut coarse, &few);
+            sheets::set_lone_diagonals(&mut coarse, &sheets);
+            coarse.blocks = Blocks::new(&coarse, &few);
+            coarse.sheets = sheets::on_level(&coarse, &sheets);
             self.levels.push(coarse);
             self.maps.push(map);
         }
@@ -177,7 +181,9 @@ impl Coarsest {
                 for c in level.contacts.groups_of(leaf, colour).iter().flat_map(|g| level.contacts.of(g)) {
                     open[c.at().0][c.at().1] = true;
                 }
-                for (cell, _) in level.blocks.list.iter().flat_map(|b| b.cells(colour)) {
+                let of_blocks = level.blocks.list.iter().flat_map(|b| b.cells(colour)).map(|e| e.0);
+                let of_sheets = level.sheets.iter().flat_map(|s| &s.cells[colour]).map(|e| (e.0, e.1));
+                for cell in of_blocks.chain(of_sheets) {
                     if cell.0 as usize == leaf {
                         open[usize::from(cell.1 >> 2)][usize::from(cell.1 & 3)] = true;
                     }
@@ -278,6 +284,7 @@ fn assemble(level: &Level, cells: &[(usize, usize, usize, usize)], index: &Field
         }
     }
     add_bodies(level, cells.len(), index, &mut a, n);
+    add_sheets(level, cells.len(), index, &mut a, n);
     a
 }
 
@@ -299,6 +306,28 @@ fn add_bodies(level: &Level, cells: usize, index: &Field<i32>, a: &mut [f64], n:
             for (j, other) in &rows {
                 a[i * n + j] += held.iter().zip(other).map(|(h, c)| h * c).sum::<f64>();
             }
+        }
+    }
+}
+
+/// Adds C M⁻¹ Cᵀ of the sheets to the dense matrix of a level.
+fn add_sheets(level: &Level, cells: usize, index: &Field<i32>, a: &mut [f64], n: usize) {
+    for sheet in &level.sheets {
+        let Ok(mass) = SparseFactor::new(sheet.size, &sheet.mass) else { continue };
+        let mut entries: Vec<(usize, u32, f64)> = Vec::new();
+        for (index, cells) in index.iter().zip(&sheet.cells) {
+            entries.extend(cells.iter().map(|&(leaf, lane, j, c)| {
+                let at = index[leaf as usize][usize::from(lane >> 2)][usize::from(lane & 3)];
+                (at as usize, j, f64::from(c))
+            }));
+        }
+        entries.extend(sheet.supers.iter().map(|&(b, j, c)| (cells + b as usize, j, c)));
+        let (mut pushed, mut held) = (vec![0.0; sheet.size], vec![0.0; sheet.size]);
+        for row in entries.chunk_by(|a, b| a.0 == b.0) {
+            pushed.fill(0.0);
+            row.iter().for_each(|e| pushed[e.1 as usize] = e.2);
+            mass.solve(&pushed, &mut held);
+            entries.iter().for_each(|e| a[row[0].0 * n + e.0] += e.2 * held[e.1 as usize]);
         }
     }
 }

@@ -6,6 +6,7 @@ use super::blocks::{self, Motion};
 use super::level::{GRAIN, Group, Level, ZERO};
 use super::plane::{Pair, pair};
 use super::rows::{Rows, lanes};
+use super::sheets;
 use crate::checkerboard::{Field, Half};
 use crate::memory;
 use rayon::prelude::*;
@@ -25,6 +26,8 @@ pub struct Work {
     pub inflow: Vec<f64>,
     /// Per block of bodies.
     pub motions: Vec<Motion>,
+    /// Per sheet.
+    pub sheet_motions: Vec<Motion>,
 }
 
 impl Work {
@@ -38,13 +41,14 @@ impl Work {
         }
         self.inflow.clear();
         self.inflow.resize(level.contacts.groups.len(), 0.0);
-        self.motions = level.blocks.list.iter().map(Motion::of).collect();
+        self.motions = level.blocks.list.iter().map(|block| Motion::of(block.size)).collect();
+        self.sheet_motions = level.sheets.iter().map(|sheet| Motion::of(sheet.size)).collect();
     }
 
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
         let vectors = [&self.x_super, &self.b_super, &self.inflow].map(memory::of);
-        let motions = self.motions.iter().map(Motion::bytes).sum::<usize>();
+        let motions = self.motions.iter().chain(&self.sheet_motions).map(Motion::bytes).sum::<usize>();
         memory::of_field(&self.x) + memory::of_field(&self.b) + vectors.iter().sum::<usize>() + motions
     }
 }
@@ -81,6 +85,7 @@ pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
     if !level.blocks.is_empty() {
         blocks::settle_cells(level, work, colour);
     }
+    sheets::settle_cells(level, work, colour);
 }
 
 /// The first red sweep from a zero guess: x = (b + Σ c λ) / d.
@@ -99,6 +104,7 @@ fn start_red(level: &Level, work: &mut Work) {
     if !level.blocks.is_empty() {
         blocks::settle_cells(level, work, 0);
     }
+    sheets::settle_cells(level, work, 0);
 }
 
 /// Calls `f(row, lane, c λ)` for the contacts of a half-leaf with super-cells.
@@ -155,6 +161,9 @@ fn relax_supers(level: &Level, work: &mut Work, descending: bool) {
     if count > 0 && !level.blocks.is_empty() {
         blocks::settle_supers(level, work);
     }
+    if count > 0 {
+        sheets::settle_supers(level, work);
+    }
 }
 
 /// `sweeps` of λ, red, black. Leaves the black rows solved exactly.
@@ -164,6 +173,7 @@ pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize, from_zero: boo
             work.x_super.fill(0.0);
             work.inflow.fill(0.0);
             blocks::rest(work);
+            sheets::rest(work);
             relax_supers(level, work, false);
             start_red(level, work);
         } else {

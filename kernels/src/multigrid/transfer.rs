@@ -5,6 +5,7 @@ use super::blocks;
 use super::level::{GRAIN, Level};
 use super::plane::{Pair, pair};
 use super::rows::{Rows, lanes};
+use super::sheets;
 use super::smoother::{Work, add_contacts, gather_inflow, super_inflow};
 use crate::checkerboard::{Half, Row, place};
 use crate::leaf;
@@ -117,6 +118,7 @@ pub fn restrict(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &mut W
     if !fine.blocks.is_empty() {
         blocks::restrict(fine, work, map, coarse);
     }
+    sheets::restrict(fine, work, map, coarse);
 }
 
 fn restrict_supers(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &mut Work) {
@@ -169,6 +171,7 @@ pub fn prolong(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &Work) 
     if !fine.blocks.is_empty() {
         blocks::measure(fine, work);
     }
+    sheets::measure(fine, work);
 }
 
 /// Octant of a fine leaf in its coarse leaf.

@@ -1,6 +1,6 @@
 //! The smoother, the transfer between levels, and the whole cycle.
 
-use super::scene::{Random, Scene, body, noisy, tank};
+use super::scene::{Random, Scene, body, noisy, sheet, tank};
 use super::{Pair, difference, field_difference, read};
 use crate::conjugate_gradients::Weight;
 use crate::cuda::cycle::append_cycle;
@@ -160,6 +160,21 @@ fn the_whole_cycle_with_bodies() {
         compare_cycle(&mut pair, &mut random);
     }
     assert!(bodies > 14 && supers > 5, "{bodies} levels, {supers} scenes with super-cells");
+}
+
+#[test]
+fn the_whole_cycle_with_sheets() {
+    let mut sheets = 0;
+    for (i, mut scene) in bubbly().into_iter().enumerate() {
+        let mut random = Random(i as u64);
+        scene.low_rank = vec![body(&mut random, &scene.level)];
+        scene.low_rank.extend((0..2).map(|_| sheet(&mut random, &scene.level)));
+        let mut pair = Pair::with(&scene, scene.bodies(), i % 2 == 1);
+        sheets += pair.hierarchy.levels.iter().filter(|l| l.level.bodies.sheets.degrees > 0).count();
+        // Twice: nothing stays from the first time.
+        (0..2).for_each(|_| compare_cycle(&mut pair, &mut random));
+    }
+    assert!(sheets > 14, "{sheets} levels");
 }
 
 fn compare_cycle(pair: &mut Pair, random: &mut Random) {

@@ -15,7 +15,7 @@ use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 use super::layout::{RUN, State};
 use crate::checkerboard::Field;
 use crate::conjugate_gradients::Stop;
-use crate::multigrid::{Body, Cycle, Multigrid, Work};
+use crate::multigrid::{Bodies, Cycle, Multigrid, Work};
 use scene::{Random, Scene};
 
 /// A hierarchy on both sides, and a state that lets kernels run.
@@ -29,10 +29,10 @@ struct Pair {
 
 impl Pair {
     fn new(scene: &Scene, descending: bool) -> Self {
-        Self::with(scene, Vec::new(), descending)
+        Self::with(scene, Bodies::default(), descending)
     }
 
-    fn with(scene: &Scene, bodies: Vec<Body>, descending: bool) -> Self {
+    fn with(scene: &Scene, bodies: Bodies, descending: bool) -> Self {
         let mut multigrid = Multigrid::default();
         multigrid.build(scene.level.clone(), scene.extents.clone(), bodies, Cycle::default());
         let (mut device, mut arenas, mut state) =

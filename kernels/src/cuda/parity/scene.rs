@@ -3,7 +3,8 @@
 use crate::checkerboard::{self, place};
 use crate::conjugate_gradients::{LowRank, LowRankColumn, Weight};
 use crate::leaf;
-use crate::multigrid::{Body, Contact, Contacts, Extent, Level, Supers, TOGETHER, ZERO, neighbours};
+use crate::multigrid::{Bodies, Contact, Contacts, Extent, Level, Supers, ZERO, neighbours};
+use crate::sparse::SparseFactor;
 use std::sync::Arc;
 
 /// A small reproducible generator (SplitMix64).
@@ -52,8 +53,8 @@ pub struct Scene {
 
 impl Scene {
     /// The bodies as the smoother knows them.
-    pub fn bodies(&self) -> Vec<Body> {
-        self.low_rank.iter().filter_map(|term| Body::new(term, &self.level, TOGETHER)).collect()
+    pub fn bodies(&self) -> Bodies {
+        Bodies::new(&self.low_rank, &self.level)
     }
 }
 
@@ -267,4 +268,20 @@ pub fn body(random: &mut Random, level: &Level) -> LowRank {
     let gram = |i: usize, j: usize| (0..k).map(|m| g[i * k + m] * g[j * k + m]).sum::<f64>();
     let weight = (0..k * k).map(|e| gram(e / k, e % k) + if e / k == e % k { 0.1 } else { 0.0 }).collect();
     LowRank { columns, weight: Weight::Dense(Arc::new(weight)) }
+}
+
+/// A light chain with springs that pushes on random cells, and on all super-cells.
+pub fn sheet(random: &mut Random, level: &Level) -> LowRank {
+    let mut columns: Vec<LowRankColumn> = Vec::new();
+    while columns.len() < 60 {
+        columns.append(&mut body(random, level).columns);
+    }
+    let k = columns.len() as u32;
+    let mass = |i: u32| 0.01 * f64::from(1 + i % 5);
+    let mut entries: Vec<(u32, u32, f64)> = (0..k).map(|i| (i, i, mass(i))).collect();
+    for i in 1..k {
+        entries.extend([(i, i, 0.1), (i - 1, i - 1, 0.1), (i, i - 1, -0.1)]);
+    }
+    let factor = SparseFactor::new(k as usize, &entries).expect("positive definite");
+    LowRank { columns, weight: Weight::Inverse(Arc::new(factor)) }
 }

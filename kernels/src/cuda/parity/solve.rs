@@ -1,7 +1,7 @@
 //! Whole solves through the driver: the same solution, as many iterations, the same bits every time.
 
 use super::operator::{Given, noise};
-use super::scene::{Random, Scene, noisy, swarm, tank};
+use super::scene::{Random, Scene, noisy, sheet, swarm, tank};
 use crate::conjugate_gradients::operator::{Scratch, apply};
 use crate::conjugate_gradients::{ConjugateGradients, Outcome, Stop, Vector};
 use crate::cuda::emulation::Emulation;
@@ -109,6 +109,16 @@ fn tanks_with_and_without_bubbles_in_as_many_iterations() {
             let outcome = compare(scene, i as u64, Stop { tolerance, max_iterations: 300 }, 1);
             assert!(outcome.iterations > 2);
         }
+    }
+}
+
+#[test]
+fn light_sheets_in_about_as_many_iterations() {
+    for (seed, bubbles) in [(0, &[][..]), (1, &[7.0, 3.0]), (2, &[4.0, 1.5])] {
+        let mut scene = tank(3, 0.7, bubbles, 1e-3);
+        scene.low_rank = (0..2).map(|_| sheet(&mut Random(seed), &scene.level)).collect();
+        let outcome = compare(&scene, seed, Stop { tolerance: 1e-9, max_iterations: 1000 }, 3);
+        assert!(outcome.iterations > 2);
     }
 }
 

@@ -4,6 +4,7 @@ use super::contact::{COLLIDER, Contact, Other, WALL};
 use super::joints::{Joint, apart};
 use super::shape::Part;
 use super::{Body, Key, Pose};
+use crate::interrupt::Interrupt;
 use crate::levelset::SdfSampler;
 use crate::solid::{Collider, DomainLimits, Side};
 use glam::{DMat3, DVec3};
@@ -17,6 +18,8 @@ pub struct Surroundings<'a> {
     pub colliders: [&'a [Collider]; 2],
     /// The box that they stay in.
     pub domain: &'a DomainLimits,
+    /// Whether to stop: what bodies do then is unfinished.
+    pub interrupt: Interrupt<'a>,
 }
 
 /// Contacts of a body with one other, at most: enough to hold it, spread as far as they go.
@@ -42,6 +45,9 @@ pub(super) fn contacts(
     let mut found = Vec::new();
     let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
     for (a, b) in pairs(bodies, next).into_iter().filter(meets) {
+        if around.interrupt.asked() {
+            return found;
+        }
         let reach = SKIN * bodies[a].shape.radius()
             + bodies[a].keeps_from(&bodies[b])
             + travels(&bodies[a], next)
@@ -49,6 +55,9 @@ pub(super) fn contacts(
         between(bodies, a, b, reach, &mut found);
     }
     for n in 0..bodies.len() {
+        if around.interrupt.asked() {
+            return found;
+        }
         if bodies[n].led.is_some() {
             continue;
         }

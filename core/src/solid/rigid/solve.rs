@@ -3,6 +3,7 @@
 use super::contact::{Contact, Other};
 use super::joints::{Bound, Linkage, Response, dot};
 use super::{Body, Velocity};
+use crate::interrupt::Interrupt;
 use glam::{DMat3, DVec3};
 
 /// What gives way by less than this share of what it would without joints is held by them: what is left is rounding.
@@ -34,6 +35,17 @@ pub(super) struct Solve {
     responses: Vec<Option<Response>>,
     /// Per contact: velocity per impulse along the normal, and the most across it.
     yields: Vec<[f64; 2]>,
+}
+
+/// When sweeps end.
+#[derive(Clone, Copy, Debug)]
+pub struct Until<'a> {
+    /// Sweeps, at most.
+    pub most: u32,
+    /// The change of velocity that is none, m/s.
+    pub tolerance: f64,
+    /// Whether to stop.
+    pub interrupt: Interrupt<'a>,
 }
 
 /// How a solve ended.
@@ -197,8 +209,7 @@ impl Solve {
         contacts: &mut [Contact],
         bounds: &mut [Bound],
         targets: &[f64],
-        most: u32,
-        tolerance: f64,
+        Until { most, tolerance, interrupt }: Until,
     ) -> Ended {
         let mut ended = Ended::default();
         let (count, all) = (contacts.len(), contacts.len() + bounds.len());
@@ -206,7 +217,7 @@ impl Solve {
         let mut directions = vec![DVec3::ZERO; count];
         let mut turning = vec![0.0; bounds.len()];
         let mut last = 0.0;
-        while ended.sweeps < most && all > 0 {
+        while ended.sweeps < most && all > 0 && !interrupt.asked() {
             let before: Vec<DVec3> = contacts.iter().map(Contact::impulse).collect();
             let held: Vec<f64> = bounds.iter().map(|b| b.pressed).collect();
             ended.change = 0.0;

@@ -4,9 +4,10 @@ use super::contact::{Contact, Memory, Other, recall};
 use super::detect::{Surroundings, away, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
-use super::solve::{Ended, Solve};
+use super::solve::{Ended, Solve, Until};
 use super::ties::{Tie, ties};
 use super::{Body, Intervals, Velocity};
+use crate::interrupt::Interrupt;
 use crate::solid::Collider;
 use glam::DVec3;
 
@@ -86,7 +87,8 @@ pub fn touch(
     meet(bodies, joints, memory, around, times, settings).0
 }
 
-/// The same; and the rows of contacts and joints, for those who solve for more than the bodies.
+/// The same; and the rows of contacts and joints, for those who solve for more than the bodies. A caller whose interrupt has
+/// asked to stop drops the result.
 pub fn meet(
     bodies: &mut [Body],
     joints: &mut [Joint],
@@ -98,15 +100,15 @@ pub fn meet(
     wake_by_solids(bodies, around, memory);
     let strangers = apart(joints);
     let mut found = contacts(bodies, around, &strangers, times.next);
-    while wake_by_touch(bodies, &found, memory, times.next) {
+    while !around.interrupt.asked() && wake_by_touch(bodies, &found, memory, times.next) {
         found = contacts(bodies, around, &strangers, times.next);
     }
     recall(&mut found, memory, bodies);
     let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
     let apart = linkage.apart;
     let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
-    let (mut report, ties) = impulses(bodies, &mut found, all, times, settings);
-    undo_overlaps(bodies, &found, &linkage, times, settings);
+    let (mut report, ties) = impulses(bodies, &mut found, all, times, (settings, around.interrupt));
+    undo_overlaps(bodies, &found, &linkage, times, (settings, around.interrupt));
     settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
     remember(bodies, &found, memory);
@@ -133,7 +135,7 @@ fn impulses(
     found: &mut [Contact],
     Together { joints, linkage, bounds }: Together,
     times: &Intervals,
-    settings: &Settings,
+    (settings, interrupt): (&Settings, Interrupt),
 ) -> (Report, Vec<Tie>) {
     let nearing = |body: &Body| body.nearing.filter(|_| body.is_free() && !body.rest.asleep);
     let mut before = Solve::new(bodies, found, linkage, bounds);
@@ -154,14 +156,15 @@ fn impulses(
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
-    let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, settings.sweeps, tolerance);
+    let until = |most| Until { most, tolerance, interrupt };
+    let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, until(settings.sweeps));
     let mut worst = f64::INFINITY;
     for _ in 0..if times.next > 0.0 { NEWTON } else { 0 } {
         let aimed = linkage.aim(bodies, joints, &solve.velocities(), (times.next, worst));
-        let Some((more, off)) = aimed else { break };
+        let Some((more, off)) = aimed.filter(|_| !interrupt.asked()) else { break };
         worst = off;
         solve.join(linkage, &linkage.changing(&more));
-        let ended = solve.run(found, bounds, &targets, FOLLOWS.min(settings.sweeps), tolerance);
+        let ended = solve.run(found, bounds, &targets, until(FOLLOWS.min(settings.sweeps)));
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
@@ -295,7 +298,7 @@ fn undo_overlaps(
     found: &[Contact],
     linkage: &Linkage,
     times: &Intervals,
-    settings: &Settings,
+    (settings, interrupt): (&Settings, Interrupt),
 ) {
     let slop = |c: &Contact| SLOP * bodies[c.body].shape.radius();
     if times.next <= 0.0 {
@@ -326,7 +329,8 @@ fn undo_overlaps(
     if let Some(speeds) = closing {
         solve.join(linkage, &linkage.changing(&speeds));
     }
-    solve.run(&mut contacts, &mut [], &targets, settings.sweeps, 1e-4 * SLOP);
+    let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, interrupt };
+    solve.run(&mut contacts, &mut [], &targets, until);
     for (body, push) in bodies.iter_mut().zip(solve.velocities()).filter(|(body, _)| body.is_free()) {
         body.push = push;
     }

@@ -4,6 +4,7 @@ mod events;
 mod ties;
 
 use super::*;
+use crate::interrupt::Interrupt;
 use crate::levelset;
 use crate::mesh::TriMesh;
 use crate::mesh::shapes::{ball, cuboid};
@@ -58,7 +59,11 @@ impl Scene {
         for body in &mut self.bodies {
             (body.kick.linear, body.kicked) = (self.gravity * times.kick, times.kick);
         }
-        let around = Surroundings { colliders: [&self.colliders; 2], domain: &self.domain };
+        let around = Surroundings {
+            colliders: [&self.colliders; 2],
+            domain: &self.domain,
+            interrupt: Interrupt::NEVER,
+        };
         self.gap = fly(&mut self.bodies, &self.joints, &self.memory, &times);
         let (bodies, joints) = (&mut self.bodies, &mut self.joints);
         self.report = touch(bodies, joints, &mut self.memory, &around, &times, &self.settings);
@@ -438,4 +443,31 @@ fn a_body_takes_a_velocity_that_something_else_has_solved_for() {
     assert_eq!((body.speed().linear, body.motion[1].linear), (given.linear, given.linear));
     scene.run(0.01);
     assert!((scene.bodies[0].pose.position - given.linear * 0.01).length() < 1e-12);
+}
+
+/// A heap is left in the middle of its contacts once the user asks to stop, however many sweeps it may take.
+#[test]
+fn a_heap_stops_when_it_is_asked_to() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let mut scene = Scene::on_floor(DVec3::new(0.0, -9.81, 0.0), 1.0 / 96.0);
+    let shape = Arc::new(Shape::of(&ball(0.5, 12), 800.0).unwrap().0);
+    (0..12).for_each(|i| {
+        scene.add(&shape, DVec3::new(0.0, 0.5 + 0.98 * f64::from(i), 0.0));
+    });
+    scene.settings.sweeps = 1_000_000;
+    let times = Intervals { drift: scene.dt, kick: scene.dt, next: scene.dt };
+    let sweeps = |after: usize| {
+        let mut bodies = scene.bodies.clone();
+        bodies.iter_mut().for_each(|body| body.velocity.y = -1.0);
+        let asked = AtomicUsize::new(0);
+        let stop = || asked.fetch_add(1, Ordering::Relaxed) >= after;
+        let interrupt = Interrupt::new(&stop);
+        let around = Surroundings { colliders: [&[]; 2], domain: &scene.domain, interrupt };
+        touch(&mut bodies, &mut [], &mut Vec::new(), &around, &times, &scene.settings).sweeps
+    };
+    let whole = sweeps(usize::MAX);
+    assert!(whole > 20, "{whole} sweeps");
+    assert_eq!(sweeps(0), 0);
+    let stopped = [30, 32, 34].map(sweeps);
+    assert!(stopped.is_sorted() && stopped[2] < whole, "{stopped:?} of {whole}");
 }

@@ -15,6 +15,7 @@ use checks::{check_finite, gone};
 use coupled::is_flying;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
+use meniscus_core::interrupt::Interrupt;
 use meniscus_core::solid::rigid::{
     Body, Intervals, Memory, Report, Settings, Surroundings, Tie, Velocity, fly, longest_step, meet,
 };
@@ -188,7 +189,10 @@ impl RigidSolver {
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
         let mut memory = contacts::read(call, CONTACTS, &names(call)?)?;
         let [now, coming] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
-        let around = Surroundings { colliders: [&now, &coming], domain: &domain };
+        let watch = call.progress().watch();
+        let stopped = || watch.stopped();
+        let interrupt = Interrupt::new(&stopped);
+        let around = Surroundings { colliders: [&now, &coming], domain: &domain, interrupt };
         let settings = Settings {
             sweeps: call.int(param!(PARAMS, contact_iterations)).clamp(1, 1_000_000) as u32,
             ..Settings::default()
@@ -198,6 +202,9 @@ impl RigidSolver {
         let all = &mut joints.all;
         let (report, ties) =
             self.exchange.install(|| meet(bodies, all, &mut memory, &around, &times, &settings));
+        if stopped() {
+            return Err(Failure::cancelled());
+        }
         Ok(Met { memory, joints, report, ties })
     }
 

@@ -10,7 +10,8 @@ fn next(scene: &mut Scene) -> (Vec<Velocity>, Vec<Tie>) {
     for body in &mut scene.bodies {
         (body.kick.linear, body.kicked) = (scene.gravity * times.kick, times.kick);
     }
-    let around = Surroundings { colliders: [&scene.colliders; 2], domain: &scene.domain };
+    let around =
+        Surroundings { colliders: [&scene.colliders; 2], domain: &scene.domain, interrupt: Interrupt::NEVER };
     fly(&mut scene.bodies, &scene.joints, &scene.memory, &times);
     let before = scene.bodies.iter().map(Body::speed).collect();
     let (bodies, joints) = (&mut scene.bodies, &mut scene.joints);

@@ -1,5 +1,6 @@
 //! The liquid between a body's walls and the planes of faces that the pressure presses on.
 
+use super::covered::Covered;
 use crate::coupling::air::regions::{LABEL_SOLID, Regions};
 use crate::coupling::bodies::{Bodies, Body};
 use crate::coupling::fields::LiquidFields;
@@ -42,15 +43,13 @@ impl Lining {
         bodies: &Bodies,
         body: usize,
         near: &[Coord],
+        covered: &Covered,
     ) -> Self {
         let k = bodies.bodies[body].velocity.len();
         let mut lining = Self { mass: vec![0.0; k * k], impulse: vec![0.0; k] };
         let pieces = bodies.bodies[body].pieces.rigid();
-        for_layers(fields, regions, bodies, near, |layer| {
-            let Layer { mass, axis, cell, .. } = layer;
-            let Some((_, piece)) = bodies.of_face(axis, layer.face).filter(|(b, _)| *b == body) else {
-                return;
-            };
+        let mut add = |mass: f64, axis: usize, cell: Coord, owner: u32| {
+            let Some((_, piece)) = bodies.of_number(owner).filter(|(b, _)| *b == body) else { return };
             let Some(piece) = pieces.get(piece) else { return };
             let arm = fields.transform.to_world(cell.as_dvec3()) - piece.pivot;
             let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
@@ -58,7 +57,22 @@ impl Lining {
                 row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
                 lining.impulse[i] += mass * along[i] * fields.kick[axis];
             }
+        };
+        for_layers(fields, regions, bodies, near, |layer| {
+            add(layer.mass, layer.axis, layer.cell, bodies.owner.get(layer.axis, layer.face));
         });
+        let whole = fields.voxel_size().powi(3);
+        for cell in covered.cells() {
+            let of_body = |number: u32| bodies.of_number(number).is_some_and(|(b, _)| b == body);
+            let first = f64::from(bodies.volume.get(cell.at));
+            let Some((owners, left)) = cell.shared(body, bodies, first) else { continue };
+            for (axis, owners) in owners.iter().enumerate() {
+                let own: Vec<u32> = owners.iter().copied().filter(|&number| of_body(number)).collect();
+                let defect = left - 1.0 + 0.5 * own.len() as f64;
+                let mass = cell.density * whole * defect / own.len() as f64;
+                own.into_iter().for_each(|number| add(mass, axis, cell.at, number));
+            }
+        }
         lining
     }
 

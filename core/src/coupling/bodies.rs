@@ -129,7 +129,7 @@ pub struct Bodies<'a> {
     /// Solid that a cut face belongs to, counted from 1; 0: to none
     /// ([`SolidFields::owner`](crate::solid::SolidFields::owner)).
     pub owner: &'a FaceGrid<u32>,
-    /// Share of each cell that no solid fills, or that the first body in it leaves to other solids
+    /// Share of each cell that no solid fills; of those that bodies share with other solids, that the first body leaves
     /// ([`SolidFields::volume`](crate::solid::SolidFields::volume)).
     pub volume: &'a Grid<f32>,
     /// Body and piece of each solid, by its number; `None` where no solve moves it.

@@ -23,9 +23,8 @@ pub struct SolidFields {
     pub open: FaceGrid<f32>,
     /// Velocity of the nearest solid across each face, m/s; 0 beyond every band.
     pub velocity: FaceGrid<f32>,
-    /// The fraction of each cell's volume that is open to fluid; 1 outside every leaf. In a cell without an open face that a
-    /// body fills together with other solids: the fraction that the first body there leaves to the others, below 0 where they
-    /// lie in each other.
+    /// The fraction of each cell's volume that is open to fluid; 1 outside every leaf. In cells that a body shares with other
+    /// solids: the fraction that the first body there leaves to fluid and others, below 0 in closed ones where it lies in them.
     pub volume: Grid<f32>,
     /// The solid that a face belongs to, whose velocity it has: number of the collider, counted from 1; 0 for closed
     /// sides and beyond every band. `None` where no collider is a body.

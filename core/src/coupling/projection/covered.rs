@@ -9,7 +9,7 @@ use crate::grid::rows::Rows;
 use crate::grid::{Coord, Topology, leaf};
 use crate::pressure::Density;
 use crate::solid::{NARROW, is_shared, owners_of_cell};
-use glam::IVec3;
+use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +32,8 @@ pub(super) struct Cell {
     owners: Option<[[u32; 2]; 3]>,
     /// Density of what presses in it, kg/m³; air counts as 0.
     pub(super) density: f64,
+    /// Mean of density times place, cells, of what presses in it.
+    moment: DVec3,
     /// Whose mean pressure it has, with their shares.
     beside: Vec<(Beside, f64)>,
     /// Open area of what lies beside it, faces.
@@ -115,10 +117,15 @@ impl Covered {
         let all: f64 = openings.iter().sum();
         let share = |opening: f64| if all > 0.0 { opening / all } else { 1.0 / beside.len() as f64 };
         let shares: Vec<f64> = openings.iter().map(|&opening| share(opening)).collect();
-        let mean =
-            |of: &dyn Fn(&Beside) -> f64| beside.iter().zip(&shares).map(|(b, share)| share * of(b)).sum();
+        let moment = |beside: &Beside| match *beside {
+            Beside::Covered(n) => self.cells[n].moment,
+            Beside::Liquid(cell, _) | Beside::Air(cell, _) => density(beside) * cell.as_dvec3(),
+        };
+        let of = || beside.iter().zip(&shares);
+        let mean = |of_one: &dyn Fn(&Beside) -> f64| of().map(|(b, share)| share * of_one(b)).sum();
+        let moment = of().map(|(b, &share)| share * moment(b)).sum();
         let (density, opening) = (mean(&density), mean(&opening));
-        Cell { at, owners, density, opening, beside: beside.into_iter().zip(shares).collect() }
+        Cell { at, owners, density, opening, moment, beside: beside.into_iter().zip(shares).collect() }
     }
 
     /// The cells.
@@ -177,6 +184,11 @@ impl Cell {
             sign * velocity(&Face { axis, at, owner: owners[axis][side] })
         };
         faces.map(through).sum()
+    }
+
+    /// Density times way to the cell from what presses in it, kg/m³ times cells: the pressure grows by its product with gravity.
+    pub(super) fn way(&self) -> DVec3 {
+        self.density * self.at.as_dvec3() - self.moment
     }
 
     /// The owners of its faces, lower and upper across each axis, where it is covered; and the share of it that a body leaves, where

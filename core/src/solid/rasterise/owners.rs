@@ -75,13 +75,19 @@ impl Cells<'_> {
         number > 0 && self.colliders[number as usize - 1].is_body()
     }
 
-    /// Whether none of a cell's faces is as open as [`NARROW`].
-    fn is_narrow(&self, open: &FaceGrid<f32>, cell: Coord) -> bool {
+    /// Largest and smallest open fraction of a cell's faces.
+    fn openings(&self, open: &FaceGrid<f32>, cell: Coord) -> [f32; 2] {
         let faces = |axis: usize| [cell, cell + IVec3::AXES[axis]].map(|c| (axis, c));
         // Faces that are not stored lie in solids.
         let alpha =
             |(axis, c): (usize, Coord)| self.topology.slot_of(c).map_or(0.0, |slot| open.values[axis][slot]);
-        (0..3).flat_map(faces).all(|face| alpha(face) < NARROW)
+        let all = (0..3).flat_map(faces).map(alpha);
+        all.fold([0.0, 1.0], |[most, least], alpha| [alpha.max(most), alpha.min(least)])
+    }
+
+    /// Whether none of a cell's faces is as open as [`NARROW`].
+    fn is_narrow(&self, open: &FaceGrid<f32>, cell: Coord) -> bool {
+        self.openings(open, cell)[0] < NARROW
     }
 
     /// The owners of a cell's faces, if one of them is a body.
@@ -95,8 +101,9 @@ impl Cells<'_> {
         owners.as_flattened().iter().any(|&number| self.is_body(number)).then_some(owners)
     }
 
-    /// What the first body in a cell leaves of it to the other owners of its faces; below 0 where it lies in them.
-    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<f32> {
+    /// What the first body in a cell leaves of it to the other owners of its faces, and how much of that they do not need: below 0
+    /// where they lie in each other.
+    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<[f32; 2]> {
         let first = owners.as_flattened().iter().copied().filter(|&number| self.is_body(number)).min()?;
         let mut others: Vec<u32> = owners.as_flattened().iter().copied().filter(|&n| n != first).collect();
         others.sort_unstable();
@@ -113,11 +120,10 @@ impl Cells<'_> {
             cell_inside(corners.map(|at| nearest(at).min(placed.far()) as f32))
         };
         let left = 1.0 - filled(&[first]);
-        let overlap = filled(&others) - left;
-        Some(if overlap > EMBEDDED { -overlap } else { left })
+        Some([left, left - filled(&others)])
     }
 
-    /// The narrow cells that a body shares with other solids.
+    /// The cells that a body shares with other solids and that are not open all around.
     fn shared(&self, open: &FaceGrid<f32>) -> Vec<(Coord, [[u32; 2]; 3])> {
         let of_leaf = |(l, &origin): (usize, &Coord)| {
             let own = |axis: usize| &self.owner.values[axis][l * leaf::SIZE..][..leaf::SIZE];
@@ -127,7 +133,7 @@ impl Cells<'_> {
             let cells = (0..leaf::SIZE).map(|n| origin + IVec3::from_array(leaf::local(n)));
             let shared = |cell: Coord| {
                 let owners = self.owners_with_body(cell).filter(is_shared)?;
-                self.is_narrow(open, cell).then_some((cell, owners))
+                (self.openings(open, cell)[1] < 1.0).then_some((cell, owners))
             };
             cells.filter_map(shared).collect()
         };
@@ -137,12 +143,20 @@ impl Cells<'_> {
 }
 
 /// Closes the cells that a body and other solids nearly fill together, and those of bodies that are nearly closed by that.
-/// `volume` becomes what the first of their bodies leaves of them to the others, below 0 where it lies in them.
+/// In all cells that a body shares with other solids, `volume` becomes what the first of their bodies leaves; below 0 in those
+/// that are closed where it lies in the others.
 pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
     let SolidFields { open, volume, owner: Some(owner), .. } = fields else { return };
     let topology = open.topology.clone();
     let cells = Cells { colliders: placed.solids.colliders, owner, topology: &topology };
-    let mut closing = cells.shared(open);
+    let shared = cells.shared(open);
+    for (cell, owners) in &shared {
+        if let Some(([left, _], slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
+            volume.values[slot] = left;
+        }
+    }
+    let is_narrow = |(cell, _): &(Coord, _)| cells.is_narrow(open, *cell);
+    let mut closing: Vec<_> = shared.into_iter().filter(is_narrow).collect();
     let mut closed: BTreeSet<[i32; 3]> = closing.iter().map(|(cell, _)| cell.to_array()).collect();
     while !closing.is_empty() {
         for &(cell, owners) in &closing {
@@ -150,8 +164,9 @@ pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
                 let faces = [cell, cell + IVec3::AXES[axis]].into_iter().filter_map(|c| topology.slot_of(c));
                 faces.for_each(|slot| open.values[axis][slot] = 0.0);
             }
-            if let Some((left, slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell)) {
-                volume.values[slot] = left;
+            if let Some(([left, apart], slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
+            {
+                volume.values[slot] = if apart < -EMBEDDED { apart } else { left };
             }
         }
         let beside = closing.iter().flat_map(|(cell, _)| IVec3::AXES.map(|e| [*cell - e, *cell + e]));

@@ -125,9 +125,17 @@ impl Cells<'_> {
 
     /// The cells that a body shares with other solids and that are not open all around.
     fn shared(&self, open: &FaceGrid<f32>) -> Vec<(Coord, [[u32; 2]; 3])> {
+        let has_body = |l: usize| {
+            let own = |values: &Vec<u32>| {
+                values[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&number| self.is_body(number))
+            };
+            self.owner.values.iter().any(own)
+        };
+        let has_body: Vec<bool> = (0..self.topology.len()).into_par_iter().map(has_body).collect();
         let of_leaf = |(l, &origin): (usize, &Coord)| {
-            let own = |axis: usize| &self.owner.values[axis][l * leaf::SIZE..][..leaf::SIZE];
-            if !(0..3).any(|axis| own(axis).iter().any(|&number| self.is_body(number))) {
+            // The upper faces of a leaf's last cells belong to the next leaf.
+            let above = IVec3::AXES.map(|e| self.topology.leaf_of(origin + leaf::DIM as i32 * e));
+            if !above.into_iter().flatten().chain([l]).any(|l| has_body[l]) {
                 return Vec::new();
             }
             let cells = (0..leaf::SIZE).map(|n| origin + IVec3::from_array(leaf::local(n)));

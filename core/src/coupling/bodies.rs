@@ -129,7 +129,8 @@ pub struct Bodies<'a> {
     /// Solid that a cut face belongs to, counted from 1; 0: to none
     /// ([`SolidFields::owner`](crate::solid::SolidFields::owner)).
     pub owner: &'a FaceGrid<u32>,
-    /// Share of each cell that no solid fills ([`SolidFields::volume`](crate::solid::SolidFields::volume)).
+    /// Share of each cell that no solid fills; of those that bodies share with other solids, that the first body leaves
+    /// ([`SolidFields::volume`](crate::solid::SolidFields::volume)).
     pub volume: &'a Grid<f32>,
     /// Body and piece of each solid, by its number; `None` where no solve moves it.
     pub pieces: &'a [Option<(usize, usize)>],
@@ -138,8 +139,12 @@ pub struct Bodies<'a> {
 impl Bodies<'_> {
     /// The body and piece that a lower face belongs to.
     pub fn of_face(&self, axis: usize, cell: Coord) -> Option<(usize, usize)> {
-        let number = self.owner.get(axis, cell) as usize;
-        self.pieces.get(number.wrapping_sub(1)).copied().flatten()
+        self.of_number(self.owner.get(axis, cell))
+    }
+
+    /// The body and piece of a solid, by its number.
+    pub fn of_number(&self, number: u32) -> Option<(usize, usize)> {
+        self.pieces.get((number as usize).wrapping_sub(1)).copied().flatten()
     }
 
     /// Whether a face of a cell belongs to a body.
@@ -159,6 +164,4 @@ pub struct Moved {
     /// The impulse of the liquid and its air along each degree of freedom: M times the change of q̇, less what joints and
     /// contacts gave.
     pub impulse: Vec<f64>,
-    /// Whether liquid touches it.
-    pub touched: bool,
 }

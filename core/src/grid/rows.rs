@@ -74,6 +74,11 @@ impl<'a, T: Copy> Rows<'a, T> {
         }
     }
 
+    /// Whether the leaf with the voxel behind face `k` of voxel `n` is stored.
+    pub(crate) fn is_stored_behind(&self, n: usize, k: usize) -> bool {
+        behind(n, k).is_ok() || self.leaves[k].is_some()
+    }
+
     /// The z-row n.
     #[inline(always)]
     pub(crate) fn row(&self, n: usize) -> Row<T> {

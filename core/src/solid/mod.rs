@@ -15,4 +15,5 @@ pub use domain::{DomainLimits, Side};
 pub use kept_volume::with_volume;
 pub use memory::SolidMemory;
 pub use occupancy::{Occupancy, cut_leaves, occupancy};
+pub(crate) use rasterise::{NARROW, is_shared, owners_of_cell};
 pub use rasterise::{Rasteriser, SolidFields, rasterise};

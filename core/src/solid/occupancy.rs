@@ -154,8 +154,25 @@ pub fn occupancy(
     Placed::new(Solids { colliders, domain }, transform).nearby(origin).occupancy()
 }
 
+/// Whether the surface of a solid, which others may cover, comes within a voxel of a leaf.
+fn is_near(placed: &Placed, solid: &Collider, origin: Coord) -> bool {
+    let (low, high) = Placed::node_box(origin);
+    let map = solid.index_map(&placed.transform);
+    let (c, e) = (map.0 * (0.5 * (low + high)) + map.1, absolute(map.0) * (0.5 * (high - low)));
+    let mut region = solid.sdf().region(c - e, c + e);
+    if matches!(region, Region::Constant(_)) {
+        return false;
+    }
+    let mut near = |n: i32| {
+        let node = (origin + IVec3::new(n / 100, n / 10 % 10, n % 10)).as_dvec3() - 1.5;
+        region.distance(map.0 * node + map.1).abs() < placed.h as f32
+    };
+    (0..1000).any(&mut near)
+}
+
 /// The leaves of a fluid's lattice that the colliders' surfaces run through, inside the domain's box. A wall may
-/// separate regions of air there although no liquid is near. Their number grows with the surface.
+/// separate regions of air there although no liquid is near. Their number grows with the surface. Those of bodies count where
+/// other solids cover them, too.
 pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Transform) -> Topology {
     // Closed sides do not separate air from other air, so they cut no leaves.
     let no_sides = DomainLimits::unbounded();
@@ -180,7 +197,11 @@ pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Tra
         }
     }
     let candidates = Topology::new(origins);
+    let bodies: Vec<&Collider> = colliders.iter().filter(|c| c.is_body()).collect();
     let has_surface = |o: &&Coord| {
+        if bodies.iter().any(|body| is_near(&placed, body, **o)) {
+            return true;
+        }
         let mut near = placed.nearby(**o);
         let mut signs = (0..leaf::SIZE + 217).map(|n| {
             let n = n as i32;

@@ -1,11 +1,15 @@
 //! Rasterises solids onto a fluid's lattice: level set, open face fractions, velocity.
 
+mod owners;
+
 use super::occupancy::{Nearby, Occupancy, Placed};
 use super::split_cells::is_split;
 use super::{Collider, DomainLimits, Solids};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, leaf};
 use crate::levelset::fractions::{cell_inside, face_open};
 use glam::{DVec3, IVec3};
+pub(crate) use owners::{NARROW, is_shared, owners_of_cell};
+use owners::{close_gaps, owners};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -19,7 +23,8 @@ pub struct SolidFields {
     pub open: FaceGrid<f32>,
     /// Velocity of the nearest solid across each face, m/s; 0 beyond every band.
     pub velocity: FaceGrid<f32>,
-    /// The fraction of each cell's volume that is open to fluid; 1 outside every leaf.
+    /// The fraction of each cell's volume that is open to fluid; 1 outside every leaf. In cells that a body shares with other
+    /// solids: the fraction that the first body there leaves to fluid and others, below 0 in closed ones where it lies in them.
     pub volume: Grid<f32>,
     /// The solid that a face belongs to, whose velocity it has: number of the collider, counted from 1; 0 for closed
     /// sides and beyond every band. `None` where no collider is a body.
@@ -217,7 +222,10 @@ struct Last {
     transform: Transform,
     /// Per leaf, the colliders that touch it.
     touching: Vec<Touching>,
+    /// With all gaps open.
     fields: SolidFields,
+    /// With those beside bodies closed that are too narrow; `None` where there is no body.
+    closed: Option<SolidFields>,
 }
 
 /// A set of colliders: bit n for the colliders n, n + 64, …
@@ -264,21 +272,28 @@ impl Rasteriser {
             (last, changed) => {
                 let reusable = last.as_ref().zip(changed);
                 let (fields, touching) = compute(colliders, domain, topology, transform, reusable);
+                let closed = fields.owner.is_some().then(|| {
+                    let mut closed = fields.clone();
+                    close_gaps(&Placed::new(Solids { colliders, domain }, transform), &mut closed);
+                    closed
+                });
                 Last {
                     colliders: colliders.to_vec(),
                     domain: *domain,
                     transform: *transform,
                     touching,
                     fields,
+                    closed,
                 }
             }
         };
-        &self.last.insert(last).fields
+        let last = self.last.insert(last);
+        last.closed.as_ref().unwrap_or(&last.fields)
     }
 
     /// The fields of the last call.
     pub fn into_fields(self) -> Option<SolidFields> {
-        self.last.map(|l| l.fields)
+        self.last.map(|last| last.closed.unwrap_or(last.fields))
     }
 }
 
@@ -314,35 +329,6 @@ fn compute(
         .collect();
     fields.owner = owners(&placed, topology);
     (fields, touching)
-}
-
-/// The owners of all faces, in the leaves that bodies touch.
-fn owners(placed: &Placed, topology: &Arc<Topology>) -> Option<FaceGrid<u32>> {
-    let colliders = placed.solids.colliders;
-    if !colliders.iter().any(Collider::is_body) {
-        return None;
-    }
-    let mut owner = FaceGrid::new(topology.clone(), 0);
-    let [x, y, z] = &mut owner.values;
-    let chunks = |v| <[u32]>::par_chunks_mut(v, leaf::SIZE);
-    let leaves = (chunks(x), chunks(y), chunks(z)).into_par_iter().zip(topology.origins());
-    leaves.for_each(|((x, y, z), &origin)| {
-        let touching = placed.nearby(origin).touching;
-        if !touching.iter().any(|&n| colliders[n].is_body()) {
-            return;
-        }
-        // The same colliders as those whose velocity the leaf has.
-        let near: Vec<Collider> = touching.iter().map(|&n| colliders[n].clone()).collect();
-        let mut probe = Solids { colliders: &near, domain: placed.solids.domain }.probe();
-        for (axis, values) in [x, y, z].into_iter().enumerate() {
-            for (n, owner) in values.iter_mut().enumerate() {
-                let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
-                let place = placed.world(cell - 0.5 * DVec3::AXES[axis]);
-                *owner = probe.owner(place).map_or(0, |n| touching[n] as u32 + 1);
-            }
-        }
-    });
-    Some(owner)
 }
 
 #[cfg(test)]

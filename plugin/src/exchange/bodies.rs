@@ -66,13 +66,11 @@ impl Shares {
     }
 
     /// Writes what they get back, and the impulses of their joints and contacts.
-    /// `voxel`: of the liquid, m.
     pub fn write(
         &self,
         call: &mut Call,
         ports: BodyPorts,
         (moved, held): (&[Moved], &[f64]),
-        voxel: f64,
     ) -> Result<(), Failure> {
         let (mut rest, mut held) = (moved, held);
         for &(item, count, rows) in &self.items {
@@ -84,10 +82,7 @@ impl Shares {
             call.shape_table(ports.moved, item)?;
             call.write_array(ports.moved, item, c"velocity", 1, &of(|moved| &moved.velocity))?;
             call.write_array(ports.moved, item, c"impulse", 1, &of(|moved| &moved.impulse))?;
-            let touched: Vec<i32> = own.iter().map(|moved| i32::from(moved.touched)).collect();
-            call.write_array(ports.moved, item, c"touched", 1, &touched)?;
             call.write_array(ports.moved, item, c"held", 1, own_rows)?;
-            call.write_array(ports.moved, item, c"voxel", 1, &[voxel])?;
         }
         Ok(())
     }

@@ -41,5 +41,5 @@ pub const fn chambers(owner: Owner) -> Port {
 pub const fn moved(owner: Owner) -> Port {
     Port::table(owner, c"moved")
         .substep()
-        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. touched [count] (i32): 1 where liquid touches it. held [rows]: impulse of each row of `constraints` (N s). voxel (m): of the liquid.")
+        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. held [rows]: impulse of each row of `constraints` (N s).")
 }

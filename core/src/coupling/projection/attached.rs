@@ -2,7 +2,8 @@
 
 use super::Error;
 use super::assemble::AirUnknowns;
-use super::flux::{WallFlux, wall_flux_near};
+use super::covered::{Covered, Pushed, at_face};
+use super::flux::{Flux, WallFlux, wall_flux_near};
 use super::gauge::Net;
 use super::held::{Held, Motion, Unit, Verdict};
 use super::lining::Lining;
@@ -53,16 +54,6 @@ impl Shares {
             Self::Skin(skinned, _) => skinned.nets().collect(),
         }
     }
-
-    /// Whether any of them moves liquid.
-    fn are_wet(&self) -> bool {
-        match self {
-            Self::Rigid(shares, _) => shares.iter().any(Share::is_wet),
-            Self::Skin(skinned, _) => {
-                skinned.nets().into_iter().any(|net| net.liquid.iter().any(|(_, v)| *v != 0.0))
-            }
-        }
-    }
 }
 
 /// One degree of freedom.
@@ -70,14 +61,20 @@ struct Share {
     /// Its velocity on the faces that the body owns, m/s per unit.
     basis: FaceGrid<f32>,
     outflow: Vec<WallFlux>,
+    /// Beside walls that other solids cover.
+    pushed: Pushed,
+}
+
+/// A face of a cell.
+pub(super) struct Face {
+    pub(super) axis: usize,
+    /// The cell above it.
+    pub(super) at: Coord,
+    /// The solid that it belongs to.
+    pub(super) owner: u32,
 }
 
 impl Share {
-    /// Whether it moves liquid.
-    fn is_wet(&self) -> bool {
-        self.outflow.iter().any(|flux| flux.cells.iter().any(|v| *v != 0.0))
-    }
-
     fn net(&self) -> Net {
         let mut net = Net::default();
         for flux in &self.outflow {
@@ -86,6 +83,9 @@ impl Share {
             net.liquid.extend_from_slice(&flux.liquid);
             net.air.extend_from_slice(&flux.air);
         }
+        net.all += self.pushed.all();
+        net.liquid.extend(self.pushed.liquid.iter().map(|&(_, of, v)| (of, v)));
+        net.air.extend_from_slice(&self.pushed.air);
         net
     }
 }
@@ -97,14 +97,23 @@ impl<'a> Attached<'a> {
         let mut found = Self { bodies: &[], shares, velocity, held, dt };
         let Some(bodies) = fields.bodies else { return Ok(found) };
         found.bodies = bodies.bodies;
-        for (b, own) in leaves_of_bodies(&bodies).into_iter().enumerate() {
+        let leaves = leaves_of_bodies(&bodies);
+        let all: Vec<Coord> = leaves.concat();
+        let covered = Covered::find(fields, regions, &bodies, near(&all).origins());
+        for (b, own) in leaves.into_iter().enumerate() {
             let (body, near) = (&bodies.bodies[b], near(&own));
             let (shares, velocity) = match &body.pieces {
                 Pieces::Rigid(_) => {
-                    let lining = Lining::find(fields, regions, &bodies, b, near.origins());
+                    let lining = Lining::find(fields, regions, &bodies, b, near.origins(), &covered);
                     let (mut inverse, velocity) = lining.line(body).ok_or(Error::Mass(b))?;
                     inverse.iter_mut().for_each(|w| *w *= dt);
-                    (Shares::Rigid(shares_of(fields, regions, &bodies, b, own, &near), inverse), velocity)
+                    (
+                        Shares::Rigid(
+                            shares_of(fields, regions, &bodies, b, (own, &near), &covered),
+                            inverse,
+                        ),
+                        velocity,
+                    )
                 }
                 Pieces::Skin(skin) => {
                     if !skin.is_of(body.velocity.len()) {
@@ -150,7 +159,8 @@ impl<'a> Attached<'a> {
             match shares {
                 Shares::Rigid(shares, _) => {
                     let air = shares.iter().flat_map(|share| &share.outflow).flat_map(|flux| &flux.air);
-                    air.filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
+                    let behind = shares.iter().flat_map(|share| &share.pushed.air);
+                    air.chain(behind).filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
                 }
                 Shares::Skin(skinned, _) => skinned.air().for_each(|r| reached[r] = true),
             }
@@ -281,8 +291,7 @@ impl<'a> Attached<'a> {
                     velocity.iter().zip(&body.velocity).map(|(v, before)| v - before).collect();
                 let gained = body.mass.times(&gained);
                 let impulse = gained.iter().zip(&held[first..]).map(|(gained, held)| gained - held).collect();
-                let touched = self.shares[b].are_wet();
-                all[b] = Moved { velocity, impulse, touched };
+                all[b] = Moved { velocity, impulse };
             }
         }
         (all, self.held.all(motions))
@@ -301,6 +310,24 @@ impl<'a> Attached<'a> {
             }
         }
         all
+    }
+
+    /// Adds what covered walls push away, with the bodies moving as they would without the solve.
+    pub(crate) fn enter_start(&self, topology: &Topology, flux: &mut Flux) {
+        self.enter(topology, self.unpressed().iter().map(Vec::as_slice), flux);
+    }
+
+    /// The same, with the bodies as the solve moved them.
+    pub(crate) fn enter_end(&self, topology: &Topology, moved: &[Moved], flux: &mut Flux) {
+        self.enter(topology, moved.iter().map(|moved| moved.velocity.as_slice()), flux);
+    }
+
+    fn enter<'v>(&self, topology: &Topology, velocities: impl Iterator<Item = &'v [f64]>, flux: &mut Flux) {
+        for (shares, velocity) in self.shares.iter().zip(velocities) {
+            if let Shares::Rigid(shares, _) = shares {
+                shares.iter().zip(velocity).for_each(|(share, &v)| share.pushed.enter(topology, v, flux));
+            }
+        }
     }
 
     /// The solids' velocities, with the bodies moving as they would without the solve; `None` where there are no bodies.
@@ -393,8 +420,8 @@ fn shares_of(
     regions: &Regions,
     bodies: &Bodies,
     body: usize,
-    own: Vec<Coord>,
-    near: &Topology,
+    (own, near): (Vec<Coord>, &Topology),
+    covered: &Covered,
 ) -> Vec<Share> {
     let owner = bodies.owner;
     let piece_of = |number: u32| {
@@ -405,17 +432,15 @@ fn shares_of(
     let this = &bodies.bodies[body];
     let pieces = this.pieces.rigid();
     let share = |dof: usize| {
-        let velocity = |axis: usize, c: Coord| {
-            let Some(piece) = piece_of(owner.get(axis, c)).and_then(|p| pieces.get(p)) else {
-                return 0.0;
-            };
-            let mut at = c.as_dvec3();
-            at[axis] -= 0.5;
-            piece.twists[dof].at(fields.transform.to_world(at) - piece.pivot)[axis] as f32
+        let at_face = |face: &Face| -> f64 {
+            let piece = piece_of(face.owner).and_then(|p| pieces.get(p));
+            piece.map_or(0.0, |piece| at_face(fields, piece, dof, face))
         };
+        let velocity =
+            |axis: usize, c: Coord| at_face(&Face { axis, at: c, owner: owner.get(axis, c) }) as f32;
         let basis = FaceGrid::from_fn(topology.clone(), 0.0, velocity);
         let outflow = wall_flux_near(&LiquidFields { vel_solid: &basis, ..*fields }, regions, near.origins());
-        Share { basis, outflow }
+        Share { basis, outflow, pushed: covered.pushed(fields.voxel_size(), at_face) }
     };
     (0..this.velocity.len()).map(share).collect()
 }
@@ -434,6 +459,15 @@ fn column(share: &Share, system: &PressureSystem, air: &AirUnknowns) -> Column {
             if let Some(b) = air[r] {
                 supers[b as usize] += v;
             }
+        }
+    }
+    for &(cell, _, v) in &share.pushed.liquid {
+        let slot = system.topology.slot_of(cell).filter(|&slot| v != 0.0 && system.label[slot] == CELL);
+        cells.extend(slot.map(|slot| (slot as u32, v)));
+    }
+    for &(r, v) in &share.pushed.air {
+        if let Some(b) = air[r] {
+            supers[b as usize] += v;
         }
     }
     let supers =

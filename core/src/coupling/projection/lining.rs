@@ -1,12 +1,15 @@
 //! The liquid between a body's walls and the planes of faces that the pressure presses on.
 
+use super::covered::Covered;
 use crate::coupling::air::regions::{LABEL_SOLID, Regions};
 use crate::coupling::bodies::{Bodies, Body};
 use crate::coupling::fields::LiquidFields;
 use crate::coupling::mass::Mass;
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, leaf};
+use crate::levelset::open_volume;
 use crate::pressure::Density;
+use crate::solid::{is_shared, owners_of_cell};
 use glam::IVec3;
 use nalgebra::{DMatrix, DVector};
 use std::borrow::Cow;
@@ -27,6 +30,8 @@ use std::borrow::Cow;
 ///
 /// Volume fractions of dual cells in place of α [Batty et al. 2007] push a body as exactly; but they need pressures inside it,
 /// let liquid through plates thinner than two voxels, and move it across slopes.
+///
+/// Where another solid covers a wall, the lining reaches from the wall to the cells whose pressure it has ([`Covered`]).
 pub(super) struct Lining {
     /// S, k × k, row-major, in units of mass.
     mass: Vec<f64>,
@@ -42,23 +47,42 @@ impl Lining {
         bodies: &Bodies,
         body: usize,
         near: &[Coord],
+        covered: &Covered,
     ) -> Self {
         let k = bodies.bodies[body].velocity.len();
         let mut lining = Self { mass: vec![0.0; k * k], impulse: vec![0.0; k] };
         let pieces = bodies.bodies[body].pieces.rigid();
-        for_layers(fields, regions, bodies, near, |layer| {
-            let Layer { mass, axis, cell, .. } = layer;
-            let Some((_, piece)) = bodies.of_face(axis, layer.face).filter(|(b, _)| *b == body) else {
-                return;
-            };
+        // A mass that moves with a wall, and a pull on the wall besides, kg m/s.
+        let mut add = |(mass, pull): (f64, f64), axis: usize, cell: Coord, owner: u32| {
+            let Some((_, piece)) = bodies.of_number(owner).filter(|(b, _)| *b == body) else { return };
             let Some(piece) = pieces.get(piece) else { return };
             let arm = fields.transform.to_world(cell.as_dvec3()) - piece.pivot;
             let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
             for (i, row) in lining.mass.chunks_exact_mut(along.len()).enumerate() {
                 row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
-                lining.impulse[i] += mass * along[i] * fields.kick[axis];
+                lining.impulse[i] += along[i] * (mass * fields.kick[axis] + pull);
             }
+        };
+        for_layers(fields, regions, bodies, near, |layer| {
+            add((layer.mass, 0.0), layer.axis, layer.cell, bodies.owner.get(layer.axis, layer.face));
         });
+        let whole = fields.voxel_size().powi(3);
+        for cell in covered.cells() {
+            let of_body = |number: u32| bodies.of_number(number).is_some_and(|(b, _)| b == body);
+            let first = f64::from(bodies.volume.get(cell.at));
+            let Some((owners, left)) = cell.shared(body, bodies, first) else { continue };
+            // What presses here lies elsewhere: the liquid on the way there belongs to the lining.
+            let way = cell.way();
+            for (axis, owners) in owners.iter().enumerate() {
+                let closed = owners.iter().filter(|&&number| of_body(number)).count() as f64;
+                let defect = cell.density * (left - 1.0 + 0.5 * closed) / closed;
+                for (side, &number) in owners.iter().enumerate().filter(|(_, number)| of_body(**number)) {
+                    let sign = if side == 1 { 1.0 } else { -1.0 };
+                    let across = way.dot(fields.kick) - way[axis] * fields.kick[axis];
+                    add((whole * (defect + sign * way[axis]), whole * sign * across), axis, cell.at, number);
+                }
+            }
+        }
         lining
     }
 
@@ -125,23 +149,26 @@ pub(super) fn for_layers(
 ) {
     for &origin in near {
         let Some(labels) = regions.of_leaf(origin) else { continue };
-        let open = Rows::faces(fields.open, origin);
+        let (open, owner) = (Rows::faces(fields.open, origin), Rows::faces(bodies.owner, origin));
         for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
             let faces: [[f32; 2]; 3] =
                 std::array::from_fn(|a| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)]);
             if faces.as_flattened().iter().any(|&alpha| alpha < 1.0) {
-                layers_of_cell(fields, bodies, origin + IVec3::from_array(leaf::local(n)), faces, &mut f);
+                let cell = origin + IVec3::from_array(leaf::local(n));
+                layers_of_cell(fields, bodies, cell, (faces, owners_of_cell(&owner, n)), &mut f);
             }
         }
     }
 }
 
-/// The layers of a cell; `faces`: α of its lower and upper face across each axis.
+/// The layers of a cell; α of its lower and upper face across each axis, and their owners.
+///
+/// Where several solids share the cell, those of each body are its own: α and V are what it leaves, with others or without.
 fn layers_of_cell(
     fields: &LiquidFields,
     bodies: &Bodies,
     cell: Coord,
-    faces: [[f32; 2]; 3],
+    (faces, owners): ([[f32; 2]; 3], [[u32; 2]; 3]),
     f: &mut impl FnMut(Layer),
 ) {
     let density = match fields.density {
@@ -150,16 +177,34 @@ fn layers_of_cell(
     };
     let whole = density * fields.voxel_size().powi(3);
     let volume = f64::from(bodies.volume.get(cell));
-    for (axis, alpha) in faces.iter().enumerate() {
-        let closed = alpha.map(|alpha| 1.0 - f64::from(alpha));
-        let defect = volume - 1.0 + 0.5 * (closed[0] + closed[1]);
-        if closed[0] + closed[1] <= 0.0 || defect == 0.0 {
-            continue;
+    let mut add = |of: &dyn Fn(u32) -> bool, volume: f64| {
+        for axis in 0..3 {
+            let closed = |side: usize| match of(owners[axis][side]) {
+                true => 1.0 - f64::from(faces[axis][side]),
+                false => 0.0,
+            };
+            let closed = [closed(0), closed(1)];
+            let defect = volume - 1.0 + 0.5 * (closed[0] + closed[1]);
+            if closed[0] + closed[1] <= 0.0 || defect == 0.0 {
+                continue;
+            }
+            for (side, closed_here) in closed.into_iter().enumerate().filter(|(_, closed)| *closed > 0.0) {
+                let face = cell + side as i32 * IVec3::AXES[axis];
+                f(Layer { mass: whole * defect * closed_here / (closed[0] + closed[1]), axis, cell, face });
+            }
         }
-        for (side, closed_here) in closed.into_iter().enumerate().filter(|(_, closed)| *closed > 0.0) {
-            let face = cell + side as i32 * IVec3::AXES[axis];
-            f(Layer { mass: whole * defect * closed_here / (closed[0] + closed[1]), axis, cell, face });
-        }
+    };
+    if !is_shared(&owners) {
+        return add(&|_| true, volume);
+    }
+    let mut all: Vec<u32> = owners.as_flattened().to_vec();
+    all.retain(|&number| bodies.of_number(number).is_some());
+    all.sort_unstable();
+    all.dedup();
+    let rest = volume - f64::from(open_volume(faces));
+    for (n, number) in all.into_iter().enumerate() {
+        // What the first body leaves is known; the others share what of that is not open.
+        add(&|owner| owner == number, if n == 0 { volume } else { 1.0 - rest.clamp(0.0, 1.0) });
     }
 }
 

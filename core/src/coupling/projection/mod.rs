@@ -7,6 +7,7 @@
 pub(super) mod assemble;
 mod attached;
 mod compatible;
+mod covered;
 mod first_guess;
 mod flux;
 mod gauge;
@@ -209,6 +210,7 @@ pub(crate) fn project(
     include_leaves(vel, &topology);
     update_velocity(fields.open, fields.vel_solid, h, &system, &values, jumps.as_ref(), vel);
     let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    attached.enter_end(&topology, &moved, &mut after);
     let opening = parted.opening(&air, Some(&x));
     parted.enter(&opening, &mut after);
     gas::enter(&springs, &mut identities, |r| after.air[r] * fields.drift);

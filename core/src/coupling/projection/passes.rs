@@ -106,6 +106,7 @@ impl Known<'_> {
         }
         parted.link(&air, &mut system);
         let mut before = flux::flux(fields, regions, &walls, topology, vel).less(grow);
+        attached.enter_start(topology, &mut before);
         parted.enter(&parted.opening(&air, None), &mut before);
         let left = compatible(fields, regions, topology, closed, &gauge, &before);
         let mut rhs = assemble::right_side(regions, &system, &air, &before, &left);

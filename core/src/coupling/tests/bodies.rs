@@ -37,7 +37,11 @@ impl Duct {
         let motion = |p: DVec3| if piston(p) < H { kick * DVec3::AXES[axis] } else { DVec3::ZERO };
         let scene = Scene::new(H, size, sides, |p| H * liquid(along(p)), piston, motion)
             .with_velocity(|a, _| if a == axis { kick } else { 0.0 });
-        let at = |a: usize, c: Coord| piston(face_centre(&scene.transform, a, c)) < H;
+        let in_duct = |p: DVec3| (0..3).all(|a| a == axis || (-0.01..=4.01).contains(&(p[a] / H)));
+        let at = |a: usize, c: Coord| {
+            let p = face_centre(&scene.transform, a, c);
+            piston(p) < H && in_duct(p)
+        };
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| u32::from(at(a, c)));
         let twist = Twist { linear: DVec3::AXES[axis], angular: DVec3::ZERO };
         let piece = Piece { pivot: DVec3::ZERO, twists: vec![twist] };

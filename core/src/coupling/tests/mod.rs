@@ -5,6 +5,7 @@ mod bubbles;
 mod chambers;
 mod chinks;
 mod conservation;
+mod covered;
 mod displaced;
 mod fit;
 mod held;

@@ -83,8 +83,6 @@ pub struct Body {
     pub shape: Arc<Shape>,
     /// Its surface.
     pub surface: Surface,
-    /// Distance, m, that a film of liquid keeps it from what it touches.
-    pub film: f64,
     /// Where it is.
     pub pose: Pose,
     /// Velocity of the centre of mass in the middle of the next substep, m/s.
@@ -120,7 +118,6 @@ impl Body {
             key,
             shape,
             surface,
-            film: 0.0,
             pose,
             velocity: DVec3::ZERO,
             momentum: DVec3::ZERO,
@@ -145,18 +142,12 @@ impl Body {
 
     /// Distance, m, that it keeps from solids that are not bodies.
     pub(super) fn keeps(&self) -> f64 {
-        self.surface.padding.max(self.film)
+        self.surface.padding
     }
 
-    /// Distance, m, that two bodies keep. A film comes only between two that the liquid touches both; of keyframed ones
-    /// nobody knows, so that the other's counts.
+    /// Distance, m, that two bodies keep.
     pub(super) fn keeps_from(&self, other: &Self) -> f64 {
-        let film = match (self.led.is_some(), other.led.is_some()) {
-            (true, _) => other.film,
-            (_, true) => self.film,
-            _ => self.film.min(other.film),
-        };
-        (self.surface.padding + other.surface.padding).max(film)
+        self.surface.padding + other.surface.padding
     }
 
     /// True where contacts move it.

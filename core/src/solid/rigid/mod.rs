@@ -8,7 +8,6 @@
 mod body;
 mod contact;
 mod detect;
-mod film;
 mod hulls;
 mod intervals;
 mod islands;

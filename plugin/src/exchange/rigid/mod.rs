@@ -191,13 +191,6 @@ pub fn read_moved(call: &Call, port: u32, item: u32) -> Result<Option<Vec<Veloci
     Ok(Some(state.numbers::<6>("impulse")?.into_iter().map(velocity_of).collect()))
 }
 
-/// Which bodies of an item liquid touches, and its voxels, m; `None` where no solve says.
-pub fn read_touched(call: &Call, port: u32, item: u32) -> Option<(Vec<bool>, f64)> {
-    let table = call.table(port, item)?;
-    let voxel = table.first::<f64>("voxel").filter(|v| v.is_finite())?;
-    Some((table.array::<i32>("touched")?.iter().map(|&touched| touched == 1).collect(), voxel))
-}
-
 /// Reads the bodies of all items, with what forces have added to their velocities.
 pub fn read(call: &Call, ports: RigidPorts, shapes: &mut Shapes) -> Result<Vec<Body>, Failure> {
     read_with(call, ports, shapes, true)
@@ -237,7 +230,6 @@ fn read_item(
     let (push, still) = (state.numbers::<6>("push")?, state.numbers::<1>("still")?);
     let (asleep, pull, id) =
         (state.array::<i32>("asleep")?, state.vectors("pull")?, state.array::<i64>("id")?);
-    let film = state.numbers::<1>("film")?;
     let sleeping = state.array::<i32>("sleeping")?;
     let wet = state.table.first::<i32>("wet");
     let surface = state.surface()?;
@@ -251,7 +243,6 @@ fn read_item(
         asleep.len(),
         pull.len(),
         id.len(),
-        film.len(),
     ];
     if counts.iter().any(|&n| n != count) {
         let sentence = format!("the arrays of `{}` are not of one length", call.item_name(ports.rigid, item));
@@ -290,7 +281,6 @@ fn read_item(
             kick: Velocity { linear: kick(&dv), angular: kick(&dw) },
             kicked: call.item_kick(ports.rigid, item),
             nearing: None,
-            film: film[n][0],
             ..Body::new([i64::from(item), id[n]], shape.clone(), surface, pose)
         });
     }

@@ -132,8 +132,6 @@ pub fn write_state(
     let asleep: Vec<i32> = bodies.iter().map(|p| i32::from(p.body.rest.asleep)).collect();
     call.write_array(port, item, c"asleep", 1, &asleep)?;
     call.write_array(port, item, c"pull", 3, &of(&|b| b.rest.pull))?;
-    let film: Vec<f64> = bodies.iter().map(|p| p.body.film).collect();
-    call.write_array(port, item, c"film", 1, &film)?;
     let id: Vec<i64> = bodies.iter().map(|p| p.body.key[1]).collect();
     call.write_array(port, item, c"id", 1, &id)?;
     call.write_array(port, item, c"mass", 1, &[shape.mass()])?;

@@ -173,8 +173,7 @@ impl Solve {
             }
         }
         if let Some(ports) = self.bodies {
-            let voxel = liquids.first().map_or(0.0, |liquid| liquid.transform.voxel_size());
-            shares.write(call, ports, (&of_all.bodies, &of_all.held.impulses), voxel)?;
+            shares.write(call, ports, (&of_all.bodies, &of_all.held.impulses))?;
         }
         report::pressure(call, self.name, &of_all);
         if !shares.constraints.is_empty() {

@@ -1,6 +1,6 @@
 //! What the rigid solver tells a coupling, and what it takes from it.
 
-use super::{AT, CONSTRAINTS, CONTACTS, DYNAMICS, MOVED, Met, RigidSolver, names, sum, times};
+use super::{AT, CONSTRAINTS, CONTACTS, DYNAMICS, MOVED, Met, RigidSolver, names, sum};
 use crate::exchange::{constraints, contacts, rigid};
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_core::solid::rigid::{Body, Velocity, given};
@@ -67,12 +67,6 @@ impl RigidSolver {
                 bodies[n].nearing = Some(speed_of(&bodies[n], before[n]));
                 let freed = sum(bodies[n].speed(), by_pressure, 1.0);
                 bodies[n].take(freed);
-            }
-            let own = bodies.iter_mut().filter(|b| b.key[0] == i64::from(item) && b.led.is_none());
-            if let Some((touched, voxel)) = rigid::read_touched(call, MOVED, item) {
-                for (body, touched) in own.zip(touched) {
-                    body.seep(touched, voxel, times(call).kick);
-                }
             }
         }
         self.touch(call, bodies, &before, &pressed)

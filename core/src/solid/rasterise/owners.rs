@@ -1,0 +1,190 @@
+//! Which solid each face belongs to, and how bodies share cells with other solids.
+
+use super::SolidFields;
+use crate::grid::rows::Rows;
+use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use crate::levelset::fractions::cell_inside;
+use crate::solid::occupancy::Placed;
+use crate::solid::{Collider, Solids};
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The owners of all faces, in the leaves that bodies touch.
+pub(super) fn owners(placed: &Placed, topology: &Arc<Topology>) -> Option<FaceGrid<u32>> {
+    let colliders = placed.solids.colliders;
+    if !colliders.iter().any(Collider::is_body) {
+        return None;
+    }
+    let mut owner = FaceGrid::new(topology.clone(), 0);
+    let [x, y, z] = &mut owner.values;
+    let chunks = |v| <[u32]>::par_chunks_mut(v, leaf::SIZE);
+    let leaves = (chunks(x), chunks(y), chunks(z)).into_par_iter().zip(topology.origins());
+    leaves.for_each(|((x, y, z), &origin)| {
+        let touching = placed.nearby(origin).touching;
+        if !touching.iter().any(|&n| colliders[n].is_body()) {
+            return;
+        }
+        // The same colliders as those whose velocity the leaf has.
+        let near: Vec<Collider> = touching.iter().map(|&n| colliders[n].clone()).collect();
+        let mut probe = Solids { colliders: &near, domain: placed.solids.domain }.probe();
+        for (axis, values) in [x, y, z].into_iter().enumerate() {
+            for (n, owner) in values.iter_mut().enumerate() {
+                let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
+                let place = placed.world(cell - 0.5 * DVec3::AXES[axis]);
+                *owner = probe.owner(place).map_or(0, |n| touching[n] as u32 + 1);
+            }
+        }
+    });
+    Some(owner)
+}
+
+/// The owners of a cell's faces, lower and upper across each axis. A face that is not stored has the owner of the one below it.
+pub(crate) fn owners_of_cell(owner: &[Rows<u32>; 3], n: usize) -> [[u32; 2]; 3] {
+    std::array::from_fn(|a| {
+        let low = owner[a].at(n);
+        let stored = owner[a].is_stored_behind(n, 2 * a + 1);
+        [low, if stored { owner[a].at_behind(n, 2 * a + 1) } else { low }]
+    })
+}
+
+/// Whether several solids own a cell's faces.
+pub(crate) fn is_shared(owners: &[[u32; 2]; 3]) -> bool {
+    owners.as_flattened().iter().any(|&number| number != owners[0][0])
+}
+
+/// A gap between a body and another solid is closed in cells none of whose faces is as open as this: a slot one voxel wide
+/// covers half of some face wherever it lies on the grid. What flowed in a narrower one would be a jet through next to nothing;
+/// how the gap presses on its walls, the coupling knows without flow.
+pub(crate) const NARROW: f32 = 0.5;
+
+/// Solids that share more of a cell than this lie in each other: nothing gets between them. Contacts overlap by less than a
+/// hundredth of a voxel, and signed distances of bent walls err by two.
+const EMBEDDED: f32 = 0.1;
+
+/// The faces of cells, and who owns them.
+struct Cells<'a> {
+    colliders: &'a [Collider],
+    owner: &'a FaceGrid<u32>,
+    topology: &'a Topology,
+}
+
+impl Cells<'_> {
+    fn is_body(&self, number: u32) -> bool {
+        number > 0 && self.colliders[number as usize - 1].is_body()
+    }
+
+    /// Largest and smallest open fraction of a cell's faces.
+    fn openings(&self, open: &FaceGrid<f32>, cell: Coord) -> [f32; 2] {
+        let faces = |axis: usize| [cell, cell + IVec3::AXES[axis]].map(|c| (axis, c));
+        // Faces that are not stored lie in solids.
+        let alpha =
+            |(axis, c): (usize, Coord)| self.topology.slot_of(c).map_or(0.0, |slot| open.values[axis][slot]);
+        let all = (0..3).flat_map(faces).map(alpha);
+        all.fold([0.0, 1.0], |[most, least], alpha| [alpha.max(most), alpha.min(least)])
+    }
+
+    /// Whether none of a cell's faces is as open as [`NARROW`].
+    fn is_narrow(&self, open: &FaceGrid<f32>, cell: Coord) -> bool {
+        self.openings(open, cell)[0] < NARROW
+    }
+
+    /// The owners of a cell's faces, if one of them is a body.
+    fn owners_with_body(&self, cell: Coord) -> Option<[[u32; 2]; 3]> {
+        let of = |axis: usize, c: Coord| self.topology.slot_of(c).map(|slot| self.owner.values[axis][slot]);
+        let pair = |axis: usize| {
+            let low = of(axis, cell)?;
+            Some([low, of(axis, cell + IVec3::AXES[axis]).unwrap_or(low)])
+        };
+        let owners = [pair(0)?, pair(1)?, pair(2)?];
+        owners.as_flattened().iter().any(|&number| self.is_body(number)).then_some(owners)
+    }
+
+    /// What the first body in a cell leaves of it to the other owners of its faces, and how much of that they do not need: below 0
+    /// where they lie in each other.
+    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<[f32; 2]> {
+        let first = owners.as_flattened().iter().copied().filter(|&number| self.is_body(number)).min()?;
+        let mut others: Vec<u32> = owners.as_flattened().iter().copied().filter(|&n| n != first).collect();
+        others.sort_unstable();
+        others.dedup();
+        let distance = |number: u32, world: DVec3| match number {
+            0 => placed.solids.domain.distance(world),
+            n => self.colliders[n as usize - 1].distance(world),
+        };
+        let low = cell.as_dvec3() - 0.5;
+        let corner = |c: usize| low + DVec3::new((c & 1) as f64, (c >> 1 & 1) as f64, (c >> 2) as f64);
+        let corners: [DVec3; 8] = std::array::from_fn(|c| placed.world(corner(c)));
+        let filled = |numbers: &[u32]| {
+            let nearest = |at: DVec3| numbers.iter().map(|&n| distance(n, at)).fold(f64::INFINITY, f64::min);
+            cell_inside(corners.map(|at| nearest(at).min(placed.far()) as f32))
+        };
+        let left = 1.0 - filled(&[first]);
+        Some([left, left - filled(&others)])
+    }
+
+    /// The cells that a body shares with other solids and that are not open all around.
+    fn shared(&self, open: &FaceGrid<f32>) -> Vec<(Coord, [[u32; 2]; 3])> {
+        let has_body = |l: usize| {
+            let own = |values: &Vec<u32>| {
+                values[l * leaf::SIZE..][..leaf::SIZE].iter().any(|&number| self.is_body(number))
+            };
+            self.owner.values.iter().any(own)
+        };
+        let has_body: Vec<bool> = (0..self.topology.len()).into_par_iter().map(has_body).collect();
+        let of_leaf = |(l, &origin): (usize, &Coord)| {
+            // The upper faces of a leaf's last cells belong to the next leaf.
+            let above = IVec3::AXES.map(|e| self.topology.leaf_of(origin + leaf::DIM as i32 * e));
+            if !above.into_iter().flatten().chain([l]).any(|l| has_body[l]) {
+                return Vec::new();
+            }
+            let cells = (0..leaf::SIZE).map(|n| origin + IVec3::from_array(leaf::local(n)));
+            let shared = |cell: Coord| {
+                let owners = self.owners_with_body(cell).filter(is_shared)?;
+                (self.openings(open, cell)[1] < 1.0).then_some((cell, owners))
+            };
+            cells.filter_map(shared).collect()
+        };
+        let found: Vec<Vec<_>> = self.topology.origins().par_iter().enumerate().map(of_leaf).collect();
+        found.concat()
+    }
+}
+
+/// Closes the cells that a body and other solids nearly fill together, and those of bodies that are nearly closed by that.
+/// In all cells that a body shares with other solids, `volume` becomes what the first of their bodies leaves; below 0 in those
+/// that are closed where it lies in the others.
+pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
+    let SolidFields { open, volume, owner: Some(owner), .. } = fields else { return };
+    let topology = open.topology.clone();
+    let cells = Cells { colliders: placed.solids.colliders, owner, topology: &topology };
+    let shared = cells.shared(open);
+    for (cell, owners) in &shared {
+        if let Some(([left, _], slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
+            volume.values[slot] = left;
+        }
+    }
+    let is_narrow = |(cell, _): &(Coord, _)| cells.is_narrow(open, *cell);
+    let mut closing: Vec<_> = shared.into_iter().filter(is_narrow).collect();
+    let mut closed: BTreeSet<[i32; 3]> = closing.iter().map(|(cell, _)| cell.to_array()).collect();
+    while !closing.is_empty() {
+        for &(cell, owners) in &closing {
+            for axis in 0..3 {
+                let faces = [cell, cell + IVec3::AXES[axis]].into_iter().filter_map(|c| topology.slot_of(c));
+                faces.for_each(|slot| open.values[axis][slot] = 0.0);
+            }
+            if let Some(([left, apart], slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
+            {
+                volume.values[slot] = if apart < -EMBEDDED { apart } else { left };
+            }
+        }
+        let beside = closing.iter().flat_map(|(cell, _)| IVec3::AXES.map(|e| [*cell - e, *cell + e]));
+        let mut next = Vec::new();
+        for cell in beside.flatten() {
+            let Some(owners) = cells.owners_with_body(cell) else { continue };
+            if cells.is_narrow(open, cell) && closed.insert(cell.to_array()) {
+                next.push((cell, owners));
+            }
+        }
+        closing = next;
+    }
+}

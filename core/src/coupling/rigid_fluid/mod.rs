@@ -38,6 +38,8 @@ mod domain;
 mod mixture;
 mod places;
 mod rigid;
+#[cfg(test)]
+mod tests;
 
 use super::bodies::{Bodies, Moved};
 use super::fields::LiquidFields;

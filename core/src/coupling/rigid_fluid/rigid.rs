@@ -188,6 +188,12 @@ impl RigidBody {
         Moved { velocity, impulse: impulse.as_slice().to_vec(), touched: self.is_wet() }
     }
 
+    /// q̇ with the weight of the body and the lift of the liquid that it displaces.
+    #[cfg(test)]
+    pub(super) fn start(&self) -> Vec<f64> {
+        self.start.as_slice().to_vec()
+    }
+
     /// The faces that the body closes.
     pub(super) fn closed(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().filter(|place| place.is_closed)

@@ -40,7 +40,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 34] = [
+const ROOMS: [&str; 35] = [
     "tuned",
     "number",
     "union_find",
@@ -62,6 +62,7 @@ const ROOMS: [&str; 34] = [
     "coupling/projection",
     "coupling/several",
     "coupling/free_surface",
+    "coupling/rigid_fluid",
     "coupling/constraint_bubbles",
     "coupling/viscous",
     "fluid/step",

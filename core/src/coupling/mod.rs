@@ -13,6 +13,7 @@ pub mod free_surface;
 pub mod mass;
 pub mod memory;
 mod projection;
+pub mod rigid_fluid;
 pub mod several;
 mod shut;
 pub mod viscous;

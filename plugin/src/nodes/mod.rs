@@ -20,6 +20,7 @@ mod liquid_sink;
 mod liquid_source;
 mod material;
 mod projection;
+mod rigid_fluid;
 mod rigid_joint;
 mod rigid_object;
 mod rigid_ports;
@@ -51,6 +52,7 @@ nodes! {
     flip_solver::FlipSolver,
     constraint_bubbles::ConstraintBubbles,
     floating_bodies::FloatingBodies,
+    rigid_fluid::RigidFluid,
     rigid_object::RigidObject,
     rigid_joint::RigidJoint,
     rigid_solver::RigidSolver,

@@ -123,6 +123,12 @@ pub enum Error {
         "pressure projection: the mass of body {0} is not symmetric and positive definite, or of another size than its velocity"
     )]
     Mass(usize),
+    /// A body is thinner than a voxel, so that the coupling would let liquid through it.
+    #[error("pressure projection: body {0} is thinner than a voxel")]
+    Thin(usize),
+    /// A body deforms, and the coupling moves rigid ones only.
+    #[error("pressure projection: body {0} deforms")]
+    Deforms(usize),
     /// A joint or contact is none.
     #[error(
         "pressure projection: constraint {0} speaks of a degree of freedom that is not there, or has a number that is not finite"

@@ -16,6 +16,7 @@ mod jumps;
 mod parting;
 mod pistons;
 mod regions;
+mod rigid_fluid;
 mod sheets;
 mod viscous;
 

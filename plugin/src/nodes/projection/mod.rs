@@ -159,6 +159,19 @@ impl Solve {
                     format!("the mass of `{name}` is not positive definite: see degree of freedom {row}");
                 return Err(Failure::new(Status::BAD_INPUT, sentence));
             }
+            Err(SplitError::Projection(Error::Thin(body))) => {
+                let name = shares.names.get(body).map_or("", String::as_str);
+                let sentence = format!(
+                    "`{name}` is thinner than a voxel, so that liquid would pass through it: make particle_separation smaller, or use floating_bodies"
+                );
+                return Err(Failure::new(Status::BAD_INPUT, sentence));
+            }
+            Err(SplitError::Projection(Error::Deforms(body))) => {
+                let name = shares.names.get(body).map_or("", String::as_str);
+                let sentence =
+                    format!("`{name}` deforms, and rigid_fluid moves rigid bodies only: use floating_bodies");
+                return Err(Failure::new(Status::BAD_INPUT, sentence));
+            }
             Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
         };
 

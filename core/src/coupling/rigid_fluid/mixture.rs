@@ -1,0 +1,74 @@
+//! The prediction of the whole domain: liquid and bodies as one fluid.
+
+use super::domain::Domain;
+use super::rigid::RigidBody;
+use crate::coupling::fields::LiquidFields;
+use crate::grid::{FaceGrid, Grid, leaf};
+use std::sync::Arc;
+
+/// What the projection of C starts from.
+pub(super) struct Mixture {
+    /// Velocity on faces, m/s: of all mass around each.
+    pub(super) vel: FaceGrid<f32>,
+    /// Density on faces, kg/m³.
+    pub(super) face_density: FaceGrid<f32>,
+    /// Wanted divergence, 1/s: the liquid's, none in the bodies.
+    pub(super) source: Option<Grid<f32>>,
+}
+
+impl Mixture {
+    /// Mixes the liquid's velocity `vel`, m/s, with the bodies' by mass.
+    pub(super) fn of(
+        fields: &LiquidFields,
+        domain: &Domain,
+        rigid: &[RigidBody],
+        vel: &FaceGrid<f32>,
+    ) -> Self {
+        let topology = Arc::new(vel.topology.union(&domain.topology));
+        let mut mixture = Self {
+            vel: vel.on(&topology),
+            face_density: liquid_on_faces(fields, domain),
+            source: fields.source.map(|source| {
+                let mut source = source.clone();
+                let topology = source.topology.clone();
+                for (slot, source) in source.values.iter_mut().enumerate().filter(|(_, v)| **v != 0.0) {
+                    *source *= 1.0 - domain.filled.get(topology.coord(slot));
+                }
+                source
+            }),
+        };
+        for rigid in rigid {
+            rigid.for_wet(fields.kick, |place, masses, held, momentum| {
+                let cell = domain.topology.coord(place.slot);
+                mixture.face_density.values[place.axis][place.slot] = masses.density;
+                let free = masses.free(place.is_closed);
+                let Some(slot) = topology.slot_of(cell) else { return };
+                let u = &mut mixture.vel.values[place.axis][slot];
+                let all = held + free;
+                if all > 0.0 {
+                    *u = ((momentum + free * f64::from(*u)) / all) as f32;
+                }
+            });
+        }
+        mixture
+    }
+}
+
+/// Density of the liquid on faces, kg/m³.
+fn liquid_on_faces(fields: &LiquidFields, domain: &Domain) -> FaceGrid<f32> {
+    let rho = &domain.liquid_density;
+    let mut out = match fields.face_density {
+        Some(given) => given.on(&domain.topology),
+        None => FaceGrid::new(domain.topology.clone(), rho.background),
+    };
+    if fields.face_density.is_none() {
+        for (axis, out) in out.values.iter_mut().enumerate() {
+            for (slot, out) in out.iter_mut().enumerate() {
+                let (l, mut below) = (slot / leaf::SIZE, leaf::local(slot % leaf::SIZE));
+                below[axis] -= 1;
+                *out = 0.5 * (rho.reach(l, below) + rho.values[slot]);
+            }
+        }
+    }
+    out
+}

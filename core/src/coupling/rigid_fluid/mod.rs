@@ -1,0 +1,155 @@
+//! Rigid Fluid: bodies are projected as if they were fluid, and are made rigid again [Carlson et al. 2004].
+//!
+//! One substep, with the domain C of the liquid and of those parts of bodies that lie below its surface:
+//!
+//! ```text
+//! q̇ ← q̇ + M⁻¹ Jᵀλ                                  A_c, α_c: what joints and contacts give   [Eq. 15, 16]
+//! ũ = mean of liquid and body by mass, faces of C                  the prediction
+//! u* = ũ − dt ∇p / ρ,   D u* = 0 in C                              one projection              [Eq. 5]
+//! M q̇' = Σ ρ_r w u* J ΔV + what the dry part has                   the rigid projection        [Eq. 24, 25]
+//! ```
+//!
+//! **What the bodies' faces carry.** There are no particles in bodies. A face that lies in a body by the share w (of the
+//! volume around it) has the momentum of w of body, at the body's velocity, and of 1 − w of liquid, at the liquid's.
+//!
+//! **Weight.** The source S [Eq. 17] has the weight that a body has beyond that of the liquid in its place. The paper may add
+//! it after the projection or before it (its §6.1). Here it comes before, as a rigid motion: q̇ first takes the weight of the
+//! body and the lift of the liquid that it displaces, both known. In the cells stays what keeps liquid of the same shape at
+//! rest. So a body that floats is at rest before, in and after the projection, and so is the liquid around it.
+//!
+//! **Density.** The projection gives the bodies' faces the bodies' density ρ_r; the bracket of Eq. 17 is then 0. With the
+//! liquid's density, and the bracket after the projection, bodies lighter than a third of the liquid gain energy in every
+//! substep: the liquid answers to a mass c ρ_f V that the body has not got, and |c (1 − ρ_f/ρ_r)| > 1 + c. With ρ_r both
+//! projections take the shortest way in one norm, that of kinetic energy, so none of them adds any, whatever the densities.
+//! ρ_r is the greatest density with which the cells have no more inertia than the body along any of its freedoms; what the body has
+//! beyond (a core of lead) is felt in the rigid projection alone.
+//!
+//! **Dry parts** are no part of C: pressures end at the liquid's surface, carried on through the body. They count by their
+//! mass and by what forces gave them. With them in C they would press on the liquid as a heap of it.
+//!
+//! **Cut faces** keep u* for their liquid, where the paper mixes the body's velocity in [Eq. 26]; the mixture would have
+//! momentum that neither the liquid nor the body has given. Closed faces move as the body.
+//!
+//! As in the paper, the two projections are separate: a body that plugs a hole lets liquid seep past, and plates thinner than
+//! a voxel let it through.
+
+mod carried;
+mod domain;
+mod mixture;
+mod places;
+mod rigid;
+#[cfg(test)]
+mod tests;
+
+use super::bodies::{Bodies, Moved};
+use super::fields::LiquidFields;
+use super::free_surface;
+use super::projection::{Error, Held, Projection};
+use crate::grid::{FaceGrid, leaf};
+use crate::pressure::{Density, Params, PressureSolver, Progress};
+use domain::Domain;
+use mixture::Mixture;
+use rigid::RigidBody;
+use std::sync::Arc;
+
+/// Makes `vel` (m/s, after forces over a step of `dt` seconds) free of divergence in the liquid and in the bodies below its
+/// surface, with pressure 0 in all air, and makes the bodies rigid again. Without bodies it is [`free_surface::project`].
+///
+/// On an error nothing is changed.
+pub fn project(
+    fields: &LiquidFields,
+    vel: &mut FaceGrid<f32>,
+    dt: f64,
+    solver: &mut dyn PressureSolver,
+    params: &Params,
+    progress: Progress,
+) -> Result<Projection, Error> {
+    let Some(bodies) = fields.bodies.filter(|b| !b.bodies.is_empty()) else {
+        return free_surface::project(fields, vel, dt, solver, params, progress);
+    };
+    let domain = Domain::find(fields, &bodies);
+    let (rigid, cell_density) = rigid::find_all(fields, &bodies, &domain)?;
+    let mixture = Mixture::of(fields, &domain, &rigid, vel);
+    let of_all = LiquidFields {
+        surface: &domain.surface,
+        open: &domain.open_to_all,
+        density: Density::PerCell(&cell_density),
+        face_density: Some(&mixture.face_density),
+        source: mixture.source.as_ref(),
+        bodies: None,
+        ..*fields
+    };
+    let mut solved = mixture.vel;
+    let mut projected = free_surface::project(&of_all, &mut solved, dt, solver, params, progress)?;
+    let moved: Vec<Moved> =
+        rigid.iter().zip(bodies.bodies).map(|(rigid, body)| rigid.moved(body, &domain, &solved)).collect();
+    projected.vel_solid = Some(walls(fields, &bodies, &moved));
+    *vel = liquid_velocity(vel, &solved, &domain, &rigid, &moved, &bodies, fields);
+    projected.bodies = moved;
+    let impulses = bodies.constraints.iter().map(|row| row.pressed).collect();
+    projected.held = Held { impulses, passes: 1, settled: true };
+    // The surface in the bodies is nobody's.
+    projected.surface = None;
+    projected.taken = 0.0;
+    Ok(projected)
+}
+
+/// Velocity of a body at a lower face of a cell, along its axis, m/s.
+fn at_face(
+    fields: &LiquidFields,
+    bodies: &Bodies,
+    moved: &[Moved],
+    axis: usize,
+    cell: crate::grid::Coord,
+) -> Option<f32> {
+    let (body, piece) = bodies.of_face(axis, cell)?;
+    let piece = bodies.bodies.get(body)?.pieces.rigid().get(piece)?;
+    let mut at = cell.as_dvec3();
+    at[axis] -= 0.5;
+    let arm = fields.transform.to_world(at) - piece.pivot;
+    let along = piece.twists.iter().zip(&moved[body].velocity);
+    Some(along.map(|(twist, v)| v * twist.at(arm)[axis]).sum::<f64>() as f32)
+}
+
+/// The solids' velocities, m/s, with the bodies as they move now.
+fn walls(fields: &LiquidFields, bodies: &Bodies, moved: &[Moved]) -> FaceGrid<f32> {
+    let mut walls = fields.vel_solid.clone();
+    let topology = walls.topology.clone();
+    for (axis, walls) in walls.values.iter_mut().enumerate() {
+        for (l, &origin) in topology.origins().iter().enumerate() {
+            if bodies.owner.topology.leaf_of(origin).is_none() {
+                continue;
+            }
+            for slot in l * leaf::SIZE..(l + 1) * leaf::SIZE {
+                if let Some(u) = at_face(fields, bodies, moved, axis, topology.coord(slot)) {
+                    walls[slot] = u;
+                }
+            }
+        }
+    }
+    walls
+}
+
+/// The liquid's velocity on faces, m/s: what the projection made; that of the bodies on faces that they close.
+fn liquid_velocity(
+    before: &FaceGrid<f32>,
+    solved: &FaceGrid<f32>,
+    domain: &Domain,
+    rigid: &[RigidBody],
+    moved: &[Moved],
+    bodies: &Bodies,
+    fields: &LiquidFields,
+) -> FaceGrid<f32> {
+    let topology = match solved.topology == before.topology {
+        true => before.topology.clone(),
+        false => Arc::new(before.topology.union(&solved.topology)),
+    };
+    let mut out = solved.on(&topology);
+    for face in rigid.iter().flat_map(|rigid| rigid.closed()) {
+        let cell = domain.topology.coord(face.slot);
+        if let Some(u) = at_face(fields, bodies, moved, face.axis, cell) {
+            out.set(face.axis, cell, u);
+        }
+    }
+    out
+}

@@ -1,0 +1,219 @@
+//! The rigid projection: the motion of a body that has the momentum of the field in it [Carlson et al. 2004, §6.3].
+
+use super::domain::{Domain, body};
+use super::places::{Masses, Place, cell_density, masses_at, places};
+use crate::coupling::bodies::{Bodies, Body, Moved, Pieces};
+use crate::coupling::fields::LiquidFields;
+use crate::coupling::mass::Mass;
+use crate::coupling::projection::Error;
+use crate::grid::{FaceGrid, Grid};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+
+/// A body in C.
+pub(super) struct RigidBody {
+    /// Faces in it, wet or dry, by leaf.
+    pub(super) places: Vec<Place>,
+    /// J of each place: velocity along its axis per unit of each degree of freedom, `[place][k]`.
+    basis: Vec<f64>,
+    /// ρ_r, kg/m³.
+    pub(super) density: f64,
+    /// Of each place; `None` where it is dry.
+    pub(super) masses: Vec<Option<Masses>>,
+    /// M of the body.
+    mass: DMatrix<f64>,
+    /// M and the liquid of closed faces.
+    lined: Cholesky<f64, Dyn>,
+    /// What joints and contacts gave, as momentum along each degree of freedom.
+    held: DVector<f64>,
+    /// q̇ with the weight of the body and the lift of the liquid that it displaces.
+    start: DVector<f64>,
+}
+
+/// All bodies of a projection, and the density of the cells of C, kg/m³.
+pub(super) fn find_all(
+    fields: &LiquidFields,
+    bodies: &Bodies,
+    domain: &Domain,
+) -> Result<(Vec<RigidBody>, Grid<f32>), Error> {
+    let mut held: Vec<DVector<f64>> =
+        bodies.bodies.iter().map(|body| DVector::zeros(body.velocity.len())).collect();
+    for (n, row) in bodies.constraints.iter().enumerate() {
+        for &(b, freedom, value) in &row.entries {
+            let entry = held.get_mut(b).and_then(|held| held.get_mut(freedom));
+            *entry.ok_or(Error::Constraint(n))? += value * row.pressed;
+        }
+    }
+    let mut all = Vec::with_capacity(held.len());
+    for (b, (places, held)) in places(bodies, domain).into_iter().zip(held).enumerate() {
+        all.push(RigidBody::dry(fields, bodies, domain, b, places, held)?);
+    }
+    let density = cell_density(domain, all.iter().map(|rigid| (rigid.places.as_slice(), rigid.density)));
+    for (b, rigid) in all.iter_mut().enumerate() {
+        rigid.wet(fields, domain, &density, &bodies.bodies[b]);
+        if rigid.is_wet() && rigid.places.iter().all(|place| place.is_thin(domain)) {
+            return Err(Error::Thin(b));
+        }
+    }
+    Ok((all, density))
+}
+
+impl RigidBody {
+    /// A body that nothing has wetted. ρ_r is the greatest density with which Σ ρ w h³ J Jᵀ ≤ M over all of its faces.
+    fn dry(
+        fields: &LiquidFields,
+        bodies: &Bodies,
+        domain: &Domain,
+        b: usize,
+        places: Vec<Place>,
+        held: DVector<f64>,
+    ) -> Result<Self, Error> {
+        let this = &bodies.bodies[b];
+        let k = this.velocity.len();
+        let Pieces::Rigid(pieces) = &this.pieces else { return Err(Error::Deforms(b)) };
+        let mass = match &this.mass {
+            Mass::Dense(mass) => mass.clone(),
+            Mass::Sparse(mass) => mass.dense(),
+        };
+        if mass.len() != k * k || pieces.iter().any(|p| p.twists.len() != k) {
+            return Err(Error::Mass(b));
+        }
+        let mass = DMatrix::from_row_slice(k, k, &mass);
+        if (&mass - mass.transpose()).amax() > 1e-9 * mass.amax() {
+            return Err(Error::Mass(b));
+        }
+        let factor = mass.clone().cholesky().ok_or(Error::Mass(b))?;
+        let mut basis = Vec::with_capacity(places.len() * k);
+        let mut volume = DMatrix::zeros(k, k);
+        for place in &places {
+            let number = domain.owner.values[place.axis][place.slot];
+            let piece = body(bodies, number).and_then(|(_, piece)| pieces.get(piece)).ok_or(Error::Mass(b))?;
+            let mut at = domain.topology.coord(place.slot).as_dvec3();
+            at[place.axis] -= 0.5;
+            let arm = fields.transform.to_world(at) - piece.pivot;
+            let first = basis.len();
+            basis.extend(piece.twists.iter().map(|twist| twist.at(arm)[place.axis]));
+            add_outer(&mut volume, &basis[first..], place.share * fields.voxel_size().powi(3));
+        }
+        let lower = factor.l();
+        let half = lower.solve_lower_triangular(&volume).ok_or(Error::Mass(b))?.transpose();
+        let relative = lower.solve_lower_triangular(&half).ok_or(Error::Mass(b))?;
+        let most = (0.5 * (&relative + relative.transpose())).symmetric_eigenvalues().max();
+        Ok(Self {
+            density: if most > 0.0 { 1.0 / most } else { 0.0 },
+            masses: vec![None; places.len()],
+            start: DVector::from_column_slice(&this.velocity) + factor.solve(&held),
+            places,
+            basis,
+            mass,
+            lined: factor,
+            held,
+        })
+    }
+
+    /// J of a place.
+    fn basis(&self, place: usize) -> &[f64] {
+        let k = self.start.len();
+        &self.basis[place * k..(place + 1) * k]
+    }
+
+    /// Finds the masses of the faces that lie in C, and lets the liquid that was there lift the body.
+    ///
+    /// The liquid of closed faces moves as the body's walls moved before, and takes what forces give to liquid.
+    fn wet(&mut self, fields: &LiquidFields, domain: &Domain, cells: &Grid<f32>, this: &Body) {
+        let before = this.before.as_ref().filter(|before| before.len() == self.start.len());
+        let mut lined = self.mass.clone();
+        let mut momentum = &self.mass * &self.start;
+        for n in 0..self.places.len() {
+            let place = &self.places[n];
+            let found = masses_at(domain, cells, place, self.density, fields.voxel_size().powi(3));
+            let Some(masses) = found else { continue };
+            let kick = fields.kick[place.axis];
+            let j = self.basis(n);
+            if place.is_closed {
+                add_outer(&mut lined, j, masses.liquid);
+                let speed = match before {
+                    Some(before) => along(j, before) + kick,
+                    None => along(j, self.start.as_slice()),
+                };
+                add(&mut momentum, masses.liquid * speed, j);
+            }
+            add(&mut momentum, -masses.displaced(place.is_closed) * kick, j);
+            self.masses[n] = Some(masses);
+        }
+        if let Some(factor) = lined.cholesky() {
+            self.start = factor.solve(&momentum);
+            self.lined = factor;
+        }
+    }
+
+    /// Whether any of it lies in C.
+    fn is_wet(&self) -> bool {
+        self.masses.iter().any(Option::is_some)
+    }
+
+    /// Momentum, N s, of what moves with the body at each of its faces in C, and the mass of that, kg: calls
+    /// `f(place, masses, mass, momentum)`. In it stays what keeps liquid at rest.
+    pub(super) fn for_wet(&self, kick: glam::DVec3, mut f: impl FnMut(&Place, &Masses, f64, f64)) {
+        for (n, (place, masses)) in self.places.iter().zip(&self.masses).enumerate() {
+            let Some(masses) = masses else { continue };
+            let held = masses.held(place.is_closed);
+            let rigid = along(self.basis(n), self.start.as_slice());
+            let momentum = held * rigid + masses.displaced(place.is_closed) * kick[place.axis];
+            f(place, masses, held, momentum);
+        }
+    }
+
+    /// q̇' with M q̇' = Σ m u J over the faces in C + what the rest of M has [Carlson et al. 2004, Eq. 24, 25]. `M` is the exact
+    /// mass, with the liquid of closed faces; the rest is M − Σ m J Jᵀ.
+    pub(super) fn made_rigid(&self, domain: &Domain, u: &FaceGrid<f32>) -> Vec<f64> {
+        let mut gained = DVector::zeros(self.start.len());
+        for (n, (place, masses)) in self.places.iter().zip(&self.masses).enumerate() {
+            let Some(masses) = masses else { continue };
+            let solved = f64::from(u.get(place.axis, domain.topology.coord(place.slot)));
+            let j = self.basis(n);
+            let beyond = solved - along(j, self.start.as_slice());
+            add(&mut gained, masses.held(place.is_closed) * beyond, j);
+        }
+        (&self.start + self.lined.solve(&gained)).as_slice().to_vec()
+    }
+
+    /// What the body gets from the solved velocity, m/s.
+    pub(super) fn moved(&self, body: &Body, domain: &Domain, u: &FaceGrid<f32>) -> Moved {
+        let velocity = self.made_rigid(domain, u);
+        let gained = DVector::from_iterator(
+            velocity.len(),
+            velocity.iter().zip(&body.velocity).map(|(after, before)| after - before),
+        );
+        let impulse = &self.mass * gained - &self.held;
+        Moved { velocity, impulse: impulse.as_slice().to_vec(), touched: self.is_wet() }
+    }
+
+    /// q̇ with the weight of the body and the lift of the liquid that it displaces.
+    #[cfg(test)]
+    pub(super) fn start(&self) -> Vec<f64> {
+        self.start.as_slice().to_vec()
+    }
+
+    /// The faces that the body closes.
+    pub(super) fn closed(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| place.is_closed)
+    }
+}
+
+/// J q̇.
+fn along(j: &[f64], velocity: &[f64]) -> f64 {
+    j.iter().zip(velocity).map(|(j, v)| j * v).sum()
+}
+
+fn add(to: &mut DVector<f64>, by: f64, j: &[f64]) {
+    to.iter_mut().zip(j).for_each(|(to, j)| *to += by * j);
+}
+
+/// Adds `by` J Jᵀ.
+fn add_outer(to: &mut DMatrix<f64>, j: &[f64], by: f64) {
+    for (column, b) in j.iter().enumerate() {
+        for (row, a) in j.iter().enumerate() {
+            to[(row, column)] += by * a * b;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a rigid projection keeps, before anything is rounded.
+
+use super::*;
+use crate::coupling::bodies::{Body, Piece, Twist};
+use crate::coupling::tests::{Scene, face_centre, noise, noisy_velocity};
+use glam::{DVec3, IVec3};
+
+const H: f64 = 0.02;
+
+/// Momentum, N s, and angular momentum about the origin, N m s.
+#[derive(Debug, Default)]
+struct Sum {
+    linear: DVec3,
+    angular: DVec3,
+    /// Of the parts.
+    size: f64,
+}
+
+impl Sum {
+    fn add(&mut self, at: DVec3, momentum: DVec3) {
+        self.linear += momentum;
+        self.angular += at.cross(momentum);
+        self.size += momentum.length();
+    }
+}
+
+/// A field at random speeds in a ball that is deep, cut by the surface, or hardly wet: the rigid motion has the field's
+/// momentum and angular momentum, with what the rest of the body has.
+#[test]
+fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
+    for (n, (level, density)) in
+        [(14.0, 300.0), (8.3, 300.0), (6.2, 40.0), (14.0, 9000.0), (7.7, 1000.0)].into_iter().enumerate()
+    {
+        let (middle, radius) = (H * (DVec3::new(8.1, 7.8, 8.4) + 0.07 * n as f64), 3.3 * H);
+        let ball = |p: DVec3| p.distance(middle) - radius;
+        let scene = Scene::still(H, IVec3::splat(16), [true; 6], |p| p.y - level * H, ball);
+        let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
+            u32::from(ball(face_centre(&scene.transform, a, c)) < 3.0 * H)
+        });
+        let unit = |n: usize, of: usize| if n / 3 == of { DVec3::AXES[n % 3] } else { DVec3::ZERO };
+        let twists: Vec<Twist> = (0..6).map(|n| Twist { linear: unit(n, 0), angular: unit(n, 1) }).collect();
+        let mass = density * 4.19 * radius.powi(3);
+        let entry = |n: usize| if n < 3 { mass } else { 0.4 * mass * radius * radius };
+        let dense: Vec<f64> = (0..36).map(|n| if n / 6 == n % 6 { entry(n / 6) } else { 0.0 }).collect();
+        let velocity: Vec<f64> = (0..6).map(|k| noise(100 * n as u64 + k)).collect();
+        let this = [Body {
+            before: Some(velocity.clone()),
+            velocity,
+            mass: dense.into(),
+            pieces: vec![Piece { pivot: middle, twists }].into(),
+        }];
+        let bodies = Bodies {
+            bodies: &this,
+            constraints: &[],
+            owner: &owner,
+            volume: &scene.volume,
+            pieces: &[Some((0, 0))],
+        };
+        let mut fields = scene.fields();
+        fields.kick = DVec3::new(0.01, -0.1, 0.02);
+        fields.bodies = Some(bodies);
+        let domain = Domain::find(&fields, &bodies);
+        let (rigid, _) = rigid::find_all(&fields, &bodies, &domain).unwrap();
+        let u = FaceGrid::from_fn(domain.topology.clone(), 0.0, |a, c| {
+            noisy_velocity(a, face_centre(&scene.transform, a, c)) as f32
+        });
+        let made = rigid[0].made_rigid(&domain, &u);
+        let at = |velocity: &[f64], p: DVec3| {
+            DVec3::from_slice(&velocity[..3]) + DVec3::from_slice(&velocity[3..]).cross(p - middle)
+        };
+        let start = rigid[0].start();
+        let (mut before, mut after) = (Sum::default(), Sum::default());
+        for (sum, velocity) in [(&mut before, &start), (&mut after, &made)] {
+            sum.add(middle, mass * DVec3::from_slice(&velocity[..3]));
+            sum.angular += 0.4 * mass * radius * radius * DVec3::from_slice(&velocity[3..]);
+        }
+        rigid[0].for_wet(DVec3::ZERO, |place, masses, held, _| {
+            let cell = domain.topology.coord(place.slot);
+            let p = face_centre(&scene.transform, place.axis, cell);
+            let along = DVec3::AXES[place.axis];
+            let lining = held - masses.own;
+            // The field takes the place of what the body's own mass has there.
+            let own = f64::from(u.get(place.axis, cell)) * held - at(&start, p)[place.axis] * masses.own;
+            before.add(p, own * along);
+            after.add(p, at(&made, p)[place.axis] * lining * along);
+        });
+        let scale = before.size.max(after.size);
+        let off = [(before.linear - after.linear).length(), (before.angular - after.angular).length() / (8.0 * H)];
+        println!("level {level}, {density} kg/m³: {:.1e} and {:.1e}", off[0] / scale, off[1] / scale);
+        assert!(off.iter().all(|off| *off < 1e-12 * scale), "{before:?} {after:?}");
+    }
+}

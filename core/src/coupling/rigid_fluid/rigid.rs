@@ -86,7 +86,8 @@ impl RigidBody {
         let mut volume = DMatrix::zeros(k, k);
         for place in &places {
             let number = domain.owner.values[place.axis][place.slot];
-            let piece = body(bodies, number).and_then(|(_, piece)| pieces.get(piece)).ok_or(Error::Mass(b))?;
+            let piece =
+                body(bodies, number).and_then(|(_, piece)| pieces.get(piece)).ok_or(Error::Mass(b))?;
             let mut at = domain.topology.coord(place.slot).as_dvec3();
             at[place.axis] -= 0.5;
             let arm = fields.transform.to_world(at) - piece.pivot;
@@ -185,7 +186,7 @@ impl RigidBody {
             velocity.iter().zip(&body.velocity).map(|(after, before)| after - before),
         );
         let impulse = &self.mass * gained - &self.held;
-        Moved { velocity, impulse: impulse.as_slice().to_vec(), touched: self.is_wet() }
+        Moved { velocity, impulse: impulse.as_slice().to_vec() }
     }
 
     /// q̇ with the weight of the body and the lift of the liquid that it displaces.

@@ -85,7 +85,8 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
             after.add(p, at(&made, p)[place.axis] * lining * along);
         });
         let scale = before.size.max(after.size);
-        let off = [(before.linear - after.linear).length(), (before.angular - after.angular).length() / (8.0 * H)];
+        let off =
+            [(before.linear - after.linear).length(), (before.angular - after.angular).length() / (8.0 * H)];
         println!("level {level}, {density} kg/m³: {:.1e} and {:.1e}", off[0] / scale, off[1] / scale);
         assert!(off.iter().all(|off| *off < 1e-12 * scale), "{before:?} {after:?}");
     }

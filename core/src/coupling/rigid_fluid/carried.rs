@@ -96,9 +96,8 @@ mod tests {
     fn carried(up: Option<usize>, phi: impl Fn(IVec3) -> f32 + Sync) -> (Grid<f32>, Vec<usize>) {
         let topology = Arc::new(Topology::new(vec![IVec3::ZERO]));
         let mut surface = Grid::from_fn(topology.clone(), 3.0, phi);
-        let unknown: Vec<usize> = (0..512)
-            .filter(|&n| leaf::local(n).iter().all(|c| (2..6).contains(c)))
-            .collect();
+        let unknown: Vec<usize> =
+            (0..512).filter(|&n| leaf::local(n).iter().all(|c| (2..6).contains(c))).collect();
         let mut cells = vec![Cells::Known; 512];
         unknown.iter().for_each(|&n| {
             cells[n] = Cells::Unknown;

@@ -161,7 +161,8 @@ fn filled_side(fields: &LiquidFields, bodies: &Bodies, origin: Coord, side: usiz
         cell[(axis + 2) % 3] += n % 8;
         cell
     });
-    let mut filled =
-        cells.filter(|&c| bodies.volume.get(c) <= 0.0 && fields.open.get(axis, c) <= 0.0).map(|c| bodies.owner.get(axis, c));
+    let mut filled = cells
+        .filter(|&c| bodies.volume.get(c) <= 0.0 && fields.open.get(axis, c) <= 0.0)
+        .map(|c| bodies.owner.get(axis, c));
     filled.find(|&number| body(bodies, number).is_some())
 }

@@ -169,8 +169,13 @@ fn bodies_float_at_rest_anywhere_on_the_lattice() {
         let mut middle = H * (DVec3::new(9.6, 9.33, 9.87) + 0.13 * n as f64);
         middle[axis] = level - density / WATER * high + 0.5 * high;
         let body = form.body(middle, 1.0, [[0.0; 6]; 2]);
-        let afloat =
-            Afloat::new(IVec3::splat(24), open_above(axis), |p| p[axis] - level, &[(form, middle)], vec![body]);
+        let afloat = Afloat::new(
+            IVec3::splat(24),
+            open_above(axis),
+            |p| p[axis] - level,
+            &[(form, middle)],
+            vec![body],
+        );
         let displaced = afloat.sampled(axis, level);
         let off = displaced * WATER / (density * form.volume()) - 1.0;
         println!("the lattice displaces {off:+.4} of what the form does");
@@ -189,7 +194,9 @@ fn bodies_float_at_rest_anywhere_on_the_lattice() {
 #[test]
 fn a_neutral_body_stays_in_still_water() {
     let turned = DQuat::from_euler(glam::EulerRot::XYZ, 0.4, 0.7, 0.2);
-    for (n, form) in [Form::Ball(3.7 * H), Form::Cuboid(H * DVec3::new(3.3, 2.6, 4.1), turned)].into_iter().enumerate() {
+    for (n, form) in
+        [Form::Ball(3.7 * H), Form::Cuboid(H * DVec3::new(3.3, 2.6, 4.1), turned)].into_iter().enumerate()
+    {
         let middle = H * (DVec3::new(9.1, 8.77, 9.4) + 0.21 * n as f64);
         let body = form.body(middle, 1.0, [[0.0; 6]; 2]);
         let afloat =
@@ -211,8 +218,9 @@ fn balls_start_with_half_their_displaced_mass_added() {
         let form = Form::Ball(4.0 * H);
         let middle = H * DVec3::new(15.6, 15.27, 15.41);
         let body = form.body(middle, density, [[0.0; 6]; 2]);
-        let afloat = Afloat::new(IVec3::splat(32), open_above(1), |p| p.y - 30.0 * H, &[(form, middle)], vec![body])
-            .falling(1);
+        let afloat =
+            Afloat::new(IVec3::splat(32), open_above(1), |p| p.y - 30.0 * H, &[(form, middle)], vec![body])
+                .falling(1);
         let (_, moved) = afloat.solved();
         let theory = -GRAVITY * (density - WATER) / (density + 0.5 * WATER);
         let measured = moved[0].velocity[1] / DT;
@@ -224,12 +232,12 @@ fn balls_start_with_half_their_displaced_mass_added() {
 /// A drop in free fall with bodies in it, all at random speeds.
 fn thrown(seed: u64, densities: [f64; 2]) -> Afloat {
     let middles = [DVec3::new(8.3, 9.1, 8.8), DVec3::new(14.6, 9.4, 9.2)].map(|m| H * m);
-    let forms = [Form::Ball(2.7 * H), Form::Cuboid(H * DVec3::new(2.1, 2.6, 1.9), DQuat::from_rotation_z(0.3))];
+    let forms =
+        [Form::Ball(2.7 * H), Form::Cuboid(H * DVec3::new(2.1, 2.6, 1.9), DQuat::from_rotation_z(0.3))];
     let speeds = |b: u64| -> [f64; 6] {
         std::array::from_fn(|k| noise(seed * 64 + b * 8 + k as u64) * if k < 3 { 1.0 } else { 10.0 })
     };
-    let bodies =
-        (0..2).map(|b| forms[b].body(middles[b], densities[b], [speeds(b as u64); 2])).collect();
+    let bodies = (0..2).map(|b| forms[b].body(middles[b], densities[b], [speeds(b as u64); 2])).collect();
     let drop = |p: DVec3| p.distance(H * DVec3::new(11.2, 9.4, 9.1)) - 7.6 * H;
     let forms: Vec<_> = forms.into_iter().zip(middles).collect();
     let mut afloat = Afloat::new(IVec3::new(24, 20, 20), [false; 6], drop, &forms, bodies);
@@ -267,7 +275,9 @@ impl Afloat {
                 true => f64::from(vel.get(axis, c)),
                 false => {
                     let b = self.owner.get(axis, c) as usize - 1;
-                    let crate::coupling::bodies::Pieces::Rigid(pieces) = &self.bodies[b].pieces else { continue };
+                    let crate::coupling::bodies::Pieces::Rigid(pieces) = &self.bodies[b].pieces else {
+                        continue;
+                    };
                     let of = |k: usize| velocities[b][k] * pieces[0].twists[k].at(at - pieces[0].pivot)[axis];
                     (0..6).map(of).sum()
                 }
@@ -308,10 +318,13 @@ fn liquid_and_bodies_keep_their_momentum() {
 /// Whatever the densities: light bodies are the hard ones.
 #[test]
 fn no_projection_adds_energy() {
-    for (seed, densities) in [[20.0, 100.0], [300.0, 900.0], [1000.0, 2000.0], [9000.0, 20_000.0]].into_iter().enumerate() {
+    for (seed, densities) in
+        [[20.0, 100.0], [300.0, 900.0], [1000.0, 2000.0], [9000.0, 20_000.0]].into_iter().enumerate()
+    {
         let mut afloat = thrown(seed as u64, densities);
         let mut vel = afloat.scene.vel.clone();
-        let velocities = |afloat: &Afloat| -> Vec<Vec<f64>> { afloat.bodies.iter().map(|b| b.velocity.clone()).collect() };
+        let velocities =
+            |afloat: &Afloat| -> Vec<Vec<f64>> { afloat.bodies.iter().map(|b| b.velocity.clone()).collect() };
         let mut last = afloat.sums(&vel, &velocities(&afloat)).energy;
         let first = last;
         for n in 0..12 {

@@ -84,8 +84,8 @@ impl Domain {
         let up = up.filter(|&axis| fields.kick[axis] != 0.0);
         let background = self.surface.background;
         unknown.iter().for_each(|&slot| self.surface.values[slot] = background);
-        let mut density = matches!(fields.density, Density::PerCell(_)).then_some(&mut self.liquid_density);
-        carried::carry_on(&mut self.surface, density.as_deref_mut(), cells, &unknown, up);
+        let density = matches!(fields.density, Density::PerCell(_)).then_some(&mut self.liquid_density);
+        carried::carry_on(&mut self.surface, density, cells, &unknown, up);
     }
 
     /// Whether a face of a cell belongs to a body.

@@ -1,23 +1,25 @@
 //! The prediction of the whole domain: liquid and bodies as one fluid.
 
 use super::domain::Domain;
-use super::rigid::RigidBody;
+use super::rigid::{Parts, RigidBody};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{FaceGrid, Grid, leaf};
 use std::sync::Arc;
 
 /// What the projection of C starts from.
 pub(super) struct Mixture {
-    /// Velocity on faces, m/s: of all mass around each.
+    /// Velocity on faces, m/s: of all that flows through each.
     pub(super) vel: FaceGrid<f32>,
     /// Density on faces, kg/m³.
     pub(super) face_density: FaceGrid<f32>,
+    /// What moves in the faces of each body.
+    pub(super) parts: Vec<Vec<Option<Parts>>>,
     /// Wanted divergence, 1/s: the liquid's, none in the bodies.
     pub(super) source: Option<Grid<f32>>,
 }
 
 impl Mixture {
-    /// Mixes the liquid's velocity `vel`, m/s, with the bodies' by mass.
+    /// Mixes the liquid's velocity `vel`, m/s, with the bodies' by volume [Carlson et al. 2004, Eq. 26].
     pub(super) fn of(
         fields: &LiquidFields,
         domain: &Domain,
@@ -28,6 +30,7 @@ impl Mixture {
         let mut mixture = Self {
             vel: vel.on(&topology),
             face_density: liquid_on_faces(fields, domain),
+            parts: Vec::with_capacity(rigid.len()),
             source: fields.source.map(|source| {
                 let mut source = source.clone();
                 let topology = source.topology.clone();
@@ -38,17 +41,15 @@ impl Mixture {
             }),
         };
         for rigid in rigid {
-            rigid.for_wet(fields.kick, |place, masses, held, momentum| {
-                let cell = domain.topology.coord(place.slot);
-                mixture.face_density.values[place.axis][place.slot] = masses.density;
-                let free = masses.free(place.is_closed);
-                let Some(slot) = topology.slot_of(cell) else { return };
-                let u = &mut mixture.vel.values[place.axis][slot];
-                let all = held + free;
-                if all > 0.0 {
-                    *u = ((momentum + free * f64::from(*u)) / all) as f32;
-                }
+            let parts = rigid.parts(fields.kick, |place| {
+                f64::from(vel.get(place.axis, domain.topology.coord(place.slot)))
             });
+            for ((place, masses), parts) in rigid.places.iter().zip(&rigid.masses).zip(&parts) {
+                let (Some(masses), Some(parts)) = (masses, parts) else { continue };
+                mixture.face_density.values[place.axis][place.slot] = masses.density;
+                mixture.vel.set(place.axis, domain.topology.coord(place.slot), parts.mixed);
+            }
+            mixture.parts.push(parts);
         }
         mixture
     }

@@ -4,13 +4,14 @@
 //!
 //! ```text
 //! q̇ ← q̇ + M⁻¹ Jᵀλ                                  A_c, α_c: what joints and contacts give   [Eq. 15, 16]
-//! ũ = mean of liquid and body by mass, faces of C                  the prediction
-//! u* = ũ − dt ∇p / ρ,   D u* = 0 in C                              one projection              [Eq. 5]
-//! M q̇' = Σ ρ_r w u* J ΔV + what the dry part has                   the rigid projection        [Eq. 24, 25]
+//! ũ = w ũ_r + (1 − w) ũ_f                                          what flows in C             [Eq. 26]
+//! u_r = ũ_r − dt ∇p/ρ_r,  u_f = ũ_f − dt ∇p/ρ_f,  D u* = 0 in C     one projection              [Eq. 5]
+//! M q̇' = Σ ρ_r w u_r J ΔV + what the dry part has                  the rigid projection        [Eq. 24, 25]
 //! ```
 //!
 //! **What the bodies' faces carry.** There are no particles in bodies. A face that lies in a body by the share w (of the
-//! volume around it) has the momentum of w of body, at the body's velocity, and of 1 − w of liquid, at the liquid's.
+//! volume around it) has w of body, at the body's velocity, and beside it 1 − w of liquid, at the liquid's. One pressure moves
+//! both, each by its density; the two slip past each other, for a common velocity would drag a layer of liquid along.
 //!
 //! **Weight.** The source S [Eq. 17] has the weight that a body has beyond that of the liquid in its place. The paper may add
 //! it after the projection or before it (its §6.1). Here it comes before, as a rigid motion: q̇ first takes the weight of the
@@ -27,8 +28,8 @@
 //! **Dry parts** are no part of C: pressures end at the liquid's surface, carried on through the body. They count by their
 //! mass and by what forces gave them. With them in C they would press on the liquid as a heap of it.
 //!
-//! **Cut faces** keep u* for their liquid, where the paper mixes the body's velocity in [Eq. 26]; the mixture would have
-//! momentum that neither the liquid nor the body has given. Closed faces move as the body.
+//! **Cut faces** leave the liquid with u_f, where the paper takes the mixture [Eq. 26]: that would have momentum that neither the
+//! liquid nor the body has given. Liquid of closed faces moves with the body, and counts with its mass.
 //!
 //! As in the paper, the two projections are separate: a body that plugs a hole lets liquid seep past, and plates thinner than
 //! a voxel let it through.
@@ -49,8 +50,7 @@ use crate::grid::{FaceGrid, leaf};
 use crate::pressure::{Density, Params, PressureSolver, Progress};
 use domain::Domain;
 use mixture::Mixture;
-use rigid::RigidBody;
-use std::sync::Arc;
+use places::Place;
 
 /// Makes `vel` (m/s, after forces over a step of `dt` seconds) free of divergence in the liquid and in the bodies below its
 /// surface, with pressure 0 in all air, and makes the bodies rigid again. Without bodies it is [`free_surface::project`].
@@ -81,10 +81,25 @@ pub fn project(
     };
     let mut solved = mixture.vel;
     let mut projected = free_surface::project(&of_all, &mut solved, dt, solver, params, progress)?;
-    let moved: Vec<Moved> =
-        rigid.iter().zip(bodies.bodies).map(|(rigid, body)| rigid.moved(body, &domain, &solved)).collect();
+    let at = |place: &Place| solved.get(place.axis, domain.topology.coord(place.slot));
+    let pressed: Vec<_> =
+        rigid.iter().zip(&mixture.parts).map(|(rigid, parts)| rigid.pressed(parts, at)).collect();
+    let moved: Vec<Moved> = rigid
+        .iter()
+        .zip(bodies.bodies)
+        .zip(&pressed)
+        .map(|((rigid, body), parts)| rigid.moved(body, parts))
+        .collect();
     projected.vel_solid = Some(walls(fields, &bodies, &moved));
-    *vel = liquid_velocity(vel, &solved, &domain, &rigid, &moved, &bodies, fields);
+    for (place, parts) in rigid.iter().zip(&pressed).flat_map(|(rigid, parts)| rigid.places.iter().zip(parts))
+    {
+        let cell = domain.topology.coord(place.slot);
+        let of_body = if place.is_closed { at_face(fields, &bodies, &moved, place.axis, cell) } else { None };
+        if let Some(u) = of_body.or(parts.map(|parts| parts.liquid as f32)) {
+            solved.set(place.axis, cell, u);
+        }
+    }
+    *vel = solved;
     projected.bodies = moved;
     let impulses = bodies.constraints.iter().map(|row| row.pressed).collect();
     projected.held = Held { impulses, passes: 1, settled: true };
@@ -128,28 +143,4 @@ fn walls(fields: &LiquidFields, bodies: &Bodies, moved: &[Moved]) -> FaceGrid<f3
         }
     }
     walls
-}
-
-/// The liquid's velocity on faces, m/s: what the projection made; that of the bodies on faces that they close.
-fn liquid_velocity(
-    before: &FaceGrid<f32>,
-    solved: &FaceGrid<f32>,
-    domain: &Domain,
-    rigid: &[RigidBody],
-    moved: &[Moved],
-    bodies: &Bodies,
-    fields: &LiquidFields,
-) -> FaceGrid<f32> {
-    let topology = match solved.topology == before.topology {
-        true => before.topology.clone(),
-        false => Arc::new(before.topology.union(&solved.topology)),
-    };
-    let mut out = solved.on(&topology);
-    for face in rigid.iter().flat_map(|rigid| rigid.closed()) {
-        let cell = domain.topology.coord(face.slot);
-        if let Some(u) = at_face(fields, bodies, moved, face.axis, cell) {
-            out.set(face.axis, cell, u);
-        }
-    }
-    out
 }

@@ -26,34 +26,27 @@ impl Place {
     }
 }
 
-/// Masses around a face of C, kg.
+/// What is around a face of C.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Masses {
-    /// Of the body.
+    /// Share of its volume in C that the body fills.
+    pub(super) share: f64,
+    /// Mass of the body in it, kg.
     pub(super) own: f64,
-    /// Of liquid in the place of the body.
+    /// Mass of liquid in the place of the body, kg.
     pub(super) instead: f64,
-    /// Of the liquid beside it.
+    /// Mass of the liquid beside it, kg.
     pub(super) liquid: f64,
-    /// Of all, kg/m³.
+    /// Density of that liquid, kg/m³.
+    pub(super) liquid_density: f64,
+    /// Density of both as the pressure meets it, kg/m³: see [`beside`].
     pub(super) density: f32,
 }
 
-impl Masses {
-    /// Of what moves with the body: on a closed face the liquid, too.
-    pub(super) fn held(&self, is_closed: bool) -> f64 {
-        self.own + if is_closed { self.liquid } else { 0.0 }
-    }
-
-    /// Of liquid in the place of what moves with the body.
-    pub(super) fn displaced(&self, is_closed: bool) -> f64 {
-        self.instead + if is_closed { self.liquid } else { 0.0 }
-    }
-
-    /// Of what does not move with the body.
-    pub(super) fn free(&self, is_closed: bool) -> f64 {
-        if is_closed { 0.0 } else { self.liquid }
-    }
+/// The density, kg/m³, of a share w of body and 1 − w of liquid side by side: what one gradient of pressure moves, each part by
+/// itself. 1/ρ = w/ρ_r + (1 − w)/ρ_f.
+fn beside(share: f64, body: f64, liquid: f64) -> f64 {
+    if liquid > 0.0 && body > 0.0 { 1.0 / (share / body + (1.0 - share) / liquid) } else { body.max(liquid) }
 }
 
 /// The faces in each body, by leaf.
@@ -77,8 +70,8 @@ pub(super) fn places(bodies: &Bodies, domain: &Domain) -> Vec<Vec<Place>> {
     all
 }
 
-/// The density of the cells of C, kg/m³: that of the liquid and, by the share that it fills, of the body. `bodies`: the faces
-/// and the density ρ_r of each. A cell in two bodies counts with the later one.
+/// The density of the cells of C, kg/m³: that of the liquid and, by the share that it fills, of the body [`beside`] it. `bodies`:
+/// the faces and the density ρ_r of each. A cell in two bodies counts with the later one.
 pub(super) fn cell_density<'a>(
     domain: &Domain,
     bodies: impl Iterator<Item = (&'a [Place], f64)>,
@@ -89,7 +82,7 @@ pub(super) fn cell_density<'a>(
             for slot in [Some(place.slot), domain.below(place.axis, place.slot)].into_iter().flatten() {
                 let (filled, liquid) = (domain.filled.values[slot], domain.liquid_density.values[slot]);
                 if filled > 0.0 {
-                    density.values[slot] = (1.0 - filled) * liquid + filled * rho as f32;
+                    density.values[slot] = beside(f64::from(filled), rho, f64::from(liquid)) as f32;
                 }
             }
         }
@@ -113,30 +106,24 @@ pub(super) fn masses_at(
     let below = domain.below(place.axis, place.slot);
     let phi = [at(below), at(Some(place.slot))];
     let liquid = |slot: usize| f64::from(domain.liquid_density.values[slot]);
-    match phi.map(|phi| phi < 0.0) {
-        [false, false] => None,
+    let (share, liquid, volume, density) = match phi.map(|phi| phi < 0.0) {
+        [false, false] => return None,
         [true, true] => {
             let liquid = 0.5 * (below.map_or(0.0, liquid) + liquid(place.slot));
-            let density = (1.0 - place.share) * liquid + place.share * rho;
-            Some(Masses {
-                own: place.share * rho * h3,
-                instead: place.share * liquid * h3,
-                liquid: (1.0 - place.share) * liquid * h3,
-                density: density as f32,
-            })
+            (place.share, liquid, h3, beside(place.share, rho, liquid) as f32)
         }
         [low, _] => {
             let wet = if low { below? } else { place.slot };
             let theta = if low { theta(phi[0], phi[1]) } else { theta(phi[1], phi[0]) };
-            let part = f64::from(theta) * h3;
-            let (filled, all) = (f64::from(domain.filled.values[wet]), f64::from(cells.values[wet]));
-            let beside = (1.0 - filled) * liquid(wet);
-            Some(Masses {
-                own: (all - beside).max(0.0) * part,
-                instead: filled * liquid(wet) * part,
-                liquid: beside * part,
-                density: cells.values[wet],
-            })
+            (f64::from(domain.filled.values[wet]), liquid(wet), f64::from(theta) * h3, cells.values[wet])
         }
-    }
+    };
+    Some(Masses {
+        share,
+        own: share * rho * volume,
+        instead: share * liquid * volume,
+        liquid: (1.0 - share) * liquid * volume,
+        liquid_density: liquid,
+        density,
+    })
 }

@@ -6,7 +6,8 @@ use crate::coupling::bodies::{Bodies, Body, Moved, Pieces};
 use crate::coupling::fields::LiquidFields;
 use crate::coupling::mass::Mass;
 use crate::coupling::projection::Error;
-use crate::grid::{FaceGrid, Grid};
+use crate::grid::Grid;
+use glam::DVec3;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// A body in C.
@@ -27,6 +28,17 @@ pub(super) struct RigidBody {
     held: DVector<f64>,
     /// q̇ with the weight of the body and the lift of the liquid that it displaces.
     start: DVector<f64>,
+}
+
+/// What moves in a face of C, m/s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// The body's part.
+    pub(super) body: f64,
+    /// The liquid's.
+    pub(super) liquid: f64,
+    /// Both, by volume: what flows through the face.
+    pub(super) mixed: f32,
 }
 
 /// All bodies of a projection, and the density of the cells of C, kg/m³.
@@ -136,9 +148,9 @@ impl RigidBody {
                     Some(before) => along(j, before) + kick,
                     None => along(j, self.start.as_slice()),
                 };
-                add(&mut momentum, masses.liquid * speed, j);
+                add(&mut momentum, masses.liquid * (speed - kick), j);
             }
-            add(&mut momentum, -masses.displaced(place.is_closed) * kick, j);
+            add(&mut momentum, -masses.instead * kick, j);
             self.masses[n] = Some(masses);
         }
         if let Some(factor) = lined.cholesky() {
@@ -152,35 +164,57 @@ impl RigidBody {
         self.masses.iter().any(Option::is_some)
     }
 
-    /// Momentum, N s, of what moves with the body at each of its faces in C, and the mass of that, kg: calls
-    /// `f(place, masses, mass, momentum)`. In it stays what keeps liquid at rest.
-    pub(super) fn for_wet(&self, kick: glam::DVec3, mut f: impl FnMut(&Place, &Masses, f64, f64)) {
-        for (n, (place, masses)) in self.places.iter().zip(&self.masses).enumerate() {
-            let Some(masses) = masses else { continue };
-            let held = masses.held(place.is_closed);
+    /// What moves in the faces of C before the projection; `None` where a face is dry. `liquid`: its velocity at a place, m/s.
+    ///
+    /// The body's part and the liquid of closed faces have, beside the body's rigid motion, what keeps liquid at rest there.
+    pub(super) fn parts(&self, kick: DVec3, liquid: impl Fn(&Place) -> f64) -> Vec<Option<Parts>> {
+        let of_place = |n: usize| {
+            let (place, masses) = (&self.places[n], self.masses[n].as_ref()?);
             let rigid = along(self.basis(n), self.start.as_slice());
-            let momentum = held * rigid + masses.displaced(place.is_closed) * kick[place.axis];
-            f(place, masses, held, momentum);
-        }
+            let kick = kick[place.axis];
+            let body = if masses.own > 0.0 { rigid + masses.instead / masses.own * kick } else { rigid };
+            let liquid = if place.is_closed { rigid + kick } else { liquid(place) };
+            let mixed = (masses.share * body + (1.0 - masses.share) * liquid) as f32;
+            Some(Parts { body, liquid, mixed })
+        };
+        (0..self.places.len()).map(of_place).collect()
     }
 
-    /// q̇' with M q̇' = Σ m u J over the faces in C + what the rest of M has [Carlson et al. 2004, Eq. 24, 25]. `M` is the exact
+    /// The parts after the projection, which made `u`, m/s, of their mixture: one gradient of pressure has moved both.
+    pub(super) fn pressed(&self, parts: &[Option<Parts>], u: impl Fn(&Place) -> f32) -> Vec<Option<Parts>> {
+        let of_place = |n: usize| {
+            let (place, masses, before) = (&self.places[n], self.masses[n].as_ref()?, parts[n]?);
+            let mixed = u(place);
+            let impulse = f64::from(masses.density) * (f64::from(mixed) - f64::from(before.mixed));
+            let gained = |density: f64| if density > 0.0 { impulse / density } else { 0.0 };
+            Some(Parts {
+                body: before.body + gained(self.density),
+                liquid: before.liquid + gained(masses.liquid_density),
+                mixed,
+            })
+        };
+        (0..self.places.len()).map(of_place).collect()
+    }
+
+    /// q̇' with M q̇' = Σ m u J over the faces in C + what the rest of M has [Carlson et al. 2004, Eq. 24, 25]. M is the exact
     /// mass, with the liquid of closed faces; the rest is M − Σ m J Jᵀ.
-    pub(super) fn made_rigid(&self, domain: &Domain, u: &FaceGrid<f32>) -> Vec<f64> {
+    pub(super) fn made_rigid(&self, parts: &[Option<Parts>]) -> Vec<f64> {
         let mut gained = DVector::zeros(self.start.len());
-        for (n, (place, masses)) in self.places.iter().zip(&self.masses).enumerate() {
-            let Some(masses) = masses else { continue };
-            let solved = f64::from(u.get(place.axis, domain.topology.coord(place.slot)));
+        for (n, parts) in parts.iter().enumerate() {
+            let (Some(parts), Some(masses)) = (parts, &self.masses[n]) else { continue };
             let j = self.basis(n);
-            let beyond = solved - along(j, self.start.as_slice());
-            add(&mut gained, masses.held(place.is_closed) * beyond, j);
+            let rigid = along(j, self.start.as_slice());
+            add(&mut gained, masses.own * (parts.body - rigid), j);
+            if self.places[n].is_closed {
+                add(&mut gained, masses.liquid * (parts.liquid - rigid), j);
+            }
         }
         (&self.start + self.lined.solve(&gained)).as_slice().to_vec()
     }
 
-    /// What the body gets from the solved velocity, m/s.
-    pub(super) fn moved(&self, body: &Body, domain: &Domain, u: &FaceGrid<f32>) -> Moved {
-        let velocity = self.made_rigid(domain, u);
+    /// What the body gets from what the projection made of the parts.
+    pub(super) fn moved(&self, body: &Body, parts: &[Option<Parts>]) -> Moved {
+        let velocity = self.made_rigid(parts);
         let gained = DVector::from_iterator(
             velocity.len(),
             velocity.iter().zip(&body.velocity).map(|(after, before)| after - before),
@@ -193,11 +227,6 @@ impl RigidBody {
     #[cfg(test)]
     pub(super) fn start(&self) -> Vec<f64> {
         self.start.as_slice().to_vec()
-    }
-
-    /// The faces that the body closes.
-    pub(super) fn closed(&self) -> impl Iterator<Item = &Place> {
-        self.places.iter().filter(|place| place.is_closed)
     }
 }
 

@@ -61,10 +61,18 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
         fields.bodies = Some(bodies);
         let domain = Domain::find(&fields, &bodies);
         let (rigid, _) = rigid::find_all(&fields, &bodies, &domain).unwrap();
-        let u = FaceGrid::from_fn(domain.topology.clone(), 0.0, |a, c| {
-            noisy_velocity(a, face_centre(&scene.transform, a, c)) as f32
-        });
-        let made = rigid[0].made_rigid(&domain, &u);
+        let random = |place: &Place, by: f64| {
+            noisy_velocity(
+                place.axis,
+                by * face_centre(&scene.transform, place.axis, domain.topology.coord(place.slot)),
+            )
+        };
+        let part = |(place, masses): (&Place, &Option<places::Masses>)| {
+            let (body, liquid) = (random(place, 1.0), random(place, 3.0));
+            masses.map(|_| rigid::Parts { body, liquid, mixed: 0.0 })
+        };
+        let parts: Vec<_> = rigid[0].places.iter().zip(&rigid[0].masses).map(part).collect();
+        let made = rigid[0].made_rigid(&parts);
         let at = |velocity: &[f64], p: DVec3| {
             DVec3::from_slice(&velocity[..3]) + DVec3::from_slice(&velocity[3..]).cross(p - middle)
         };
@@ -74,16 +82,16 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
             sum.add(middle, mass * DVec3::from_slice(&velocity[..3]));
             sum.angular += 0.4 * mass * radius * radius * DVec3::from_slice(&velocity[3..]);
         }
-        rigid[0].for_wet(DVec3::ZERO, |place, masses, held, _| {
-            let cell = domain.topology.coord(place.slot);
-            let p = face_centre(&scene.transform, place.axis, cell);
+        for ((place, masses), parts) in rigid[0].places.iter().zip(&rigid[0].masses).zip(&parts) {
+            let (Some(masses), Some(parts)) = (masses, parts) else { continue };
+            let p = face_centre(&scene.transform, place.axis, domain.topology.coord(place.slot));
             let along = DVec3::AXES[place.axis];
-            let lining = held - masses.own;
+            let lining = if place.is_closed { masses.liquid } else { 0.0 };
             // The field takes the place of what the body's own mass has there.
-            let own = f64::from(u.get(place.axis, cell)) * held - at(&start, p)[place.axis] * masses.own;
-            before.add(p, own * along);
+            let own = masses.own * (parts.body - at(&start, p)[place.axis]);
+            before.add(p, (own + lining * parts.liquid) * along);
             after.add(p, at(&made, p)[place.axis] * lining * along);
-        });
+        }
         let scale = before.size.max(after.size);
         let off =
             [(before.linear - after.linear).length(), (before.angular - after.angular).length() / (8.0 * H)];

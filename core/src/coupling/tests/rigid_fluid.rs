@@ -211,21 +211,35 @@ fn a_neutral_body_stays_in_still_water() {
     }
 }
 
-/// Acceleration of balls that are let go: g (ρ_r − ρ_f) / (ρ_r + ½ ρ_f) [Lamb 1932, §92], a little less between walls.
+/// Acceleration of balls that are let go: g (ρ_r − ρ_f) / (ρ_r + ½ ρ_f) [Lamb 1932, §92], a little less between walls. The fluid
+/// that a light ball is taken for dodges in the first substeps, so it is the eighth that counts; nothing drifts.
 #[test]
 fn balls_start_with_half_their_displaced_mass_added() {
     for density in [100.0, 500.0, 2000.0, 9000.0] {
         let form = Form::Ball(4.0 * H);
-        let middle = H * DVec3::new(15.6, 15.27, 15.41);
-        let body = form.body(middle, density, [[0.0; 6]; 2]);
-        let afloat =
-            Afloat::new(IVec3::splat(32), open_above(1), |p| p.y - 30.0 * H, &[(form, middle)], vec![body])
-                .falling(1);
-        let (_, moved) = afloat.solved();
+        let middle = H * DVec3::new(12.6, 12.27, 12.41);
+        let body = form.body(middle, 1.0, [[0.0; 6]; 2]);
+        let tank =
+            Afloat::new(IVec3::splat(25), open_above(1), |p| p.y - 24.0 * H, &[(form, middle)], vec![body]);
+        let volume = tank.sampled(1, f64::MAX);
+        let mut afloat = tank.weighing(volume * density / WATER, form).falling(1);
+        let mut vel = afloat.scene.vel.clone();
+        let mut speeds = vec![0.0];
+        for _ in 0..8 {
+            let moved = afloat.project(&mut vel).unwrap().bodies;
+            speeds.push(moved[0].velocity[1]);
+            let body = &mut afloat.bodies[0];
+            body.before = Some(moved[0].velocity.clone());
+            body.velocity = moved[0].velocity.clone();
+            body.velocity[1] -= GRAVITY * DT;
+            vel.values[1].iter_mut().for_each(|u| *u -= (GRAVITY * DT) as f32);
+        }
         let theory = -GRAVITY * (density - WATER) / (density + 0.5 * WATER);
-        let measured = moved[0].velocity[1] / DT;
-        println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}");
-        assert!((measured / theory - 1.0).abs() < 0.25, "{density} kg/m³: {measured} m/s², not {theory}");
+        let measured = (speeds[8] - speeds[7]) / DT;
+        let each: Vec<String> =
+            speeds.windows(2).map(|v| format!("{:.2}", (v[1] - v[0]) / DT / theory)).collect();
+        println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}; by substeps {}", each.join(" "));
+        assert!((measured / theory - 1.0).abs() < 0.15, "{density} kg/m³: {measured} m/s², not {theory}");
     }
 }
 

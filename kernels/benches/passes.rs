@@ -104,7 +104,7 @@ fn main() {
             });
             let bytes = cells * (6.0 + faces + diagonal / 2.0);
             row(&format!("half sweep, {kind}"), turns, bytes, &mut triad, || {
-                relax_colour(&level, &mut work, 1);
+                relax_colour(&level, &mut work, 1, false);
             });
         });
     }

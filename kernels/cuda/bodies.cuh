@@ -2,10 +2,13 @@
 #pragma once
 #include "sums.cuh"
 
-/// What a colour and the super-cells push a block of bodies by, Cᵀ x, and its answer y; with `only_measure` no answer.
+/// What is done with what pushes the bodies: they answer, it is only measured, or they answer for black, too (opposed.rs).
+enum : unsigned { ANSWER = 0, MEASURE = 1, ANSWER_FOR_BOTH = 2 };
+
+/// What a colour and the super-cells push a block of bodies by, Cᵀ x, and its answer y.
 /// `from_zero`: everything else is 0. Grid: blocks of bodies; block: RUN_THREADS.
 extern "C" __global__ void settle_bodies(
-    Level level, Work work, unsigned place, unsigned from_zero, unsigned only_measure, const State* state) {
+    Level level, Work work, unsigned place, unsigned from_zero, unsigned how, const State* state) {
     if (state->phase != RUN) {
         return;
     }
@@ -33,14 +36,15 @@ extern "C" __global__ void settle_bodies(
         }
     }
     __syncthreads();
-    if (only_measure) {
+    if (how == MEASURE) {
         for (unsigned i = t; i < n; i += RUN_THREADS) {
             moved[i] = b.pushed[begin + i];
         }
         return;
     }
-    const double* carry = b.carry + b.first_matrix[blockIdx.x] + size_t(place) * n * n;
-    const double* weight = b.weight + b.first_matrix[blockIdx.x] / 3;
+    const double* matrices = b.carry + b.first_matrix[blockIdx.x];
+    const double* carry = matrices + size_t(place) * n * n;
+    const double* weight = b.weight + b.first_matrix[blockIdx.x] / MATRICES;
     for (unsigned i = t; i < n; i += RUN_THREADS) {
         double sum = 0.0;
         for (unsigned j = 0; j < n; ++j) {
@@ -49,6 +53,33 @@ extern "C" __global__ void settle_bodies(
         b.impulse[begin + i] = sum;
     }
     __syncthreads();
+    if (how == ANSWER_FOR_BOTH) {
+        const double* answer = matrices + size_t(3) * n * n;
+        const double* push = matrices + size_t(4) * n * n;
+        for (unsigned i = t; i < n; i += RUN_THREADS) {
+            b.pushed[begin + i] = b.impulse[begin + i] - (one[i] + two[i]) - moved[i];
+        }
+        __syncthreads();
+        for (unsigned i = t; i < n; i += RUN_THREADS) {
+            double held = 0.0, less = 0.0;
+            for (unsigned j = 0; j < n; ++j) {
+                held += weight[size_t(i) * n + j] * b.impulse[begin + j];
+                less += answer[size_t(i) * n + j] * b.pushed[begin + j];
+            }
+            moved[i] = held - less;
+        }
+        __syncthreads();
+        for (unsigned i = t; i < n; i += RUN_THREADS) {
+            double more = 0.0;
+            for (unsigned j = 0; j < n; ++j) {
+                more += push[size_t(i) * n + j] * b.pushed[begin + j];
+            }
+            double total = b.impulse[begin + i] + more;
+            b.impulse[begin + i] = moved[i];
+            moved[i] = total - (one[i] + two[i]);
+        }
+        return;
+    }
     for (unsigned i = t; i < n; i += RUN_THREADS) {
         double sum = 0.0;
         for (unsigned j = 0; j < n; ++j) {
@@ -63,10 +94,10 @@ extern "C" __global__ void settle_bodies(
     }
 }
 
-/// What a colour and the super-cells push the sheets by, Cᵀ x, and their answer y; with `only_measure` no answer.
+/// What a colour and the super-cells push the sheets by, Cᵀ x, and their answer y, for one colour in any case.
 /// `from_zero`: everything else is 0. The twin of src/multigrid/sheets.rs. Grid: 1; block: LONE_THREADS.
 extern "C" __global__ void settle_sheets(
-    Level level, Work work, unsigned place, unsigned from_zero, unsigned only_measure, const State* state) {
+    Level level, Work work, unsigned place, unsigned from_zero, unsigned how, const State* state) {
     if (state->phase != RUN) {
         return;
     }
@@ -90,7 +121,7 @@ extern "C" __global__ void settle_sheets(
         moved[i] = sum;
         b.pushed[i] = sum + (one[i] + two[i]);
     }
-    if (only_measure) {
+    if (how == MEASURE) {
         return;
     }
     __syncthreads();
@@ -154,7 +185,7 @@ extern "C" __global__ void hold_bodies(Level level, const State* state) {
     }
     const Bodies& b = level.bodies;
     unsigned begin = b.first[blockIdx.x], n = b.first[blockIdx.x + 1] - begin;
-    const double* weight = b.weight + b.first_matrix[blockIdx.x] / 3;
+    const double* weight = b.weight + b.first_matrix[blockIdx.x] / MATRICES;
     const double* moved = b.moved + begin;
     for (unsigned i = threadIdx.x; i < n; i += RUN_THREADS) {
         double sum = 0.0;

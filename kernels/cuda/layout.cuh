@@ -105,6 +105,9 @@ struct Sheets {
     Factor carry[3];
 };
 
+/// Matrices of a block besides its weight.
+const unsigned MATRICES = 5;
+
 /// The bodies of a level in the smoother: blocks that are solved together, degrees of freedom numbered through.
 struct Bodies {
     /// Blocks.
@@ -113,9 +116,9 @@ struct Bodies {
     unsigned degrees;
     /// [count + 1]: first degree of freedom of each block.
     const unsigned* first;
-    /// [count]: where a block's matrices [3][n][n] begin; [n][n] of `weight` at a third of it.
+    /// [count]: where a block's matrices [MATRICES][n][n] begin; [n][n] of `weight` at a fifth of it.
     const unsigned* first_matrix;
-    /// (1 + T W)⁻¹ of red, black, super-cells; W.
+    /// (1 + T W)⁻¹ of red, black, super-cells, and how red answers for black, 0 where it does not (opposed.rs); W.
     const double* carry;
     const double* weight;
     /// [3 * degrees + 1]: entries of a degree of freedom in red, black, super-cells.

@@ -68,19 +68,52 @@ pub struct LowRankColumn {
     pub supers: Vec<(u32, f64)>,
 }
 
-impl LowRankColumn {
-    fn dot<T: Real>(&self, x: &Vector<T>) -> f64 {
-        let cells = self
-            .cells
-            .iter()
-            .map(|&(l, c, r, k, w)| w * x.cells[c as usize][l as usize][r as usize][k as usize].into());
-        let supers = self.supers.iter().map(|&(b, w)| w * x.supers[b as usize]);
-        cells.sum::<f64>() + supers.sum::<f64>()
-    }
+/// The entries of all columns in cells, cell by cell: an application reads each cell once.
+#[derive(Clone, Debug, Default)]
+struct Entries {
+    /// `[leaf]` and one more: first cell of each leaf.
+    leaves: Vec<u32>,
+    /// (leaf, colour, row, lane).
+    cells: Vec<(u32, u8, u8, u8)>,
+    /// `[cell]` and one more: first entry of each cell.
+    starts: Vec<u32>,
+    /// (number of the column, entry).
+    list: Vec<(u32, f64)>,
 }
 
-/// An entry of a low-rank column: (leaf, colour, row, lane, number of the column, entry).
-type Entry = (u32, u8, u8, u8, u32, f64);
+impl Entries {
+    fn new(leaves: usize, low_rank: &[LowRank]) -> Self {
+        let columns = low_rank.iter().flat_map(|t| &t.columns).enumerate();
+        let named = columns.flat_map(|(n, column)| {
+            column.cells.iter().map(move |&(l, c, r, k, w)| ((l, c, r, k), n as u32, w))
+        });
+        let mut all: Vec<_> = named.collect();
+        all.sort_by_key(|e| (e.0, e.1));
+        let mut out = Self::default();
+        for run in all.chunk_by(|a, b| a.0 == b.0) {
+            out.cells.push(run[0].0);
+            out.starts.push(out.list.len() as u32);
+            for same in run.chunk_by(|a, b| a.1 == b.1) {
+                out.list.push((same[0].1, same.iter().map(|e| e.2).sum()));
+            }
+        }
+        out.starts.push(out.list.len() as u32);
+        let first = |l: usize| out.cells.partition_point(|cell| (cell.0 as usize) < l) as u32;
+        out.leaves = (0..=leaves).map(first).collect();
+        out
+    }
+
+    fn bytes(&self) -> usize {
+        let numbers = memory::of(&self.leaves) + memory::of(&self.starts);
+        numbers + memory::of(&self.cells) + memory::of(&self.list)
+    }
+
+    /// The entries of some cells.
+    fn of(&self, cells: std::ops::Range<usize>) -> impl Iterator<Item = (&(u32, u8, u8, u8), &[(u32, f64)])> {
+        let ends = self.starts[cells.start..=cells.end].windows(2);
+        self.cells[cells].iter().zip(ends.map(|w| &self.list[w[0] as usize..w[1] as usize]))
+    }
+}
 
 /// Scratch of [`apply`], sized once per solve.
 #[derive(Clone, Debug, Default)]
@@ -93,33 +126,32 @@ pub struct Scratch {
     pub flow: Vec<f64>,
     /// One entry a column of every low-rank term: W Cᵀ x.
     pub columns: Vec<f64>,
-    /// The columns' entries in cells, by cell.
-    entries: Vec<Entry>,
+    /// The same: Cᵀ x.
+    moved: Vec<f64>,
+    /// The columns' entries in cells.
+    entries: Entries,
 }
 
 impl Scratch {
     /// Sizes the scratch.
     pub fn fit(&mut self, level: &Level, low_rank: &[LowRank]) {
-        let columns = low_rank.iter().flat_map(|t| &t.columns);
+        let columns = low_rank.iter().map(|t| t.columns.len()).sum();
         let leaves = level.leaves();
-        let sizes = [leaves, leaves, level.contacts.groups.len(), columns.clone().count()];
-        let vectors = [&mut self.partials, &mut self.magnitudes, &mut self.flow, &mut self.columns];
+        let sizes = [leaves, leaves, level.contacts.groups.len(), columns, columns];
+        let vectors =
+            [&mut self.partials, &mut self.magnitudes, &mut self.flow, &mut self.columns, &mut self.moved];
         for (v, n) in vectors.into_iter().zip(sizes) {
             v.clear();
             v.resize(n, 0.0);
         }
-        self.entries.clear();
-        for (number, column) in columns.enumerate() {
-            let cells = column.cells.iter();
-            self.entries.extend(cells.map(|&(l, c, r, k, w)| (l, c, r, k, number as u32, w)));
-        }
-        self.entries.sort_by_key(|e| (e.0, e.1, e.2, e.3, e.4));
+        self.entries = Entries::new(leaves, low_rank);
     }
 
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
-        let vectors = [&self.partials, &self.magnitudes, &self.flow, &self.columns].map(memory::of);
-        vectors.iter().sum::<usize>() + memory::of(&self.entries)
+        let vectors =
+            [&self.partials, &self.magnitudes, &self.flow, &self.columns, &self.moved].map(memory::of);
+        vectors.iter().sum::<usize>() + self.entries.bytes()
     }
 }
 
@@ -131,8 +163,8 @@ pub fn apply<T: Real>(
     y: &mut Vector<T>,
     scratch: &mut Scratch,
 ) -> f64 {
-    weigh_columns(low_rank, x, &mut scratch.columns);
-    let Scratch { partials, magnitudes, flow, columns, entries } = scratch;
+    weigh_columns(low_rank, x, scratch);
+    let Scratch { partials, magnitudes, flow, columns, entries, .. } = scratch;
     let leaves = partials.len();
     let [red, black] = &mut y.cells;
     let halves = red[..leaves].par_iter_mut().zip(&mut black[..leaves]);
@@ -149,23 +181,18 @@ pub fn apply<T: Real>(
 #[inline(always)]
 fn apply_leaf<T: Real>(
     level: &Level,
-    entries: &[Entry],
+    entries: &Entries,
     columns: &[f64],
     l: usize,
     x: &Vector<T>,
     [red, black]: [&mut Half<T>; 2],
 ) -> f64 {
     let magnitude = apply_half(level, l, 0, x, red) + apply_half(level, l, 1, x, black);
-    if !entries.is_empty() {
-        let first = entries.partition_point(|e| (e.0 as usize) < l);
-        let end = first + entries[first..].partition_point(|e| e.0 as usize == l);
-        // What light bodies push a cell by cancels: the sum is f64.
-        for run in entries[first..end].chunk_by(|a, b| (a.1, a.2, a.3) == (b.1, b.2, b.3)) {
-            let (_, colour, r, k, ..) = run[0];
-            let half = if colour == 0 { &mut *red } else { &mut *black };
-            let pushed: f64 = run.iter().map(|e| e.5 * columns[e.4 as usize]).sum();
-            half[r as usize][k as usize] += T::round(pushed);
-        }
+    // What light bodies push a cell by cancels: the sum is f64.
+    for (&(_, colour, r, k), list) in entries.of(entries.leaves[l] as usize..entries.leaves[l + 1] as usize) {
+        let half = if colour == 0 { &mut *red } else { &mut *black };
+        let pushed: f64 = list.iter().map(|&(n, w)| w * columns[n as usize]).sum();
+        half[r as usize][k as usize] += T::round(pushed);
     }
     magnitude
 }
@@ -247,14 +274,21 @@ fn apply_supers<T: Real>(
 }
 
 /// W Cᵀ x of every term.
-fn weigh_columns<T: Real>(low_rank: &[LowRank], x: &Vector<T>, columns: &mut [f64]) {
-    let mut rest = columns;
+fn weigh_columns<T: Real>(low_rank: &[LowRank], x: &Vector<T>, scratch: &mut Scratch) {
+    let Scratch { columns, moved, entries, .. } = scratch;
+    moved.fill(0.0);
+    for (&(l, c, r, k), list) in entries.of(0..entries.cells.len()) {
+        let x: f64 = x.cells[c as usize][l as usize][r as usize][k as usize].into();
+        list.iter().for_each(|&(n, w)| moved[n as usize] += w * x);
+    }
+    for (moved, column) in moved.iter_mut().zip(low_rank.iter().flat_map(|t| &t.columns)) {
+        *moved += column.supers.iter().map(|&(b, w)| w * x.supers[b as usize]).sum::<f64>();
+    }
+    let mut first = 0;
     for term in low_rank {
-        let k = term.columns.len();
-        let (weighed, tail) = rest.split_at_mut(k);
-        rest = tail;
-        let moved: Vec<f64> = term.columns.iter().map(|c| c.dot(x)).collect();
-        term.weight.apply(&moved, weighed);
+        let own = first..first + term.columns.len();
+        term.weight.apply(&moved[own.clone()], &mut columns[own.clone()]);
+        first = own.end;
     }
 }
 
@@ -288,7 +322,7 @@ pub fn residual<T: Real>(
     supers: &mut [f64],
     scratch: &mut Scratch,
 ) -> f64 {
-    weigh_columns(low_rank, x, &mut scratch.columns);
+    weigh_columns(low_rank, x, scratch);
     let Scratch { partials, flow, columns, entries, .. } = scratch;
     let square = sum_over_leaves(cells, partials, |l, red, black| {
         let mut image = [[[0.0; 4]; 64]; 2];

@@ -7,6 +7,9 @@ use super::pages::{body_pages, cell_name};
 use crate::multigrid::{Level, Moving};
 use crate::sparse::SparseFactor;
 
+/// Matrices of a block besides its weight.
+const MATRICES: usize = 5;
+
 /// The bodies of a level in the smoother; nothing where there are none.
 pub fn upload_bodies<D: Device>(
     device: &mut D,
@@ -53,8 +56,14 @@ pub fn upload_bodies<D: Device>(
         }
         begin += sheet.size;
     }
-    let carry: Vec<f64> = list.iter().flat_map(|b| b.carry.iter().flatten()).copied().collect();
-    let mut matrix = starts(list.iter().map(|b| 3 * b.size * b.size));
+    let mut carry: Vec<f64> = Vec::new();
+    for block in list {
+        block.carry.iter().for_each(|matrix| carry.extend(matrix));
+        let none = vec![0.0; block.size * block.size];
+        let opposed = block.opposed.as_ref().map_or([&none, &none], |o| [&o.answer, &o.push]);
+        opposed.iter().for_each(|matrix| carry.extend(*matrix));
+    }
+    let mut matrix = starts(list.iter().map(|b| MATRICES * b.size * b.size));
     matrix.pop();
     let weight: Vec<f64> = list.iter().flat_map(|b| &b.weight).copied().collect();
     let (cells, weights): (Vec<u32>, Vec<f64>) = of_degrees.iter().flatten().copied().unzip();

@@ -5,6 +5,10 @@ use super::launch::{LEAF_THREADS, LONE_THREADS, Launch, Program, ROWS, RUN_THREA
 
 /// The place of the super-cells beside the two colours.
 const SUPERS: u32 = 2;
+/// What is done with what pushes the bodies, as in `cuda/bodies.cuh`.
+const ANSWER: u32 = 0;
+const MEASURE: u32 = 1;
+const ANSWER_FOR_BOTH: u32 = 2;
 
 /// Writes the launches of smoothing on one level.
 struct Smoother<'a> {
@@ -18,20 +22,20 @@ impl Smoother<'_> {
         self.level.level.supers.count > 0
     }
 
-    fn relax(&mut self, colour: u32) {
+    fn relax(&mut self, colour: u32, between: bool) {
         let DeviceLevel { level, work, .. } = *self.level;
         let launch = Launch::new("relax_colour", level.leaves, ROWS);
         self.program.push(launch.with(level).with(work).with(colour).with(self.state));
-        self.settle(colour, false);
+        self.settle(colour, false, between);
     }
 
-    /// Lets the bodies answer a sweep over a colour, or over the super-cells.
-    fn settle(&mut self, place: u32, from_zero: bool) {
+    /// Lets the bodies answer a sweep over a colour, or over the super-cells. `between`: over red, between two over black.
+    fn settle(&mut self, place: u32, from_zero: bool, between: bool) {
         let DeviceLevel { level, work, .. } = *self.level;
         if level.bodies.degrees == 0 {
             return;
         }
-        self.settle_kind(place, u32::from(from_zero), 0);
+        self.settle_kind(place, u32::from(from_zero), if between { ANSWER_FOR_BOTH } else { ANSWER });
         let answer = match place {
             SUPERS => Launch::new("answer_supers", 1, LONE_THREADS).with(level).with(work),
             colour => Launch::new("answer_cells", level.leaves, ROWS).with(level).with(work).with(colour),
@@ -40,13 +44,13 @@ impl Smoother<'_> {
     }
 
     /// Cᵀ x and, unless it is only measured, the answer of blocks and sheets.
-    fn settle_kind(&mut self, place: u32, from_zero: u32, only_measure: u32) {
+    fn settle_kind(&mut self, place: u32, from_zero: u32, how: u32) {
         let DeviceLevel { level, work, .. } = *self.level;
         let sheets = u32::from(level.bodies.sheets.degrees > 0);
         let blocks = Launch::new("settle_bodies", level.bodies.count, RUN_THREADS);
         let sheets = Launch::new("settle_sheets", sheets, LONE_THREADS);
         for launch in [blocks, sheets] {
-            let launch = launch.with(level).with(work).with(place).with(from_zero).with(only_measure);
+            let launch = launch.with(level).with(work).with(place).with(from_zero).with(how);
             self.program.push(launch.with(self.state));
         }
     }
@@ -61,7 +65,7 @@ impl Smoother<'_> {
     /// What pushes the bodies after a coarse correction.
     fn measure(&mut self) {
         for place in [0, SUPERS] {
-            self.settle_kind(place, 0, 1);
+            self.settle_kind(place, 0, MEASURE);
         }
     }
 
@@ -75,7 +79,7 @@ impl Smoother<'_> {
         let DeviceLevel { level, work, totals } = *self.level;
         let launch = Launch::new("relax_supers", 1, LONE_THREADS).with(level).with(work).with(totals);
         self.program.push(launch.with(u32::from(descending)).with(u32::from(from_zero)).with(self.state));
-        self.settle(SUPERS, from_zero);
+        self.settle(SUPERS, from_zero, false);
     }
 
     /// `sweeps` of λ, red, black.
@@ -92,19 +96,19 @@ impl Smoother<'_> {
             if first {
                 let start = Launch::new("start_red", level.leaves, ROWS);
                 self.program.push(start.with(level).with(work).with(self.state));
-                self.settle(0, !self.has_supers());
+                self.settle(0, !self.has_supers(), false);
             } else {
-                self.relax(0);
+                self.relax(0, sweep > 0);
             }
-            self.relax(1);
+            self.relax(1, false);
         }
     }
 
     /// `sweeps` of black, red, λ.
     fn up(&mut self, sweeps: usize) {
-        for _ in 0..sweeps {
-            self.relax(1);
-            self.relax(0);
+        for sweep in 0..sweeps {
+            self.relax(1, false);
+            self.relax(0, sweep + 1 < sweeps);
             if self.has_supers() {
                 self.gather();
                 self.relax_supers(true, false);

@@ -12,6 +12,7 @@
 
 use super::body::{Body, Name, parent};
 use super::level::Level;
+use super::opposed::Opposed;
 use super::smoother::Work;
 use super::transfer::{Aggregation, Parent};
 use crate::checkerboard::place;
@@ -52,6 +53,8 @@ pub struct Block {
     pub weight: Vec<f64>,
     /// (1 + T W)⁻¹ of red, black, super-cells.
     pub carry: [Vec<f64>; 3],
+    /// How a red sweep between two black ones answers; `None`: as any other.
+    pub opposed: Option<Opposed>,
 }
 
 /// How the pressure pushes a block or a sheet.
@@ -61,6 +64,10 @@ pub struct Motion {
     pub moved: [Vec<f64>; 3],
     /// The last y.
     pub impulse: Vec<f64>,
+    /// Room for Cᵀ t.
+    pushed: Vec<f64>,
+    /// Room for what it comes to with all else that pushes.
+    total: Vec<f64>,
 }
 
 /// The bodies of a level.
@@ -73,15 +80,16 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The bodies of a level whose diagonal is known.
+    /// The bodies of a level whose diagonal is known, but for heavy ones.
     pub fn new(level: &Level, bodies: &[Body]) -> Self {
+        let bodies: Vec<&Body> = bodies.iter().filter(|body| !body.is_heavy(level)).collect();
         let mut names: Vec<(Name, u32)> = Vec::new();
         for (i, body) in bodies.iter().enumerate() {
             let supers = body.supers.iter().map(|s| (SUPERS as u8, s.0, 0));
             names.extend(body.cells.iter().copied().chain(supers).map(|cell| (cell, i as u32)));
         }
         names.sort_unstable();
-        let group = together(bodies, &names);
+        let group = together(&bodies, &names);
         let mut list: Vec<Block> = Vec::new();
         let mut block_of = vec![usize::MAX; bodies.len()];
         for (i, body) in bodies.iter().enumerate() {
@@ -139,7 +147,7 @@ impl Blocks {
 }
 
 /// Which bodies are solved together: the lowest number among them.
-fn together(bodies: &[Body], names: &[(Name, u32)]) -> Vec<usize> {
+fn together(bodies: &[&Body], names: &[(Name, u32)]) -> Vec<usize> {
     let mut group: Vec<usize> = (0..bodies.len()).collect();
     let mut size: Vec<usize> = bodies.iter().map(|b| b.size).collect();
     let root = |group: &[usize], mut i: usize| {
@@ -192,6 +200,21 @@ impl Member {
     }
 }
 
+/// Cᵀ D⁻¹ C' of a colour, or of the super-cells, n × n.
+pub fn respond(members: &[Member], others: &[Member], level: &Level, place: usize, n: usize) -> Vec<f64> {
+    let mut out = vec![0.0; n * n];
+    for one in members {
+        for other in others {
+            one.for_shared(other, level, place, |c, o, d| {
+                for (i, j) in (0..one.size * other.size).map(|e| (e / other.size, e % other.size)) {
+                    out[(one.at + i) * n + other.at + j] += c(i) * o(j) / d;
+                }
+            });
+        }
+    }
+    out
+}
+
 impl Block {
     /// Rows of C: the cells of one colour; cells of several members repeat.
     pub fn cells(&self, colour: usize) -> impl Iterator<Item = ((u32, u8), Vec<f64>)> {
@@ -228,36 +251,34 @@ impl Block {
                 (self.weight[at], factor[at]) = (weight[i * k + j], own[i * k + j]);
             }
         }
-        self.carry = std::array::from_fn(|place| dense::carry(&factor, &self.response(level, place), n));
+        let response = |place| respond(&self.members, &self.members, level, place, n);
+        self.carry = std::array::from_fn(|place| dense::carry(&factor, &response(place), n));
+        self.opposed = Opposed::new(self, level);
     }
 
-    /// Cᵀ D⁻¹ C of a colour, or of the super-cells.
-    fn response(&self, level: &Level, place: usize) -> Vec<f64> {
+    /// The new Cᵀ x and y of a place, from Cᵀ t in `motion.pushed`. `between`: of red, between two sweeps over black.
+    fn answer(&self, place: usize, between: bool, motion: &mut Motion) {
         let n = self.size;
-        let mut out = vec![0.0; n * n];
-        for one in &self.members {
-            for other in &self.members {
-                one.for_shared(other, level, place, |c, o, d| {
-                    for (i, j) in (0..one.size * other.size).map(|e| (e / other.size, e % other.size)) {
-                        out[(one.at + i) * n + other.at + j] += c(i) * o(j) / d;
-                    }
-                });
+        let Motion { moved, impulse, pushed, total } = motion;
+        let (one, two) = (usize::from(place == 0), if place == SUPERS { 1 } else { SUPERS });
+        for i in 0..n {
+            total[i] = pushed[i] + (moved[one][i] + moved[two][i]);
+        }
+        for i in 0..n {
+            pushed[i] = dot(&self.carry[place][i * n..][..n], total);
+        }
+        self.weigh(pushed, impulse);
+        if let Some(opposed) = self.opposed.as_ref().filter(|_| between) {
+            for i in 0..n {
+                total[i] = pushed[i] - (moved[one][i] + moved[two][i]) - moved[place][i];
+            }
+            for i in 0..n {
+                impulse[i] -= dot(&opposed.answer[i * n..][..n], total);
+                pushed[i] += dot(&opposed.push[i * n..][..n], total);
             }
         }
-        out
-    }
-
-    /// The new Cᵀ x and y of a place, from Cᵀ t.
-    fn answer(&self, place: usize, pushed: &[f64], motion: &mut Motion) {
-        let n = self.size;
-        let (one, two) = (usize::from(place == 0), if place == SUPERS { 1 } else { SUPERS });
-        let others: Vec<f64> = (0..n).map(|i| motion.moved[one][i] + motion.moved[two][i]).collect();
-        let total: Vec<f64> = pushed.iter().zip(&others).map(|(p, o)| p + o).collect();
-        let carried = |i: usize| dot(&self.carry[place][i * n..][..n], &total);
-        let moved: Vec<f64> = (0..n).map(carried).collect();
-        self.weigh(&moved, &mut motion.impulse);
-        for ((out, m), o) in motion.moved[place].iter_mut().zip(&moved).zip(&others) {
-            *out = m - o;
+        for i in 0..n {
+            moved[place][i] = pushed[i] - (moved[one][i] + moved[two][i]);
         }
     }
 
@@ -290,18 +311,18 @@ impl Motion {
     /// Of some degrees of freedom, at rest.
     pub fn of(size: usize) -> Self {
         let zeros = || vec![0.0; size];
-        Self { moved: [zeros(), zeros(), zeros()], impulse: zeros() }
+        Self { moved: [zeros(), zeros(), zeros()], impulse: zeros(), pushed: zeros(), total: zeros() }
     }
 
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
-        self.moved.iter().chain([&self.impulse]).map(memory::of).sum()
+        self.moved.iter().chain([&self.impulse, &self.pushed, &self.total]).map(memory::of).sum()
     }
 }
 
 /// Cᵀ x of a colour, or of the super-cells.
-fn pushed(block: &Block, x: &crate::checkerboard::Field<f32>, x_super: &[f64], place: usize) -> Vec<f64> {
-    let mut out = vec![0.0; block.size];
+fn push(block: &Block, x: &crate::checkerboard::Field<f32>, x_super: &[f64], place: usize, out: &mut [f64]) {
+    out.fill(0.0);
     for member in &block.members {
         let sums = &mut out[member.at..member.at + member.size];
         if place == SUPERS {
@@ -326,7 +347,6 @@ fn pushed(block: &Block, x: &crate::checkerboard::Field<f32>, x_super: &[f64], p
             }
         }
     }
-    out
 }
 
 fn for_blocks(level: &Level, motions: &mut [Motion], f: impl Fn(&Block, &mut Motion) + Sync) {
@@ -350,17 +370,17 @@ pub fn measure(level: &Level, work: &mut Work) {
     let Work { x, x_super, motions, .. } = work;
     for_blocks(level, motions, |block, motion| {
         for place in [0, SUPERS] {
-            motion.moved[place] = pushed(block, x, x_super, place);
+            push(block, x, x_super, place, &mut motion.moved[place]);
         }
     });
 }
 
-/// Lets the bodies answer a sweep over one colour.
-pub fn settle_cells(level: &Level, work: &mut Work, colour: usize) {
+/// Lets the bodies answer a sweep over one colour; `between`: over red, between two over black.
+pub fn settle_cells(level: &Level, work: &mut Work, colour: usize, between: bool) {
     let Work { x, x_super, motions, .. } = work;
     for_blocks(level, motions, |block, motion| {
-        let pushed = pushed(block, x, x_super, colour);
-        block.answer(colour, &pushed, motion);
+        push(block, x, x_super, colour, &mut motion.pushed);
+        block.answer(colour, between, motion);
     });
     let diagonal = &level.diagonal[colour];
     for_cells(
@@ -378,8 +398,8 @@ pub fn settle_cells(level: &Level, work: &mut Work, colour: usize) {
 pub fn settle_supers(level: &Level, work: &mut Work) {
     let Work { x, x_super, motions, .. } = work;
     for (block, motion) in level.blocks.list.iter().zip(motions) {
-        let pushed = pushed(block, x, x_super, SUPERS);
-        block.answer(SUPERS, &pushed, motion);
+        push(block, x, x_super, SUPERS, &mut motion.pushed);
+        block.answer(SUPERS, false, motion);
         for member in &block.members {
             let y = &motion.impulse[member.at..member.at + member.size];
             for (b, row) in &member.supers {
@@ -425,9 +445,9 @@ fn for_cells(
 pub fn restrict(level: &Level, work: &mut Work, map: &Aggregation, coarse: &mut Work) {
     let Work { motions, .. } = work;
     for (block, motion) in level.blocks.list.iter().zip(motions.iter_mut()) {
-        let n = block.size;
-        let total: Vec<f64> = (0..n).map(|i| motion.moved.iter().map(|m| m[i]).sum()).collect();
-        block.weigh(&total, &mut motion.impulse);
+        let Motion { moved, impulse, total, .. } = motion;
+        total.iter_mut().enumerate().for_each(|(i, total)| *total = moved.iter().map(|m| m[i]).sum());
+        block.weigh(total, impulse);
         for member in &block.members {
             let y = &motion.impulse[member.at..member.at + member.size];
             for (s, row) in &member.supers {

@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// Name of a cell: colour, leaf, row · 4 + lane.
 pub type Name = (u8, u32, u8);
 
+/// The largest T_jj W_jj, T = Cᵀ D⁻¹ C, up to which a body is left out of a level: by so much the block of a colour differs from
+/// D. Measured in docs/pressure.md.
+const HEAVY: f64 = 0.03;
+
 /// The bodies that a hierarchy knows.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
@@ -107,6 +111,22 @@ impl Body {
             shape: self.shape.halved(),
             ..*self
         }
+    }
+
+    /// Whether it changes little of what the sweeps of a level do.
+    pub fn is_heavy(&self, level: &Level) -> bool {
+        let k = self.size;
+        let mut pushed = vec![0.0; k];
+        for (&(colour, l, lane), row) in self.cells.iter().zip(self.coefficients.chunks_exact(k)) {
+            let d = level.diagonal[usize::from(colour)][l as usize][usize::from(lane >> 2)]
+                [usize::from(lane & 3)];
+            pushed.iter_mut().zip(row).for_each(|(t, &c)| *t += f64::from(c * c / d));
+        }
+        for (b, row) in &self.supers {
+            let d = level.supers.diagonal[*b as usize];
+            pushed.iter_mut().zip(row).for_each(|(t, &c)| *t += c * c / d);
+        }
+        pushed.iter().enumerate().all(|(j, t)| t * self.weight[j * k + j] <= HEAVY)
     }
 
     /// Cells that its cells span along the axis where they span most; none if it pushes super-cells.

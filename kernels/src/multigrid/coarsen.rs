@@ -16,6 +16,10 @@ pub type Extent = Option<([i32; 3], [i32; 3])>;
 /// Cells that a body spans on a level from which on it counts as part of them.
 const SMALL: i32 = 3;
 
+/// Faces of a level that carry, in series with it, what a small body conducts: however light it is, its neighbours give way only
+/// so far. It changes iterations alone: 0.5, 1, 4, 8 and 16 give 11, 10, 10, 9 and 9 for a hundred light balls, infinitely many 11.
+const GIVES_WAY: f64 = 8.0;
+
 /// A coarse cell: (leaf, offset in leaf order).
 type Place = (u32, u16);
 
@@ -134,8 +138,10 @@ fn add_small(small: &[Body], coarse: &Level, per_leaf: &mut [Vec<Contact>], link
             let ends = (place_of(&coarse.origins, lower), place_of(&coarse.origins, upper));
             let (Some(from), Some(to)) = ends else { continue };
             let (colour, row, lane) = place(to.1.into());
-            if coarse.faces[axis][colour][to.0 as usize][row][lane] > 0.0 {
-                links.push(Link { from, to, weight: conductance as f32 });
+            let around = GIVES_WAY * f64::from(coarse.faces[axis][colour][to.0 as usize][row][lane]);
+            if around > 0.0 {
+                let weight = conductance / (1.0 + conductance / around);
+                links.push(Link { from, to, weight: weight as f32 });
             }
         }
         if let Some((l, n)) = place_of(&coarse.origins, home).filter(|_| held > 0.0) {

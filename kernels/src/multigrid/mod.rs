@@ -9,6 +9,7 @@ mod coarsen;
 mod conductance;
 mod diagonal;
 mod level;
+mod opposed;
 mod parts;
 mod plane;
 mod rows;

@@ -72,8 +72,9 @@ impl Rows<f32> for Relax<'_> {
     }
 }
 
-/// Solves the rows of one colour for given values of the other: x = (b + Σ w v + Σ c λ) / d.
-pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
+/// Solves the rows of one colour for given values of the other: x = (b + Σ w v + Σ c λ) / d. `between`: red, between two sweeps
+/// over black.
+pub fn relax_colour(level: &Level, work: &mut Work, colour: usize, between: bool) {
     let Work { x, b, x_super, .. } = work;
     let [red, black] = x;
     let (own, other) = if colour == 0 { (red, &*black) } else { (black, &*red) };
@@ -83,7 +84,7 @@ pub fn relax_colour(level: &Level, work: &mut Work, colour: usize) {
         add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[leaf][r][k]);
     });
     if !level.blocks.is_empty() {
-        blocks::settle_cells(level, work, colour);
+        blocks::settle_cells(level, work, colour, between);
     }
     sheets::settle_cells(level, work, colour);
 }
@@ -102,7 +103,7 @@ fn start_red(level: &Level, work: &mut Work) {
         add_contacts(level, leaf, 0, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);
     });
     if !level.blocks.is_empty() {
-        blocks::settle_cells(level, work, 0);
+        blocks::settle_cells(level, work, 0, false);
     }
     sheets::settle_cells(level, work, 0);
 }
@@ -181,17 +182,17 @@ pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize, from_zero: boo
                 gather_inflow(level, work);
                 relax_supers(level, work, false);
             }
-            relax_colour(level, work, 0);
+            relax_colour(level, work, 0, sweep > 0);
         }
-        relax_colour(level, work, 1);
+        relax_colour(level, work, 1, false);
     }
 }
 
 /// `sweeps` of black, red, λ: the adjoint of [`smooth_down`]. Does not read the black values.
 pub fn smooth_up(level: &Level, work: &mut Work, sweeps: usize) {
-    for _ in 0..sweeps {
-        relax_colour(level, work, 1);
-        relax_colour(level, work, 0);
+    for sweep in 0..sweeps {
+        relax_colour(level, work, 1, false);
+        relax_colour(level, work, 0, sweep + 1 < sweeps);
         if level.super_count() > 0 {
             gather_inflow(level, work);
             relax_supers(level, work, true);

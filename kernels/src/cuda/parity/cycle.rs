@@ -40,7 +40,7 @@ fn a_sweep_over_one_colour() {
                 Launch::new("relax_colour", place.level.leaves, ROWS).with(place.level).with(place.work);
             let launch = launch.with(colour as u32).with(pair.state.address());
             pair.run(&Program { launches: vec![launch] });
-            smoother::relax_colour(&pair.multigrid.levels[l], &mut pair.multigrid.work[l], colour);
+            smoother::relax_colour(&pair.multigrid.levels[l], &mut pair.multigrid.work[l], colour, false);
             assert_eq!(pair.difference(l, |w| (&w.x, &w.x_super), true), 0.0);
         }
     });

@@ -1,0 +1,148 @@
+//! What red and black cells push a light body by against each other.
+//!
+//! Sweeps of one colour at a time cannot change it: a light body (W large) holds Cᵀ x of red and black together near 0, so
+//! each colour answers what the other does, and red +s with black −s stays as it is. On coarser levels it cannot be told from 0.
+//! So a red sweep between two black ones answers for both colours. With the black rows eliminated, as the black sweeps do,
+//! and the red directions V = D⁻¹ C of a body, it corrects x by
+//!
+//! ```text
+//! V K⁻¹ Vᵀ ρ   in place of   V G⁻¹ Vᵀ ρ,   K = Vᵀ S V,   G = Vᵀ A_rr V = T + T W T
+//! ```
+//!
+//! ρ the red residual, S = A_rr − A_rb A_bb⁻¹ A_br. All other red directions are answered as before. It is a sum of two
+//! subspace corrections of S, so that no eigenvalue exceeds 2 [Xu 1992] and the smoother converges. That holds for black rows that are
+//! solved: a body beside a bubble, which is solved between black and red, is answered as before. With U = A_f V, A_f the faces
+//! between red and black,
+//!
+//! ```text
+//! K = T_r − Uᵀ D⁻¹ U + (T_r + Z)ᵀ W (1 + T_b W)⁻¹ (T_r + Z),   Z = C_bᵀ D⁻¹ U
+//! ```
+
+use super::blocks::{Block, Member, respond};
+use super::body::{Name, name};
+use super::level::{Level, ZERO};
+use crate::checkerboard::{offset, place};
+use crate::dense;
+use crate::leaf;
+
+/// Largest entry of T W beside 1 below which a body is not light.
+const LIGHT: f64 = 0.25;
+/// Share of T that is added to K, so that no direction is overdone.
+const GUARD: f64 = 0.05;
+/// Share of the diagonal of T that counts as rounding error of f32 coefficients: a motion without red cells has no part.
+const ROUNDING: f64 = 1e-6;
+
+/// The second answer of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Opposed {
+    /// (K⁻¹ − G⁻¹) (1 + T W): what the bodies are pushed less by, from the change of what pushes them.
+    pub answer: Vec<f64>,
+    /// T times that: what they are pushed more by.
+    pub push: Vec<f64>,
+}
+
+impl Opposed {
+    /// Of a block whose carries are known; `None` where it is not light.
+    pub fn new(block: &Block, level: &Level) -> Option<Self> {
+        let n = block.size;
+        let red = respond(&block.members, &block.members, level, 0, n);
+        let tw = product(&red, &block.weight, n);
+        if tw.iter().fold(0.0, |most: f64, v| most.max(v.abs())) < LIGHT {
+            return None;
+        }
+        let beside: Vec<Member> = block.members.iter().map(|m| faces(m, level)).collect();
+        if block.members.iter().chain(&beside).any(|m| touches_a_bubble(m, level)) {
+            return None;
+        }
+        let mut shared = respond(&block.members, &beside, level, 1, n);
+        let between = respond(&beside, &beside, level, 1, n);
+        shared.iter_mut().zip(&red).for_each(|(z, t)| *z += t);
+        // W (1 + T_b W)⁻¹.
+        let held = product(&block.weight, &block.carry[1], n);
+        let opposed = product(&transposed(&shared, n), &product(&held, &shared, n), n);
+        let mut k: Vec<f64> =
+            red.iter().zip(&between).zip(&opposed).map(|((t, y), o)| t * (1.0 + GUARD) - y + o).collect();
+        let mut g = product(&tw, &red, n);
+        g.iter_mut().zip(&red).for_each(|(g, t)| *g += t);
+        for i in 0..n {
+            let rounding = if red[i * n + i] > 0.0 { ROUNDING * red[i * n + i] } else { 1.0 };
+            k[i * n + i] += rounding;
+            g[i * n + i] += rounding;
+        }
+        let mut change = inverse(k, n);
+        change.iter_mut().zip(inverse(g, n)).for_each(|(k, g)| *k -= g);
+        let mut one = tw;
+        (0..n).for_each(|i| one[i * n + i] += 1.0);
+        let answer = product(&change, &one, n);
+        Some(Self { push: product(&red, &answer, n), answer })
+    }
+}
+
+/// Whether a black cell borders a super-cell.
+fn touches_a_bubble(member: &Member, level: &Level) -> bool {
+    let touches = |&(l, lane): &(u32, u8)| {
+        let groups = level.contacts.groups_of(l as usize, 1).iter().filter(|g| g.target != ZERO);
+        groups.flat_map(|g| level.contacts.of(g)).any(|c| c.lane == lane)
+    };
+    !member.supers.is_empty() || member.cells[1].iter().any(touches)
+}
+
+/// What the faces join to the red directions of a body: black cells with the rows of U.
+fn faces(member: &Member, level: &Level) -> Member {
+    let n = member.size;
+    let mut joined: Vec<(Name, u32, f32)> = Vec::with_capacity(6 * member.cells[0].len());
+    for (c, &(l, lane)) in member.cells[0].iter().enumerate() {
+        let (row, k) = (usize::from(lane >> 2), usize::from(lane & 3));
+        let cell = leaf::local(offset(0, row, k));
+        let diagonal = level.diagonal[0][l as usize][row][k];
+        for (axis, upper) in (0..6).map(|f| (f / 2, f % 2 == 1)) {
+            let mut other = cell;
+            other[axis] += if upper { 1 } else { -1 };
+            let outside = !(0..leaf::DIM as i32).contains(&other[axis]);
+            let there = if outside { level.neighbours[l as usize][2 * axis + usize::from(upper)] } else { l };
+            if there as usize >= level.leaves() {
+                continue;
+            }
+            let at = leaf::offset(other[0], other[1], other[2]);
+            let (owner, slot) =
+                if upper { (there, at) } else { (l, leaf::offset(cell[0], cell[1], cell[2])) };
+            let (colour, r, z) = place(slot);
+            let weight = level.faces[axis][colour][owner as usize][r][z];
+            if weight > 0.0 {
+                joined.push((name(there, at), c as u32, weight / diagonal));
+            }
+        }
+    }
+    joined.sort_unstable_by_key(|j| (j.0, j.1));
+    let mut out = Member { at: member.at, size: n, ..Member::default() };
+    for run in joined.chunk_by(|a, b| a.0 == b.0) {
+        let start = out.coefficients[1].len();
+        out.cells[1].push((run[0].0.1, run[0].0.2));
+        out.coefficients[1].resize(start + n, 0.0);
+        for &(_, c, share) in run {
+            let row = &member.coefficients[0][c as usize * n..][..n];
+            out.coefficients[1][start..].iter_mut().zip(row).for_each(|(u, v)| *u += share * v);
+        }
+    }
+    out
+}
+
+fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+    let mut out = vec![0.0; n * n];
+    for (row, out) in a.chunks_exact(n).zip(out.chunks_exact_mut(n)) {
+        for (&a, b) in row.iter().zip(b.chunks_exact(n)).filter(|(a, _)| **a != 0.0) {
+            out.iter_mut().zip(b).for_each(|(o, b)| *o += a * b);
+        }
+    }
+    out
+}
+
+fn transposed(a: &[f64], n: usize) -> Vec<f64> {
+    (0..n * n).map(|e| a[e % n * n + e / n]).collect()
+}
+
+/// L⁻ᵀ L⁻¹ of a definite matrix.
+fn inverse(a: Vec<f64>, n: usize) -> Vec<f64> {
+    let factor = dense::Cholesky::new(a, n).inverse_factor();
+    product(&transposed(&factor, n), &factor, n)
+}

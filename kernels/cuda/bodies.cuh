@@ -1,4 +1,4 @@
-// Bodies in the smoother: the twin of src/multigrid/blocks.rs.
+// Bodies in the smoother: the twin of src/multigrid/settle.rs.
 #pragma once
 #include "sums.cuh"
 

@@ -8,6 +8,7 @@ pub mod conjugate_gradients;
 pub mod cuda;
 pub mod dense;
 pub mod leaf;
+mod low_rank;
 pub mod memory;
 pub mod multigrid;
 pub mod sparse;

@@ -12,7 +12,7 @@ use std::path::Path;
 type Module = Vec<String>;
 
 /// Arrows that may close a ring: crate, from, to, and why.
-const ARGUED: [[&str; 4]; 6] = [
+const ARGUED: [[&str; 4]; 2] = [
     [
         "host",
         "process/board/calls",
@@ -20,11 +20,6 @@ const ARGUED: [[&str; 4]; 6] = [
         "whoever notes a call's end looks what it left open, and says so",
     ],
     ["host", "loader/open", "loader/scan", "what is opened here is named as the scan named it"],
-    // To be untied: what a block of bodies is, and what the sweeps do with it, stand in one file.
-    ["kernels", "multigrid/body", "conjugate_gradients/operator", "a body is made of the operator's term"],
-    ["kernels", "multigrid/level", "multigrid/blocks", "a level has its blocks, which are made from it"],
-    ["kernels", "multigrid/smoother", "multigrid/blocks", "a sweep solves the blocks in its own work space"],
-    ["kernels", "multigrid/transfer", "multigrid/blocks", "a transfer takes along what the blocks hold"],
 ];
 
 /// The modules of a crate and their code, without tests, strings and comments.

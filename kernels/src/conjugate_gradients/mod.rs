@@ -7,7 +7,8 @@ pub mod plain;
 mod single;
 mod vector;
 
-pub use operator::{LowRank, LowRankColumn, RightSide, Scratch, Weight, apply};
+pub use crate::low_rank::{LowRank, LowRankColumn, Weight};
+pub use operator::{RightSide, Scratch, apply};
 pub use vector::{Real, Vector, dot_cells, dot_supers};
 
 use crate::multigrid::{Level, Multigrid};

@@ -1,7 +1,7 @@
 //! Copies the bodies of a level to a device: blocks, sheets and sparse factors.
 
+use super::arena::{Arena, starts};
 use super::device::{Device, Failure};
-use super::hierarchy::{Arena, starts};
 use super::layout;
 use super::pages::{body_pages, cell_name};
 use crate::multigrid::{Level, Moving};

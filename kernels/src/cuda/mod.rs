@@ -6,6 +6,7 @@
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
+mod arena;
 mod attached;
 mod bytes;
 mod cycle;

@@ -1,7 +1,8 @@
 //! Runs a solve on a device: copies the system there, launches iterations ahead, reads the state from time to time.
 
+use super::arena::Arena;
 use super::device::{Device, Failure, Slot};
-use super::hierarchy::{Arena, DeviceHierarchy, field_values, upload_masses};
+use super::hierarchy::{DeviceHierarchy, field_values, upload_masses};
 use super::iteration::{Stage, Stages, Vectors};
 use super::layout::{DONE, HISTORY, REPLACE, State, Vector as Place};
 use crate::checkerboard::Field;

@@ -1,12 +1,10 @@
 //! A body on one level of the hierarchy: the term C W Cᵀ of a few degrees of freedom, and its way to the next level.
 
-use super::blocks::TOGETHER;
+use super::aggregation::{Aggregation, Parent};
 use super::level::Level;
-use super::sheet::Sheet;
-use super::transfer::{Aggregation, Parent};
 use crate::checkerboard::{offset, place};
-use crate::conjugate_gradients::{LowRank, Weight};
 use crate::leaf;
+use crate::low_rank::{LowRank, Weight};
 use std::sync::Arc;
 
 /// Name of a cell: colour, leaf, row · 4 + lane.
@@ -15,23 +13,6 @@ pub type Name = (u8, u32, u8);
 /// The largest T_jj W_jj, T = Cᵀ D⁻¹ C, up to which a body is left out of a level: by so much the block of a colour differs from
 /// D. Measured in docs/pressure.md.
 const HEAVY: f64 = 0.03;
-
-/// The bodies that a hierarchy knows.
-#[derive(Clone, Debug, Default)]
-pub struct Bodies {
-    /// Those with a dense mass of few degrees of freedom.
-    pub few: Vec<Body>,
-    /// Those with a sparse mass.
-    pub sheets: Vec<Sheet>,
-}
-
-impl Bodies {
-    /// The low-rank terms of a finest level. Dense ones of many degrees of freedom are left out.
-    pub fn new(low_rank: &[LowRank], level: &Level) -> Self {
-        let few = low_rank.iter().filter_map(|term| Body::new(term, level, TOGETHER)).collect();
-        Self { few, sheets: low_rank.iter().filter_map(|term| Sheet::new(term, level)).collect() }
-    }
-}
 
 /// A body on one level.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +33,7 @@ pub struct Body {
 
 impl Body {
     /// A low-rank term as a body, if it is dense and of at most `limit` degrees of freedom.
-    fn new(term: &LowRank, level: &Level, limit: usize) -> Option<Self> {
+    pub fn new(term: &LowRank, level: &Level, limit: usize) -> Option<Self> {
         let k = term.columns.len();
         let Weight::Dense(weight) = &term.weight else { return None };
         if k == 0 || k > limit {

@@ -2,10 +2,11 @@
 //! the Galerkin product, with every face weakened by the links behind it (`conductance.rs`). Compliances do not depend
 //! on gradients and stay unchanged, and so do the couplings among super-cells.
 
+use super::aggregation::{Aggregation, Parent};
 use super::body::{Body, Conductances};
 use super::conductance::{Faces, Touched};
 use super::level::{Contact, Contacts, GRAIN, Level, Supers, ZERO};
-use super::transfer::{Aggregation, Parent, coarse_row, octant, put_coarse};
+use super::transfer::{coarse_row, octant, put_coarse};
 use crate::checkerboard::{self, Field, place};
 use crate::leaf;
 use rayon::prelude::*;

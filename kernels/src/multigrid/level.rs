@@ -1,7 +1,7 @@
 //! One grid of the multigrid hierarchy: leaves, face coefficients, and the cells' contacts.
 
-use super::blocks::Blocks;
-use super::sheets::Moving;
+use super::block::Blocks;
+use super::moving::Moving;
 use crate::checkerboard::Field;
 use crate::memory;
 

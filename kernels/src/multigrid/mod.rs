@@ -3,32 +3,41 @@
 //! Coarse leaves hold 8³ coarse cells, so every level runs the same kernels. Super-cells stay unknowns on
 //! every level until they fit into one coarse cell; then they become that cell.
 
+mod aggregation;
+mod block;
 mod blocks;
+mod bodies;
 mod body;
 mod coarsen;
 mod conductance;
 mod diagonal;
 mod level;
+mod moving;
 mod opposed;
 mod parts;
 mod plane;
+mod response;
 mod rows;
+mod settle;
 mod sheet;
 mod sheets;
 pub(crate) mod smoother;
 pub(crate) mod transfer;
+mod work;
 
-pub use blocks::{Block, Blocks, Member, Motion};
-pub use body::{Bodies, Body};
+pub use aggregation::{Aggregation, Parent};
+pub use block::{Block, Blocks, Member, Motion, Opposed};
+pub use bodies::Bodies;
+pub use body::Body;
 pub use coarsen::{Extent, neighbours};
 pub use level::{Contact, Contacts, GRAIN, Group, Level, Supers, ZERO};
+pub use moving::Moving;
 pub use parts::Parts;
 pub use plane::{Pair, pair};
 pub use rows::{Rows, lanes};
 pub use sheet::Sheet;
-pub use sheets::Moving;
-pub use smoother::{Work, relax_colour};
-pub use transfer::{Aggregation, Parent};
+pub use smoother::relax_colour;
+pub use work::Work;
 
 use crate::checkerboard::{self, Field, Half};
 use crate::dense::Cholesky;
@@ -93,7 +102,7 @@ impl Multigrid {
         self.levels.clear();
         self.maps.clear();
         let Bodies { mut few, mut sheets } = bodies;
-        finest.blocks = Blocks::new(&finest, &few);
+        finest.blocks = blocks::on_level(&finest, &few);
         finest.sheets = sheets::on_level(&finest, &sheets);
         self.levels.push(finest);
         while let Some(fine) = self.levels.last() {
@@ -107,7 +116,7 @@ impl Multigrid {
             }
             blocks::set_lone_diagonals(&mut coarse, &few);
             sheets::set_lone_diagonals(&mut coarse, &sheets);
-            coarse.blocks = Blocks::new(&coarse, &few);
+            coarse.blocks = blocks::on_level(&coarse, &few);
             coarse.sheets = sheets::on_level(&coarse, &sheets);
             self.levels.push(coarse);
             self.maps.push(map);

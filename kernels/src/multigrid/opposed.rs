@@ -18,9 +18,10 @@
 //! K = T_r − Uᵀ D⁻¹ U + (T_r + Z)ᵀ W (1 + T_b W)⁻¹ (T_r + Z),   Z = C_bᵀ D⁻¹ U
 //! ```
 
-use super::blocks::{Block, Member, respond};
+use super::block::{Block, Member, Opposed};
 use super::body::{Name, name};
 use super::level::{Level, ZERO};
+use super::response::respond;
 use crate::checkerboard::{offset, place};
 use crate::dense;
 use crate::leaf;
@@ -32,50 +33,39 @@ const GUARD: f64 = 0.05;
 /// Share of the diagonal of T that counts as rounding error of f32 coefficients: a motion without red cells has no part.
 const ROUNDING: f64 = 1e-6;
 
-/// The second answer of a block.
-#[derive(Clone, Debug, Default)]
-pub struct Opposed {
-    /// (K⁻¹ − G⁻¹) (1 + T W): what the bodies are pushed less by, from the change of what pushes them.
-    pub answer: Vec<f64>,
-    /// T times that: what they are pushed more by.
-    pub push: Vec<f64>,
-}
-
-impl Opposed {
-    /// Of a block whose carries are known; `None` where it is not light.
-    pub fn new(block: &Block, level: &Level) -> Option<Self> {
-        let n = block.size;
-        let red = respond(&block.members, &block.members, level, 0, n);
-        let tw = product(&red, &block.weight, n);
-        if tw.iter().fold(0.0, |most: f64, v| most.max(v.abs())) < LIGHT {
-            return None;
-        }
-        let beside: Vec<Member> = block.members.iter().map(|m| faces(m, level)).collect();
-        if block.members.iter().chain(&beside).any(|m| touches_a_bubble(m, level)) {
-            return None;
-        }
-        let mut shared = respond(&block.members, &beside, level, 1, n);
-        let between = respond(&beside, &beside, level, 1, n);
-        shared.iter_mut().zip(&red).for_each(|(z, t)| *z += t);
-        // W (1 + T_b W)⁻¹.
-        let held = product(&block.weight, &block.carry[1], n);
-        let opposed = product(&transposed(&shared, n), &product(&held, &shared, n), n);
-        let mut k: Vec<f64> =
-            red.iter().zip(&between).zip(&opposed).map(|((t, y), o)| t * (1.0 + GUARD) - y + o).collect();
-        let mut g = product(&tw, &red, n);
-        g.iter_mut().zip(&red).for_each(|(g, t)| *g += t);
-        for i in 0..n {
-            let rounding = if red[i * n + i] > 0.0 { ROUNDING * red[i * n + i] } else { 1.0 };
-            k[i * n + i] += rounding;
-            g[i * n + i] += rounding;
-        }
-        let mut change = inverse(k, n);
-        change.iter_mut().zip(inverse(g, n)).for_each(|(k, g)| *k -= g);
-        let mut one = tw;
-        (0..n).for_each(|i| one[i * n + i] += 1.0);
-        let answer = product(&change, &one, n);
-        Some(Self { push: product(&red, &answer, n), answer })
+/// Of a block whose carries are known; `None` where it is not light.
+pub fn answer(block: &Block, level: &Level) -> Option<Opposed> {
+    let n = block.size;
+    let red = respond(&block.members, &block.members, level, 0, n);
+    let tw = product(&red, &block.weight, n);
+    if tw.iter().fold(0.0, |most: f64, v| most.max(v.abs())) < LIGHT {
+        return None;
     }
+    let beside: Vec<Member> = block.members.iter().map(|m| faces(m, level)).collect();
+    if block.members.iter().chain(&beside).any(|m| touches_a_bubble(m, level)) {
+        return None;
+    }
+    let mut shared = respond(&block.members, &beside, level, 1, n);
+    let between = respond(&beside, &beside, level, 1, n);
+    shared.iter_mut().zip(&red).for_each(|(z, t)| *z += t);
+    // W (1 + T_b W)⁻¹.
+    let held = product(&block.weight, &block.carry[1], n);
+    let opposed = product(&transposed(&shared, n), &product(&held, &shared, n), n);
+    let mut k: Vec<f64> =
+        red.iter().zip(&between).zip(&opposed).map(|((t, y), o)| t * (1.0 + GUARD) - y + o).collect();
+    let mut g = product(&tw, &red, n);
+    g.iter_mut().zip(&red).for_each(|(g, t)| *g += t);
+    for i in 0..n {
+        let rounding = if red[i * n + i] > 0.0 { ROUNDING * red[i * n + i] } else { 1.0 };
+        k[i * n + i] += rounding;
+        g[i * n + i] += rounding;
+    }
+    let mut change = inverse(k, n);
+    change.iter_mut().zip(inverse(g, n)).for_each(|(k, g)| *k -= g);
+    let mut one = tw;
+    (0..n).for_each(|i| one[i * n + i] += 1.0);
+    let answer = product(&change, &one, n);
+    Some(Opposed { push: product(&red, &answer, n), answer })
 }
 
 /// Whether a black cell borders a super-cell.

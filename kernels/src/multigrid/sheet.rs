@@ -10,12 +10,12 @@
 //!
 //! The energy xᵀ C' M'⁻¹ C'ᵀ x is that of C M⁻¹ Cᵀ for motions in the range of Q, and never more.
 
+use super::aggregation::{Aggregation, Parent};
 use super::body::{Name, name, parent};
 use super::level::Level;
-use super::transfer::{Aggregation, Parent};
 use crate::checkerboard::offset;
-use crate::conjugate_gradients::{LowRank, Weight};
 use crate::leaf;
+use crate::low_rank::{LowRank, Weight};
 
 /// A combination of gradients that pushes a group this much less than another does, in energy, is left out of Q: a plane
 /// is pushed along its normal alone, whatever rounding says of the other directions.

@@ -1,4 +1,4 @@
-//! Sheets in the smoother: what `blocks.rs` does for bodies of few degrees of freedom. With W = M⁻¹,
+//! Sheets in the smoother: what `settle.rs` does for bodies of few degrees of freedom. With W = M⁻¹,
 //!
 //! ```text
 //! y = W (1 + T W)⁻¹ (Cᵀ t + m) = (M + T)⁻¹ (Cᵀ t + m),   s = M y,   T = Cᵀ D⁻¹ C,
@@ -6,34 +6,19 @@
 //!
 //! and M + T is sparse. A sheet that is heavy on a level does not change what its sweeps do and is left out there.
 
-use super::blocks::{Motion, SUPERS};
+use super::aggregation::{Aggregation, Parent};
+use super::block::{Motion, SUPERS};
 use super::body::{Name, parent};
 use super::level::Level;
+use super::moving::Moving;
 use super::sheet::{Sheet, diagonal, summed};
-use super::smoother::Work;
-use super::transfer::{Aggregation, Parent};
+use super::work::Work;
 use crate::checkerboard::{Field, place};
-use crate::memory;
 use crate::sparse::SparseFactor;
 
 /// The largest T_jj / M_jj up to which a sheet is left out of a level: by so much the block of a colour differs from D.
 /// Measured in docs/pressure.md.
 const HEAVY: f64 = 0.1;
-
-/// A sheet of a level.
-#[derive(Clone, Debug, Default)]
-pub struct Moving {
-    /// Degrees of freedom.
-    pub size: usize,
-    /// M: (row, column, value), row ≥ column, sorted.
-    pub mass: Vec<(u32, u32, f64)>,
-    /// Per colour: (leaf, row · 4 + lane, degree of freedom, entry of C), by cells.
-    pub cells: [Vec<(u32, u8, u32, f32)>; 2],
-    /// (super-cell, degree of freedom, entry of C).
-    pub supers: Vec<(u32, u32, f64)>,
-    /// The factors of M + T of red, black and, if there are any, super-cells.
-    pub carry: [SparseFactor; 3],
-}
 
 /// The sheets of a level whose diagonal is known; no two of them share a cell, nor does one with a block of bodies.
 pub fn on_level(level: &Level, sheets: &[Sheet]) -> Vec<Moving> {
@@ -237,12 +222,5 @@ impl Moving {
     /// (super-cell, c · y) of every entry.
     fn of_supers(&self, motion: &Motion) -> impl Iterator<Item = (usize, f64)> {
         self.supers.iter().map(|&(b, j, c)| (b as usize, c * motion.impulse[j as usize]))
-    }
-
-    /// Bytes allocated.
-    pub fn bytes(&self) -> usize {
-        let cells = self.cells.iter().map(memory::of).sum::<usize>();
-        let factors = self.carry.iter().map(SparseFactor::bytes).sum::<usize>();
-        memory::of(&self.mass) + cells + memory::of(&self.supers) + factors
     }
 }

@@ -2,56 +2,14 @@
 //! way down and black, red, λ on the way up, so that the pair of sweeps is symmetric. A bubble borders cells of both
 //! colours, so it fits in neither.
 
-use super::blocks::{self, Motion};
 use super::level::{GRAIN, Group, Level, ZERO};
 use super::plane::{Pair, pair};
 use super::rows::{Rows, lanes};
+use super::settle;
 use super::sheets;
-use crate::checkerboard::{Field, Half};
-use crate::memory;
+use super::work::Work;
+use crate::checkerboard::Half;
 use rayon::prelude::*;
-
-/// The vectors of one level.
-#[derive(Clone, Debug, Default)]
-pub struct Work {
-    /// Correction of the cells.
-    pub x: Field<f32>,
-    /// Right side of the cells.
-    pub b: Field<f32>,
-    /// Correction of the super-cells.
-    pub x_super: Vec<f64>,
-    /// Right side of the super-cells.
-    pub b_super: Vec<f64>,
-    /// Per contact group: Σ c x.
-    pub inflow: Vec<f64>,
-    /// Per block of bodies.
-    pub motions: Vec<Motion>,
-    /// Per sheet.
-    pub sheet_motions: Vec<Motion>,
-}
-
-impl Work {
-    /// Sizes the vectors for a level; keeps old allocations.
-    pub fn fit(&mut self, level: &Level) {
-        crate::checkerboard::reset(&mut self.x, level.leaves());
-        crate::checkerboard::reset(&mut self.b, level.leaves());
-        for v in [&mut self.x_super, &mut self.b_super] {
-            v.clear();
-            v.resize(level.super_count(), 0.0);
-        }
-        self.inflow.clear();
-        self.inflow.resize(level.contacts.groups.len(), 0.0);
-        self.motions = level.blocks.list.iter().map(|block| Motion::of(block.size)).collect();
-        self.sheet_motions = level.sheets.iter().map(|sheet| Motion::of(sheet.size)).collect();
-    }
-
-    /// Bytes allocated.
-    pub fn bytes(&self) -> usize {
-        let vectors = [&self.x_super, &self.b_super, &self.inflow].map(memory::of);
-        let motions = self.motions.iter().chain(&self.sheet_motions).map(Motion::bytes).sum::<usize>();
-        memory::of_field(&self.x) + memory::of_field(&self.b) + vectors.iter().sum::<usize>() + motions
-    }
-}
 
 /// x = (b + Σ w v) / d.
 struct Relax<'a> {
@@ -84,7 +42,7 @@ pub fn relax_colour(level: &Level, work: &mut Work, colour: usize, between: bool
         add_contacts(level, leaf, colour, x_super, |r, k, inflow| x[r][k] += inflow / d[leaf][r][k]);
     });
     if !level.blocks.is_empty() {
-        blocks::settle_cells(level, work, colour, between);
+        settle::settle_cells(level, work, colour, between);
     }
     sheets::settle_cells(level, work, colour);
 }
@@ -103,7 +61,7 @@ fn start_red(level: &Level, work: &mut Work) {
         add_contacts(level, leaf, 0, x_super, |r, k, inflow| x[r][k] += inflow / d[r][k]);
     });
     if !level.blocks.is_empty() {
-        blocks::settle_cells(level, work, 0, false);
+        settle::settle_cells(level, work, 0, false);
     }
     sheets::settle_cells(level, work, 0);
 }
@@ -160,7 +118,7 @@ fn relax_supers(level: &Level, work: &mut Work, descending: bool) {
         work.x_super[b] = t / level.supers.diagonal[b];
     }
     if count > 0 && !level.blocks.is_empty() {
-        blocks::settle_supers(level, work);
+        settle::settle_supers(level, work);
     }
     if count > 0 {
         sheets::settle_supers(level, work);
@@ -173,7 +131,7 @@ pub fn smooth_down(level: &Level, work: &mut Work, sweeps: usize, from_zero: boo
         if from_zero && sweep == 0 {
             work.x_super.fill(0.0);
             work.inflow.fill(0.0);
-            blocks::rest(work);
+            settle::rest(work);
             sheets::rest(work);
             relax_supers(level, work, false);
             start_red(level, work);

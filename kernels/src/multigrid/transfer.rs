@@ -1,43 +1,17 @@
 //! Transfers between a level and the next coarser one, by 2×2×2 aggregation. Restriction sums residuals, prolongation
 //! copies.
 
-use super::blocks;
+use super::aggregation::{Aggregation, Parent};
 use super::level::{GRAIN, Level};
 use super::plane::{Pair, pair};
 use super::rows::{Rows, lanes};
+use super::settle;
 use super::sheets;
-use super::smoother::{Work, add_contacts, gather_inflow, super_inflow};
+use super::smoother::{add_contacts, gather_inflow, super_inflow};
+use super::work::Work;
 use crate::checkerboard::{Half, Row, place};
 use crate::leaf;
-use crate::memory;
 use rayon::prelude::*;
-
-/// Where a super-cell of the fine level goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Parent {
-    /// It stays a super-cell, with this number.
-    Super(u32),
-    /// It has become smaller than a coarse cell and joins this one: (leaf, offset in leaf order).
-    Cell(u32, u16),
-}
-
-/// The transfer between a fine level and its coarse level.
-#[derive(Clone, Debug, Default)]
-pub struct Aggregation {
-    /// Per coarse leaf: its eight fine leaves by octant (x << 2 | y << 1 | z); the fine void where absent.
-    pub children: Vec<[u32; 8]>,
-    /// Per fine leaf: its coarse leaf and octant.
-    pub parents: Vec<(u32, u8)>,
-    /// Per fine super-cell.
-    pub supers: Vec<Parent>,
-}
-
-impl Aggregation {
-    /// Bytes allocated.
-    pub fn bytes(&self) -> usize {
-        memory::of(&self.children) + memory::of(&self.parents) + memory::of(&self.supers)
-    }
-}
 
 /// Colour, row and first lane of the coarse cells that the fine rows (2X, 2Y), …, (2X+1, 2Y+1) of an octant
 /// aggregate to: fine lanes 0..4 of either colour all belong to coarse z = 4·oz + 0..4.
@@ -116,7 +90,7 @@ pub fn restrict(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &mut W
     });
     restrict_supers(fine, work, map, coarse);
     if !fine.blocks.is_empty() {
-        blocks::restrict(fine, work, map, coarse);
+        settle::restrict(fine, work, map, coarse);
     }
     sheets::restrict(fine, work, map, coarse);
 }
@@ -169,7 +143,7 @@ pub fn prolong(fine: &Level, work: &mut Work, map: &Aggregation, coarse: &Work) 
         };
     }
     if !fine.blocks.is_empty() {
-        blocks::measure(fine, work);
+        settle::measure(fine, work);
     }
     sheets::measure(fine, work);
 }

@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::assemble::AirUnknowns;
-use super::covered::{Covered, Pushed, at_face};
+use super::covered::{Covered, Face, Pushed, at_face};
 use super::flux::{Flux, WallFlux, wall_flux_near};
 use super::gauge::Net;
 use super::held::{Held, Motion, Unit, Verdict};
@@ -63,15 +63,6 @@ struct Share {
     outflow: Vec<WallFlux>,
     /// Beside walls that other solids cover.
     pushed: Pushed,
-}
-
-/// A face of a cell.
-pub(super) struct Face {
-    pub(super) axis: usize,
-    /// The cell above it.
-    pub(super) at: Coord,
-    /// The solid that it belongs to.
-    pub(super) owner: u32,
 }
 
 impl Share {

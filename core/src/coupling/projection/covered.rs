@@ -1,6 +1,5 @@
 //! Walls of bodies that other solids cover: liquid seeps between the two and presses there as it does beside them.
 
-use super::attached::Face;
 use super::flux::Flux;
 use crate::coupling::air::regions::{LABEL_SOLID, Regions, component_of};
 use crate::coupling::bodies::{Bodies, Piece};
@@ -12,6 +11,15 @@ use crate::solid::{NARROW, is_shared, owners_of_cell};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A face of a cell.
+pub(super) struct Face {
+    pub(super) axis: usize,
+    /// The cell above it.
+    pub(super) at: Coord,
+    /// The solid that it belongs to.
+    pub(super) owner: u32,
+}
 
 /// The cells without an open face that bodies fill together with other solids, those beside liquid and air first.
 ///

@@ -7,10 +7,11 @@ mod particles;
 mod scene;
 mod solve;
 
+use super::arena::Arena;
 use super::bytes::Plain;
 use super::device::{Device, Slot};
 use super::emulation::Emulation;
-use super::hierarchy::{Arena, DeviceHierarchy};
+use super::hierarchy::DeviceHierarchy;
 use super::launch::{Launch, PARTICLE_KERNELS, PRESSURE_KERNELS, Program};
 use super::layout::{RUN, State};
 use crate::checkerboard::Field;

@@ -5,8 +5,9 @@ use super::{Pair, difference, field_difference, read, shake, write, write_field}
 use crate::checkerboard::{Field, Half};
 use crate::conjugate_gradients::operator::{Scratch, apply, norm, residual};
 use crate::conjugate_gradients::{Real, RightSide, Vector};
+use crate::cuda::arena::Arena;
 use crate::cuda::bytes::Plain;
-use crate::cuda::hierarchy::{Arena, field_values, upload_masses};
+use crate::cuda::hierarchy::{field_values, upload_masses};
 use crate::cuda::iteration::{Stage, Stages, Vectors};
 use crate::cuda::layout::{REPLACE, State, Vector as Place};
 

@@ -186,7 +186,7 @@ fn kernel(constraints: &[Vec<f64>], k: usize) -> Vec<Vec<f64>> {
         v
     });
     let sizes: Vec<Vec<f64>> = free.filter(|v| length(v) > DEPENDENT).collect();
-    let mut basis = orthonormal_of(sizes, k - bound.len());
+    let mut basis = orthonormal_of(sizes, k - bound.len(), DEPENDENT);
     basis.iter_mut().flatten().filter(|v| v.abs() < 1e-14).for_each(|v| *v = 0.0);
     basis
 }
@@ -208,15 +208,16 @@ pub(super) fn orthonormal(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         row.iter_mut().for_each(|v| *v /= size);
     }
     let count = rows.len();
-    orthonormal_of(rows, count)
+    orthonormal_of(rows, count, DEPENDENT)
 }
 
-/// At most `count` orthonormal rows, always from the row of which most is left [Golub and Van Loan 2013, §5.2].
-fn orthonormal_of(mut rows: Vec<Vec<f64>>, count: usize) -> Vec<Vec<f64>> {
+/// At most `count` orthonormal rows, always from the row of which most is left, while that is more than `least` [Golub and Van Loan
+/// 2013, §5.2].
+pub(super) fn orthonormal_of(mut rows: Vec<Vec<f64>>, count: usize, least: f64) -> Vec<Vec<f64>> {
     let mut out: Vec<Vec<f64>> = Vec::new();
     while out.len() < count {
         let longest = (0..rows.len()).rev().max_by(|&a, &b| length(&rows[a]).total_cmp(&length(&rows[b])));
-        let Some(longest) = longest.filter(|&i| length(&rows[i]) > DEPENDENT) else { break };
+        let Some(longest) = longest.filter(|&i| length(&rows[i]) > least) else { break };
         let mut q = rows.swap_remove(longest);
         out.iter().for_each(|known| remove(&mut q, known));
         let size = length(&q);

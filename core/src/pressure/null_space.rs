@@ -4,13 +4,13 @@
 //! Sets of unknowns joined by open faces are found by union-find; a set that touches no [`FIXED`] cell and
 //! holds no compliance is singular, unless an attached mass resists its constant: the null space is then the
 //! kernel of Nᵀ Cᵀ Z, Z the indicators of the singular sets, N the motions that the masses' constraints allow. (A piston
-//! between two closed volumes leaves one constant of two.) Masses do not count: each row is brought to length 1, so that
-//! a small float resists as well as the heavy body beside it.
+//! between two closed volumes leaves one constant of two.) `joined.rs` says what counts as a change of a set.
 //!
 //! [`FIXED`]: super::FIXED
 
 use super::assemble::ActiveLeaves;
 use super::attached::orthonormal;
+use super::joined::{Outflow, changes};
 use super::system::{CELL, PressureSystem, Unknowns};
 use crate::grid::leaf;
 use meniscus_kernels::checkerboard;
@@ -20,8 +20,6 @@ use rayon::prelude::*;
 
 /// Marks unknowns that belong to no singular set.
 const REGULAR: u32 = u32::MAX;
-/// Entries smaller than this share of their absolute sum count as rounding error of an attached mass.
-const ROUNDING: f64 = 1e-6;
 
 /// The null space of one system.
 #[derive(Clone, Debug, Default)]
@@ -197,32 +195,35 @@ impl NullSpace {
 
     /// Removes from the null space the constants that attached masses resist.
     fn tie(&mut self, system: &PressureSystem, active: &ActiveLeaves) {
-        let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
-        for mass in &system.attached {
-            let pulls: Vec<Vec<Pull>> = mass.columns().iter().map(|c| self.pull(active, c)).collect();
-            match mass.motions() {
-                None => rows.extend(pulls.iter().map(|pull| rounded(pull.clone()))),
-                Some(motions) => rows.extend(motions.iter().map(|motion| {
-                    let parts = pulls.iter().zip(motion).flat_map(|(pull, &v)| {
-                        pull.iter().map(move |p| Pull { sum: v * p.sum, size: v.abs() * p.size, ..*p })
-                    });
-                    rounded(parts.collect())
-                })),
-            }
-        }
-        rows.retain(|row| !row.is_empty());
-        let mut touched: Vec<u32> = rows.iter().flatten().map(|e| e.0).collect();
+        let pulls = system.attached.iter().map(|mass| {
+            let columns = mass.columns().iter().map(|c| self.pull(active, c));
+            (mass, columns.collect::<Vec<Pull>>())
+        });
+        let pulls: Vec<_> = pulls.collect();
+        let mut touched: Vec<u32> =
+            pulls.iter().flat_map(|(_, p)| p).flat_map(|p| &p.sets).map(|e| e.0).collect();
         touched.sort_unstable();
         touched.dedup();
-        let scale: Vec<f64> = touched.iter().map(|&t| self.sizes[t as usize].sqrt()).collect();
-        let wide = rows.iter().map(|row| {
-            let mut out = vec![0.0; touched.len()];
-            for &(set, v) in row {
-                let at = touched.partition_point(|&t| t < set);
-                out[at] = v / scale[at];
+        let sum = |parts: &mut dyn Iterator<Item = (f64, &Pull)>| -> Outflow {
+            let mut out = (vec![0.0; touched.len()], 0.0);
+            for (v, pull) in parts {
+                pull.sets.iter().for_each(|&(set, net)| {
+                    out.0[touched.partition_point(|&t| t < set)] += v * net;
+                });
+                out.1 += v.abs() * pull.moved;
             }
             out
+        };
+        let outflows = pulls.iter().flat_map(|(mass, pulls)| match mass.motions() {
+            None => pulls.iter().map(|pull| sum(&mut [(1.0, pull)].into_iter())).collect::<Vec<Outflow>>(),
+            Some(motions) => {
+                motions.iter().map(|motion| sum(&mut motion.iter().copied().zip(pulls))).collect()
+            }
         });
+        let rows = changes(outflows);
+        // The same changes, orthonormal as vectors of unknowns.
+        let scale: Vec<f64> = touched.iter().map(|&t| self.sizes[t as usize].sqrt()).collect();
+        let wide = rows.into_iter().map(|row| row.iter().zip(&scale).map(|(v, scale)| v / scale).collect());
         for q in orthonormal(wide.collect()) {
             let entries = q.iter().zip(&scale).zip(&touched).filter(|((q, _), _)| **q != 0.0);
             self.held.push(entries.map(|((q, scale), &set)| (set, q / scale)).collect());
@@ -230,40 +231,28 @@ impl NullSpace {
     }
 
     /// cᵀ Z: how much a column changes the volume of each singular set.
-    fn pull(&self, active: &ActiveLeaves, column: &super::attached::Column) -> Vec<Pull> {
+    fn pull(&self, active: &ActiveLeaves, column: &super::attached::Column) -> Pull {
         let cells = column.cells.iter().map(|&(s, w)| (self.set_of(active, s as usize), w));
         let supers = column.supers.iter().map(|&(b, w)| (self.super_sets[b as usize], w));
-        let entries = cells.chain(supers).filter(|e| e.0 != REGULAR);
-        let mut pulls: Vec<Pull> = entries.map(|(set, w)| Pull { set, sum: w, size: w.abs() }).collect();
-        merge(&mut pulls);
-        pulls
+        let mut sets: Vec<(u32, f64)> = cells.chain(supers).collect();
+        let moved = sets.iter().map(|e| e.1.abs()).sum();
+        sets.retain(|e| e.0 != REGULAR);
+        sets.sort_by_key(|e| e.0);
+        sets.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        Pull { sets, moved }
     }
 }
 
-/// The volume by which a motion changes a set, and the sum of the absolute values it was summed from.
-#[derive(Clone, Copy, Debug)]
+/// What a degree of freedom moves.
 struct Pull {
-    set: u32,
-    sum: f64,
-    size: f64,
-}
-
-/// Sorts by set and sums equals.
-fn merge(pulls: &mut Vec<Pull>) {
-    pulls.sort_by_key(|p| p.set);
-    pulls.dedup_by(|next, kept| {
-        let same = next.set == kept.set;
-        if same {
-            (kept.sum, kept.size) = (kept.sum + next.sum, kept.size + next.size);
-        }
-        same
-    });
-}
-
-/// (set, volume) of a motion; rounding errors are left out.
-fn rounded(mut pulls: Vec<Pull>) -> Vec<(u32, f64)> {
-    merge(&mut pulls);
-    pulls.iter().filter(|p| p.sum.abs() > ROUNDING * p.size).map(|p| (p.set, p.sum)).collect()
+    /// (set, net outflow into it), by set.
+    sets: Vec<(u32, f64)>,
+    /// The absolute values of all entries.
+    moved: f64,
 }
 
 /// True when all 512 cells are unknowns and every face between them is open.

@@ -2,9 +2,7 @@
 //! volume to others.
 
 use crate::coupling::air::volumes::ClosedVolume;
-
-/// Share of what a degree of freedom moves that must remain in sum, so that it changes a volume.
-const LEAST_NET: f64 = 1e-5;
+use crate::pressure::{Outflow, changes};
 
 /// The outflow of a body's degree of freedom into whole regions, m³/s per unit.
 #[derive(Clone, Debug, Default)]
@@ -29,13 +27,13 @@ impl Net {
         sum
     }
 
-    /// Net outflow into a closed volume, as a share of all that the degree of freedom moves.
-    fn share_in(&self, volume: &ClosedVolume) -> f64 {
+    /// Net outflow into each closed volume.
+    fn into(&self, closed: &[ClosedVolume]) -> Outflow {
         let of = |list: &[(usize, f64)], members: &[usize]| -> f64 {
             list.iter().filter(|(n, _)| members.binary_search(n).is_ok()).map(|(_, v)| v).sum()
         };
-        let net = of(&self.liquid, &volume.liquids) + of(&self.air, &volume.air);
-        if self.all > 0.0 { net / self.all } else { 0.0 }
+        let net = closed.iter().map(|v| of(&self.liquid, &v.liquids) + of(&self.air, &v.air));
+        (net.collect(), self.all)
     }
 }
 
@@ -45,33 +43,20 @@ impl Net {
 pub(crate) struct Gauge {
     /// Volumes whose constant is chosen; those of all others follow.
     free: Vec<bool>,
-    /// An orthonormal basis of the free combinations; `None`: every volume by itself.
-    basis: Option<Vec<Vec<f64>>>,
+    /// An orthonormal basis of the rows of G.
+    held: Vec<Vec<f64>>,
 }
 
 impl Gauge {
     /// Of the closed volumes among bodies.
     pub(crate) fn of(closed: &[ClosedVolume], nets: &[Net]) -> Self {
-        let row = |net: &Net| -> Vec<f64> { closed.iter().map(|v| net.share_in(v)).collect() };
-        let moving = |row: &Vec<f64>| row.iter().any(|v| v.abs() > LEAST_NET);
-        let rows: Vec<Vec<f64>> = nets.iter().map(row).filter(moving).collect();
-        if rows.is_empty() {
-            return Self { free: vec![true; closed.len()], basis: None };
-        }
+        let held = changes(nets.iter().map(|net| net.into(closed)));
         // A volume with air can have its constant chosen by leaving out a row, so volumes without go first.
         let mut order: Vec<usize> = (0..closed.len()).collect();
         order.sort_by_key(|&v| !closed[v].air.is_empty());
-        let (reduced, pivots) = reduce(rows, &order);
         let mut free = vec![true; closed.len()];
-        pivots.iter().for_each(|&v| free[v] = false);
-        let direction = |v: usize| {
-            let mut z = vec![0.0; closed.len()];
-            z[v] = 1.0;
-            pivots.iter().zip(&reduced).for_each(|(&p, row)| z[p] = -row[v]);
-            z
-        };
-        let basis = orthonormal((0..closed.len()).filter(|&v| free[v]).map(direction).collect());
-        Self { free, basis: Some(basis) }
+        pivots(held.clone(), &order).into_iter().for_each(|v| free[v] = false);
+        Self { free, held }
     }
 
     /// The volumes whose constant is chosen.
@@ -80,56 +65,34 @@ impl Gauge {
     }
 
     /// The part of what is prescribed to each volume that no velocity can remove.
-    pub(crate) fn left(&self, totals: Vec<f64>) -> Vec<f64> {
-        let Some(basis) = &self.basis else { return totals };
-        let mut left = vec![0.0; totals.len()];
-        for z in basis {
-            let along: f64 = z.iter().zip(&totals).map(|(z, t)| z * t).sum();
-            left.iter_mut().zip(z).for_each(|(left, z)| *left += along * z);
+    pub(crate) fn left(&self, mut totals: Vec<f64>) -> Vec<f64> {
+        for q in &self.held {
+            let along: f64 = q.iter().zip(&totals).map(|(q, t)| q * t).sum();
+            totals.iter_mut().zip(q).for_each(|(left, q)| *left -= along * q);
         }
-        left
+        totals
     }
 }
 
-/// Reduces rows so that each has a 1 in a column where all others have 0, columns taken in an order. Returns the rows and
-/// these columns.
-fn reduce(mut rows: Vec<Vec<f64>>, order: &[usize]) -> (Vec<Vec<f64>>, Vec<usize>) {
+/// Columns in which unit rows are independent, as many as there are rows: of those that will do, the first in an order.
+fn pivots(mut rows: Vec<Vec<f64>>, order: &[usize]) -> Vec<usize> {
+    // A unit row has a column that is a thousand times as large, and what is left is brought back to length 1.
+    let least = 1e-3 / (order.len() as f64).sqrt();
     let mut pivots = Vec::new();
-    for &column in order {
-        let done = pivots.len();
-        let largest =
-            (done..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        let Some(row) = largest.filter(|&r| rows[r][column].abs() > LEAST_NET) else { continue };
-        rows.swap(done, row);
-        let pivot = rows[done][column];
-        rows[done].iter_mut().for_each(|v| *v /= pivot);
-        let base = rows[done].clone();
-        for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != done) {
-            let times = row[column];
+    while !rows.is_empty() {
+        let found = order.iter().find_map(|&c| Some((c, rows.iter().position(|row| row[c].abs() > least)?)));
+        let Some((column, row)) = found else { break };
+        let base = rows.remove(row);
+        for row in &mut rows {
+            let times = row[column] / base[column];
             row.iter_mut().zip(&base).for_each(|(v, b)| *v -= times * b);
+            row[column] = 0.0;
+            let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+            row.iter_mut().for_each(|v| *v /= length);
         }
         pivots.push(column);
     }
-    rows.truncate(pivots.len());
-    (rows, pivots)
-}
-
-/// Gram and Schmidt's way, twice.
-fn orthonormal(directions: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut basis: Vec<Vec<f64>> = Vec::new();
-    for mut z in directions {
-        for _ in 0..2 {
-            for b in &basis {
-                let along = dot(b, &z);
-                z.iter_mut().zip(b).for_each(|(z, b)| *z -= along * b);
-            }
-        }
-        let length = dot(&z, &z).sqrt();
-        z.iter_mut().for_each(|z| *z /= length);
-        basis.push(z);
-    }
-    basis
+    pivots
 }
 
 #[cfg(test)]

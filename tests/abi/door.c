@@ -51,7 +51,7 @@ static const mns_node_t nodes[] = {
 /* The leaves of the cells beyond x = 0. */
 enum { ACROSS = 2, HIGH = 3, LEAVES = HIGH * 2 * ACROSS };
 
-static const mns_grid_t *faces(mns_context_t *ctx, uint32_t port, uint32_t item, double h, int32_t origins[LEAVES][3]) {
+static const mns_grid_t *faces(mns_context_t *ctx, uint32_t port, uint32_t item, double h, double beyond, int32_t origins[LEAVES][3]) {
     uint64_t count = 0;
     for (int32_t y = 0; y < HIGH; ++y)
         for (int32_t z = -ACROSS; z < ACROSS; ++z, ++count)
@@ -60,6 +60,7 @@ static const mns_grid_t *faces(mns_context_t *ctx, uint32_t port, uint32_t item,
                         .origins = &origins[0][0]};
     for (int c = 0; c < 3; ++c) shape.index_to_world[5 * c] = h, shape.index_to_world[12 + c] = 0.5 * h;
     shape.index_to_world[15] = 1.0;
+    shape.background[1] = beyond;
     return ctx->shape_grid(ctx, port, item, &shape);
 }
 
@@ -69,10 +70,10 @@ static mns_status_t contribute(mns_context_t *ctx) {
         if (!settings) return MNS_FAILED;
         const double h = settings[VOXEL];
         int32_t origins[LEAVES][3];
-        const mns_grid_t *jump = faces(ctx, JUMP, item, h, origins);
+        const mns_grid_t *jump = faces(ctx, JUMP, item, h, 0.0, origins);
         if (!jump) return MNS_FAILED;
         float *rise = (float *)jump->writable[0];
-        const mns_grid_t *shut = faces(ctx, SHUT, item, h, origins);
+        const mns_grid_t *shut = faces(ctx, SHUT, item, h, settings[FAULT] == 4.0 ? 0.5 : 0.0, origins);
         if (!shut) return MNS_FAILED;
         float *closed = (float *)shut->writable[0];
         for (uint64_t i = 0; i < LEAVES * MNS_LEAF_SIZE; ++i) {

@@ -64,6 +64,18 @@ fn a_shut_door_holds_a_dam() {
     }
 }
 
+/// The more of a door is shut, the less flows, and what flows is what the faces say: bubbles on both sides keep their air.
+#[test]
+fn a_door_that_is_shut_in_part_lets_less_through() {
+    let flown = |shut: f64| {
+        let tank = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": shut }), "constraint_bubbles", 4);
+        tank.cook(&[]);
+        beyond(&tank, 4).0 - beyond(&tank, 1).0
+    };
+    let all: Vec<f64> = [0.0, 0.9, 0.9999].into_iter().map(flown).collect();
+    assert!(all[1] < 0.5 * all[0] && all[2].abs() < 0.002, "shares of the water that flowed: {all:?}");
+}
+
 /// A fan below a shut wall holds levels apart by rise / (ρ g); one that is too strong drives the water over to its side.
 #[test]
 fn a_fan_holds_levels_apart_by_its_rise() {
@@ -115,6 +127,7 @@ fn faces_that_fit_no_liquid_are_refused_by_one_sentence() {
     let wrong = [
         (json!({ "keep": true, "fault": 3 }), "`chambers` of `door` needs three finite numbers `place`"),
         (json!({ "fault": 1 }), "jump"),
+        (json!({ "sill": -1.0, "fault": 4 }), "`shut` of `door` has a background that is not 0"),
         (json!({ "sill": -1.0, "fault": 2 }), "`shut` of `door` holds a value that is no share from 0 to 1"),
         (
             json!({ "voxel": 0.015 }),

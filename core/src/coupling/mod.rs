@@ -20,7 +20,7 @@ pub mod viscous;
 
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
 pub use projection::{Bubble, Error, Held, Projection};
-pub use shut::shut;
+pub use shut::{passed, shut};
 
 #[cfg(test)]
 mod tests;

@@ -30,3 +30,34 @@ pub fn shut(open: &mut FaceGrid<f32>, vel_solid: &mut FaceGrid<f32>, shut: &Face
         }
     }
 }
+
+/// The velocity of what passes faces that are shut in part, from that in what is left open of them: the mean (1 − s) u over all that
+/// the liquid's own α calls open, by which it moves as much liquid through the face as the flux α' u says.
+pub fn passed(vel: &mut FaceGrid<f32>, shut: &FaceGrid<f32>) {
+    for (axis, l) in (0..3).flat_map(|axis| (0..shut.topology.len()).map(move |l| (axis, l))) {
+        let Some(own) = vel.topology.leaf_of(shut.topology.origins()[l]) else { continue };
+        let faces = &mut vel.values[axis][own * leaf::SIZE..][..leaf::SIZE];
+        let shares = &shut.values[axis][l * leaf::SIZE..][..leaf::SIZE];
+        faces.iter_mut().zip(shares).for_each(|(u, s)| *u *= 1.0 - s.clamp(0.0, 1.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Coord, Topology};
+
+    /// What moves through a face by its mean velocity is the flux of the projection, and the outflow of what it was before is kept.
+    #[test]
+    fn what_passes_is_the_flux_of_what_is_left_open() {
+        let topology = Arc::new(Topology::covering([Coord::ZERO]));
+        let faces = |value: f32| FaceGrid::from_fn(topology.clone(), value, move |_, _| value);
+        let (mut open, mut solid, mut vel) = (faces(0.8), faces(0.3), faces(2.0));
+        shut(&mut open, &mut solid, &faces(0.75));
+        passed(&mut vel, &faces(0.75));
+        let (flux, mean) = (open.get(0, Coord::ZERO) * 2.0, 0.8 * vel.get(0, Coord::ZERO));
+        assert!((flux - mean).abs() < 1e-6, "{flux} and {mean}");
+        let wall = (1.0 - open.get(0, Coord::ZERO)) * solid.get(0, Coord::ZERO);
+        assert!((wall - 0.2 * 0.3).abs() < 1e-6, "{wall}");
+    }
+}

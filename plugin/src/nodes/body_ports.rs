@@ -27,7 +27,7 @@ pub const fn jump(owner: Owner) -> Port {
 pub const fn shut(owner: Owner) -> Port {
     Port::grid(owner, c"shut", Sampling::FACE, Element::F32)
         .substep()
-        .help(c"For couplings: share of each face, from 0 to 1, that something without thickness shuts, standing still: a lid, a valve, a door. Shut faces part liquid from liquid and air from air. On the lattice of the liquids; where several objects shut a face, what they leave open is multiplied. Written when they contribute; gone with the substep.")
+        .help(c"For couplings: share of each face, from 0 to 1, that something without thickness shuts, standing still: a lid, a valve, a door. Shut faces part liquid from liquid and air from air; what passes a face that is shut in part loses speed, as in a grille. On the lattice of the liquids; where several objects shut a face, what they leave open is multiplied. Written when they contribute; gone with the substep.")
 }
 
 /// Air that is kept.

@@ -19,9 +19,11 @@ pub(crate) fn blown(fields: &LiquidFields, regions: &Regions) -> Vec<Option<f64>
 }
 
 /// Enters what is blown in over the drift that follows, into regions that have a row: they have more air from then on. One that
-/// yields (a spring) answers by its pressure, another grows by it, m³/s.
+/// yields (a spring) answers by its pressure, another grows by it, m³/s. What finds no room is not blown in: air that does not yield
+/// should have at most twice the volume that it has, and at least half.
 pub(crate) fn blow(
     blown: &[Option<f64>],
+    regions: &Regions,
     rowed: &[bool],
     springs: &[Option<Spring>],
     drift: f64,
@@ -35,9 +37,9 @@ pub(crate) fn blow(
         if springs[r].is_some() {
             book.gas += (inflow * drift).max(-0.5 * book.gas);
         } else {
-            let more = (inflow * drift).max(-0.5 * book.rest);
-            book.rest += more;
-            grow[r] += more / drift;
+            let (found, rest) = (regions.air[r].volume, book.rest);
+            book.rest = (rest + inflow * drift).max(rest.min(0.5 * found)).min(rest.max(2.0 * found));
+            grow[r] += (book.rest - rest) / drift;
         }
     }
 }

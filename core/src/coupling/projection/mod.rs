@@ -197,7 +197,7 @@ pub(crate) fn project(
     let control = growth::Control { gain, dt: fields.drift, h };
     let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let mut grow = growth(&regions, &mut identities, &constrained, &there, fields.bodies.is_some(), control);
-    chambers::blow(&blown, &rowed, &springs, fields.drift, &mut identities, &mut grow);
+    chambers::blow(&blown, &regions, &rowed, &springs, fields.drift, &mut identities, &mut grow);
     let fitted = fit(fields, &regions, &room, &constrained);
     let surface = fitted.as_ref().map_or(fields.surface, |f| &f.surface);
     let fields = &LiquidFields { surface, ..*fields };

@@ -81,6 +81,20 @@ fn air_that_yields_takes_what_is_blown_in_as_pressure() {
     assert!(still.abs() < 1.0 && without.abs() < 1.0 && with > 1.0, "{still}, {without}, {with} Pa");
 }
 
+/// However hard somebody blows or sucks, the book stays within a factor of two of the air that is there.
+#[test]
+fn no_book_runs_away_from_its_air() {
+    let scene = u_tube(H, LEVELS[0], LEVELS[1], [true; 6]).falling(DT);
+    let mut memory: Option<BubbleMemory> = None;
+    for inflow in [1e20, 1e20, -1e20, -1e20, -1e20] {
+        let solved = projected(&scene, &[Chamber { place: AIR, inflow }], memory.as_ref()).1;
+        let kept = solved.bubbles.iter().find(|b| b.constrained).unwrap();
+        let share = kept.rest_volume / kept.found_volume;
+        assert!((0.5..=2.0).contains(&share), "{inflow}: {share} of the volume");
+        memory = Some(solved.memory);
+    }
+}
+
 #[test]
 fn places_in_water_in_solids_and_outside_keep_nothing() {
     let scene = u_tube(H, LEVELS[0], LEVELS[1], [true; 6]).falling(DT);

@@ -72,6 +72,11 @@ fn joined(
                 written(lattice.voxel_size())
             ));
         }
+        // Where there is no leaf, nobody contributes.
+        let beyond = call.grid(port, item).map(|view| (0..3).any(|c| view.background(c) != 0.0));
+        if beyond != Some(false) {
+            return refuse("has a background that is not 0".into());
+        }
         if !own.values.iter().flatten().all(|&value| is_sound(value)) {
             return refuse("holds a value that is no share from 0 to 1".into());
         }

@@ -13,7 +13,7 @@ use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
 use meniscus_core::coupling::viscous::SplitError;
-use meniscus_core::coupling::{Error, Gas, LiquidFields, Projection};
+use meniscus_core::coupling::{self, Error, Gas, LiquidFields, Projection};
 use meniscus_core::device::Device;
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Iteration, Params, PressureSolver};
@@ -177,6 +177,9 @@ impl Solve {
 
         if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
             call.log(Level::INFO, &notice);
+        }
+        if let Some(shut) = &contributed.shut {
+            vel.iter_mut().for_each(|vel| coupling::passed(vel, shut));
         }
         for (n, liquid) in liquids.iter().enumerate() {
             write(exchange, call, at, liquid, &vel[n], of_each.get(n).map_or(&of_all, |(part, _)| part))?;

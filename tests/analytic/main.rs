@@ -11,6 +11,7 @@ mod grid_scale;
 mod held;
 mod moving_solids;
 mod pistons;
+mod pools;
 mod rigid_fluid;
 mod sheets;
 mod slabs;

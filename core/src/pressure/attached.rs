@@ -211,8 +211,8 @@ pub(super) fn orthonormal(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     orthonormal_of(rows, count, DEPENDENT)
 }
 
-/// At most `count` orthonormal rows, always from the row of which most is left, while that is more than `least` [Golub and Van Loan
-/// 2013, §5.2].
+/// At most `count` orthonormal rows, always from the row of which most is left, while that is more than `least`
+/// [Golub and Van Loan 2013, §5.2].
 pub(super) fn orthonormal_of(mut rows: Vec<Vec<f64>>, count: usize, least: f64) -> Vec<Vec<f64>> {
     let mut out: Vec<Vec<f64>> = Vec::new();
     while out.len() < count {

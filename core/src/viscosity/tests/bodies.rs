@@ -327,6 +327,79 @@ fn threads_change_no_bit() {
     });
 }
 
+/// Solids that no body moves with are walls, to the bit.
+#[test]
+fn solids_that_others_move_are_walls() {
+    let mut afloat = Afloat::in_drop(&three(100.0), |p| p.y - 0.031);
+    afloat.scene = afloat.scene.walls_move(|p| DVec3::new(p.y, 0.3, 0.0));
+    let (mut u, mut v) = (afloat.scene.velocity.clone(), afloat.scene.velocity.clone());
+    let solved = afloat.with(|liquid, bodies| {
+        let bodies = Bodies { moves: &[false; 3], ..*bodies };
+        diffuse_with(liquid, Some(&bodies), &mut u, 0.05, &TIGHT, &mut run_on)
+    });
+    let (info, pushed) = solved.unwrap();
+    let alone = diffuse(&afloat.scene.liquid(), &mut v, 0.05, &TIGHT, &mut run_on).unwrap();
+    assert_eq!((info.iterations, &u.values), (alone.iterations, &v.values));
+    assert!(pushed.change.iter().all(|&v| v == 0.0));
+}
+
+/// A rotor in a cylinder is slowed at the rate 4πμ L / (1/R₁² − 1/R₂²) / I, where the liquid between them has next to no
+/// inertia [Landau and Lifshitz 1987, §18]. How much too little, with the rotor `n` times 4.3 voxels in radius.
+fn rotor(n: i32) -> f64 {
+    let (h, mu) = (0.01 / f64::from(n), 5.0);
+    let (inner, outer, long) = (0.043, 0.102, 0.08);
+    let axis = DVec3::new(0.1613, 0.1587, 0.0);
+    let radius = move |p: DVec3| (p - axis).truncate().length();
+    let solid = move |p: DVec3| (radius(p) - inner).min(outer - radius(p));
+    let scene = Scene::new(
+        h,
+        [IVec3::new(0, 0, -8), IVec3::new(32 * n, 32 * n, 8 * n + 8)],
+        |p| (-p.z).max(p.z - long),
+        solid,
+    );
+    let torque = 4.0 * std::f64::consts::PI * mu * long / (inner.powi(-2) - outer.powi(-2));
+    let liquid = 0.5 * std::f64::consts::PI * RHO * long * (outer.powi(4) - inner.powi(4));
+    let inertia = 100.0 * liquid;
+    let owner = FaceGrid::from_fn(scene.open.topology.clone(), 0, |axis, c| {
+        u32::from(radius(face_centre(&scene.transform, axis, c)) < 0.5 * (inner + outer))
+    });
+    // Couette's flow.
+    let flow = move |p: DVec3| {
+        let share = (outer * outer / radius(p).powi(2) - 1.0) / (outer * outer / (inner * inner) - 1.0);
+        share * DVec3::Z.cross(p - axis).with_z(0.0)
+    };
+    let mut scene = scene.viscosity(mu).moving(flow);
+    let (rate, mut spin, steps) = (torque / inertia, 1.0, 20);
+    let dt = 0.01 / rate;
+    for _ in 0..steps {
+        let motion = |_: u32, along: usize, place: DVec3| vec![(0, DVec3::Z.cross(place - axis)[along])];
+        let bodies = Bodies {
+            owner: &owner,
+            moves: &[true],
+            motion: &motion,
+            velocity: &[spin],
+            mass: &[(0, 0, inertia)],
+            rows: &[],
+        };
+        let mut u = scene.velocity.clone();
+        let solved = diffuse_with(&scene.liquid(), Some(&bodies), &mut u, dt, &TIGHT, &mut run_on);
+        let (info, pushed) = solved.unwrap();
+        assert!(info.converged);
+        spin += pushed.change[0];
+        scene.velocity = u;
+    }
+    let found = -spin.ln() / (f64::from(steps) * (rate * dt).ln_1p());
+    println!("{n}: the rotor is slowed at {found} of the rate of theory");
+    1.0 - found
+}
+
+/// Walls that are curved and lie across the lattice drag too little, in proportion to the voxel.
+#[test]
+fn a_rotor_between_cylinders_spins_down_as_it_should() {
+    let [coarse, fine] = [1, 2].map(rotor);
+    assert!(coarse < 0.21 && fine < 0.11 && fine.abs() < 0.7 * coarse.abs(), "{coarse} {fine}");
+}
+
 /// Iterations beside those of the same solids where nothing moves them.
 #[test]
 fn bodies_cost_few_iterations() {

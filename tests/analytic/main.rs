@@ -12,6 +12,7 @@ mod held;
 mod moving_solids;
 mod pistons;
 mod rigid_fluid;
+mod settling;
 mod sheets;
 mod slabs;
 mod sources;

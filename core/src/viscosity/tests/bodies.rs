@@ -359,7 +359,7 @@ fn rotor(n: i32) -> f64 {
     );
     let torque = 4.0 * std::f64::consts::PI * mu * long / (inner.powi(-2) - outer.powi(-2));
     let liquid = 0.5 * std::f64::consts::PI * RHO * long * (outer.powi(4) - inner.powi(4));
-    let inertia = 100.0 * liquid;
+    let inertia = 1000.0 * liquid;
     let owner = FaceGrid::from_fn(scene.open.topology.clone(), 0, |axis, c| {
         u32::from(radius(face_centre(&scene.transform, axis, c)) < 0.5 * (inner + outer))
     });
@@ -369,7 +369,7 @@ fn rotor(n: i32) -> f64 {
         share * DVec3::Z.cross(p - axis).with_z(0.0)
     };
     let mut scene = scene.viscosity(mu).moving(flow);
-    let (rate, mut spin, steps) = (torque / inertia, 1.0, 20);
+    let (rate, mut spin, steps) = (torque / inertia, 1.0, 4);
     let dt = 0.01 / rate;
     for _ in 0..steps {
         let motion = |_: u32, along: usize, place: DVec3| vec![(0, DVec3::Z.cross(place - axis)[along])];

@@ -25,6 +25,7 @@ mod tests;
 mod transfer;
 mod volumes;
 
+use bodies::Attached;
 pub use bodies::{Bodies, Motion, Pushed, Row};
 pub(crate) use impulse::continue_outward;
 
@@ -186,10 +187,13 @@ pub fn diffuse_with(
         return Ok((Info { converged: true, ..Info::default() }, unmoved()));
     }
     let stiffness = most / lightest(liquid.density) * dt / liquid.transform.voxel_size().powi(2);
-    let mut system = stencil::System::assemble(liquid, bodies, dt)?;
-    let solved = solve::solve(&system, velocity, stiffness, params, progress)?;
+    let owner = bodies.map(Bodies::owned);
+    let assembly = stencil::System::assemble(liquid, owner.as_ref(), dt);
+    let attached = bodies.map(|bodies| Attached::new(&assembly, bodies)).transpose()?;
+    let mut system = assembly.system;
+    let solved = solve::solve(&system, attached.as_ref(), velocity, stiffness, params, progress)?;
     let pushed = solved.pushed.unwrap_or_else(unmoved);
-    if let Some(attached) = &system.bodies {
+    if let Some(attached) = &attached {
         attached.walls_of_dragged(&pushed).for_each(|(slot, wall)| system.drag[slot][1] = wall as f32);
     }
     store(&system, &solved.velocity, velocity);

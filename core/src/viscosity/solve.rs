@@ -40,6 +40,7 @@ pub(super) struct Solved {
 /// Solves A u = M u* + walls from the velocity before; `stiffness` is ν dt / h² at its largest.
 pub(super) fn solve(
     system: &System,
+    bodies: Option<&Attached>,
     velocity: &FaceGrid<f32>,
     stiffness: f64,
     params: &Params,
@@ -47,7 +48,6 @@ pub(super) fn solve(
 ) -> Result<Solved, Error> {
     let (operator, before) = (&system.operator, load(system, velocity));
     let mut right_side = right_side(system, &before);
-    let bodies = system.bodies.as_ref();
     let force = bodies.map(|bodies| bodies.force(|slot| at(system, velocity, slot)));
     let coupled = Coupled { operator, bodies };
     if let Some((bodies, force)) = bodies.zip(force.as_ref()) {

@@ -6,12 +6,11 @@
 //! [`volumes`](super::volumes). The factors s are 1 except at walls. There a difference reaches from the face beside
 //! the wall only to the wall, θ voxels away, and s = 1/θ.
 
-use super::bodies::{self, Attached, Bodies, Touched};
 use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across};
 use super::volumes::{HALO, HalfSteps, leaves};
-use super::{Error, Viscosity, ViscousLiquid, Walls};
+use super::{Viscosity, ViscousLiquid, Walls};
 use crate::grid::block::STRIDE;
-use crate::grid::{Coord, FaceGrid, Grid, Topology, halo, leaf};
+use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, halo, leaf};
 use crate::levelset::fractions::theta;
 use crate::pressure::Density;
 use rayon::prelude::*;
@@ -28,8 +27,14 @@ pub(super) struct System {
     pub(super) walls: Vec<f64>,
     /// Drag of the wall on partly open faces whose centre is in a solid, kg/m³, and the wall's velocity, m/s.
     pub(super) drag: Vec<[f32; 2]>,
-    /// The bodies that it moves.
-    pub(super) bodies: Option<Attached>,
+}
+
+/// A step as it was built, for what else its walls say.
+pub(super) struct Assembly<'a> {
+    pub(super) system: System,
+    fields: Fields<'a>,
+    /// `[leaf][CHANNELS][512]`.
+    channels: Vec<f32>,
 }
 
 /// The coefficients of one leaf.
@@ -61,10 +66,15 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn new(liquid: &'a ViscousLiquid<'a>, bodies: Option<&Bodies>, topology: &Topology, dt: f64) -> Self {
+    fn new(
+        liquid: &'a ViscousLiquid<'a>,
+        owner: Option<&FaceGrid<u32>>,
+        topology: &Topology,
+        dt: f64,
+    ) -> Self {
         let topology = Arc::new(topology.dilated(1));
         let mut vel_solid = liquid.vel_solid.on(&topology);
-        let owner = bodies.map(|bodies| bodies.owner_on(&topology));
+        let owner = owner.map(|owner| owner.on(&topology));
         if let Some(owner) = &owner {
             for (walls, owner) in vel_solid.values.iter_mut().zip(&owner.values) {
                 walls.iter_mut().zip(owner).filter(|(_, n)| **n > 0).for_each(|(v, _)| *v = 0.0);
@@ -295,10 +305,14 @@ impl Leaf<'_> {
 }
 
 impl System {
-    /// Builds the step of `dt` seconds.
-    pub(super) fn assemble(liquid: &ViscousLiquid, bodies: Option<&Bodies>, dt: f64) -> Result<Self, Error> {
+    /// Builds the step of `dt` seconds. `owner`: numbers of the solids that are bodies of the step; 0 elsewhere.
+    pub(super) fn assemble<'a>(
+        liquid: &'a ViscousLiquid<'a>,
+        owner: Option<&FaceGrid<u32>>,
+        dt: f64,
+    ) -> Assembly<'a> {
         let topology = Arc::new(leaves(liquid.surface, liquid.transform.voxel_size() as f32));
-        let fields = Fields::new(liquid, bodies, &topology, dt);
+        let fields = Fields::new(liquid, owner, &topology, dt);
         let n = topology.len();
         let (mut mass, mut channels) = (vec![0f32; n * FACES], vec![0f32; n * CHANNELS * leaf::SIZE]);
         let mut drag = vec![[0f32; 2]; n * FACES];
@@ -321,38 +335,9 @@ impl System {
         );
         hold_rim(&topology, &mut channels);
         let operator = Operator::new(topology, mass, &channels, CHANNELS, &closed);
-        let mut system = Self { operator, walls: Vec::new(), drag, bodies: None };
+        let mut system = Self { operator, walls: Vec::new(), drag };
         system.walls = system.pull_of_walls(&channels, &pull);
-        if let Some((bodies, owner)) = bodies.zip(fields.owner.as_ref()) {
-            let touched = system.touched(&fields, bodies, owner, &channels);
-            system.bodies = Some(Attached::new(&system, bodies, touched, liquid.transform.voxel_size())?);
-        }
-        Ok(system)
-    }
-
-    /// What the strains at the walls of bodies say, leaf by leaf.
-    fn touched(
-        &self,
-        fields: &Fields,
-        bodies: &Bodies,
-        owner: &FaceGrid<u32>,
-        channels: &[f32],
-    ) -> Vec<Touched> {
-        let leaves = self.operator.topology.origins().par_iter().enumerate();
-        let of_leaf = |around: &mut Around, (l, &origin): (usize, &Coord)| {
-            let l_of_fields = fields.topology.leaf_of(origin)?;
-            let is_near = |&m: &u32| {
-                let of = |axis: usize| &owner.values[axis][m as usize * leaf::SIZE..][..leaf::SIZE];
-                m != leaf::ABSENT && (0..3).any(|axis| of(axis).iter().any(|&n| n > 0))
-            };
-            if !fields.topology.neighbours()[l_of_fields].iter().any(is_near) {
-                return None;
-            }
-            around.load(fields, l_of_fields);
-            let channels = &channels[l * CHANNELS * leaf::SIZE..][..CHANNELS * leaf::SIZE];
-            Some(bodies::touched(self, bodies, around, fields.liquid.transform, (l, channels)))
-        };
-        leaves.map_init(Around::default, of_leaf).flatten().collect()
+        Assembly { system, fields, channels }
     }
 
     /// Faces that are solved for.
@@ -400,6 +385,33 @@ impl System {
             }
         });
         walls
+    }
+}
+
+impl Assembly<'_> {
+    /// Index space to world space.
+    pub(super) fn transform(&self) -> Transform {
+        self.fields.liquid.transform
+    }
+
+    /// What `f` says of each leaf near faces that bodies own: its number, what is around it, and its channels of stiffness.
+    pub(super) fn near_bodies<R: Send>(&self, f: impl Fn(usize, &Around, &[f32]) -> R + Sync) -> Vec<R> {
+        let Self { system, fields, channels } = self;
+        let Some(owner) = &fields.owner else { return Vec::new() };
+        let of_leaf = |around: &mut Around, (l, &origin): (usize, &Coord)| {
+            let here = fields.topology.leaf_of(origin)?;
+            let is_near = |&m: &u32| {
+                let of = |axis: usize| &owner.values[axis][m as usize * leaf::SIZE..][..leaf::SIZE];
+                m != leaf::ABSENT && (0..3).any(|axis| of(axis).iter().any(|&n| n > 0))
+            };
+            if !fields.topology.neighbours()[here].iter().any(is_near) {
+                return None;
+            }
+            around.load(fields, here);
+            Some(f(l, around, &channels[l * CHANNELS * leaf::SIZE..][..CHANNELS * leaf::SIZE]))
+        };
+        let leaves = system.operator.topology.origins().par_iter().enumerate();
+        leaves.map_init(Around::default, of_leaf).flatten().collect()
     }
 }
 

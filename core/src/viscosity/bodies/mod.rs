@@ -21,13 +21,11 @@ mod strains;
 
 use super::Error;
 use super::operator::FACES;
-use super::stencil::System;
-use crate::grid::{FaceGrid, Topology};
+use super::stencil::Assembly;
+use crate::grid::FaceGrid;
 use glam::DVec3;
 use parts::{Part, parts};
-use std::sync::Arc;
-use strains::{Dragged, fold};
-pub(super) use strains::{Touched, touched};
+use strains::{Dragged, fold, touched};
 
 /// The velocity of a wall along an axis at a place (world, m) of a solid, by its number: (degree of freedom, m/s per unit).
 pub type Motion<'a> = &'a (dyn Fn(u32, usize, DVec3) -> Vec<(usize, f64)> + Sync);
@@ -68,9 +66,9 @@ pub struct Pushed {
 }
 
 impl Bodies<'_> {
-    /// The owners on other leaves, without solids that no body moves with.
-    pub(super) fn owner_on(&self, topology: &Arc<Topology>) -> FaceGrid<u32> {
-        let mut owner = self.owner.on(topology);
+    /// The owners of faces, without solids that no body moves with.
+    pub(super) fn owned(&self) -> FaceGrid<u32> {
+        let mut owner = self.owner.clone();
         let moves = |number: u32| self.moves.get((number as usize).wrapping_sub(1)) == Some(&true);
         owner.values.iter_mut().flatten().filter(|n| !moves(**n)).for_each(|n| *n = 0);
         owner
@@ -96,8 +94,11 @@ pub(super) struct Attached {
 }
 
 impl Attached {
-    /// From what the leaves say; voxels are `h` metres wide.
-    pub(super) fn new(system: &System, bodies: &Bodies, all: Vec<Touched>, h: f64) -> Result<Self, Error> {
+    /// From the strains at the bodies' walls.
+    pub(super) fn new(assembly: &Assembly, bodies: &Bodies) -> Result<Self, Error> {
+        let (system, transform) = (&assembly.system, assembly.transform());
+        let all = assembly
+            .near_bodies(|l, around, channels| touched(system, bodies, around, transform, (l, channels)));
         let size = bodies.velocity.len();
         let (mut coupling, mut stiffness, mut pull) = (Vec::new(), Vec::new(), Vec::new());
         let (mut force, mut dragged) = (vec![0.0; size], Vec::new());
@@ -116,7 +117,7 @@ impl Attached {
             faces.iter().map(|&f| coupling.partition_point(|e| e.0 < f)).chain([coupling.len()]).collect();
         let leaves = system.operator.topology.len();
         let first = (0..=leaves).map(|l| faces.partition_point(|&f| (f as usize) < l * FACES)).collect();
-        let voxel = h * h * h;
+        let voxel = transform.voxel_size().powi(3);
         Ok(Self {
             faces,
             start,

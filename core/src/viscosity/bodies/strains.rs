@@ -17,7 +17,7 @@ pub(super) struct Dragged {
 
 /// What the strains of one leaf say; entries may repeat.
 #[derive(Default)]
-pub(in super::super) struct Touched {
+pub(super) struct Touched {
     /// B: (face, degree of freedom, value).
     pub(super) coupling: Vec<(u32, u32, f64)>,
     /// Σ k c cᵀ and the liquid of closed faces, lower triangle.
@@ -76,7 +76,7 @@ impl Touched {
 }
 
 /// What the strains of leaf `l` say, whose `channels` of stiffness are given.
-pub(in super::super) fn touched(
+pub(super) fn touched(
     system: &System,
     bodies: &Bodies,
     around: &Around,

@@ -79,18 +79,22 @@ impl Afloat {
         f(&ViscousLiquid { walls: self.walls, ..self.scene.liquid() }, &bodies)
     }
 
-    fn system(&self, dt: f64) -> stencil::System {
-        self.with(|liquid, bodies| stencil::System::assemble(liquid, Some(bodies), dt).unwrap())
+    fn system(&self, dt: f64) -> (stencil::System, Attached) {
+        self.with(|liquid, bodies| {
+            let owner = bodies.owned();
+            let assembly = stencil::System::assemble(liquid, Some(&owner), dt);
+            let attached = Attached::new(&assembly, bodies).unwrap();
+            (assembly.system, attached)
+        })
     }
 
     /// Before and after a step, in f64.
     fn step(&self, dt: f64, params: &Params) -> (Vec<Moving>, Pushed, usize) {
-        let system = self.system(dt);
-        let solved = solve(&system, &self.scene.velocity, 1.0, params, &mut run_on).unwrap();
+        let (system, attached) = self.system(dt);
+        let solved = solve(&system, Some(&attached), &self.scene.velocity, 1.0, params, &mut run_on).unwrap();
         assert!(solved.residual <= params.tolerance, "{} after {}", solved.residual, solved.iterations);
         let pushed = solved.pushed.unwrap();
-        let walls: std::collections::BTreeMap<usize, f64> =
-            system.bodies.as_ref().unwrap().walls_of_dragged(&pushed).collect();
+        let walls: std::collections::BTreeMap<usize, f64> = attached.walls_of_dragged(&pushed).collect();
         let h3 = self.scene.h.powi(3);
         let after: Vec<f64> =
             self.velocity.iter().zip(&pushed.change).map(|(v, change)| v + change).collect();
@@ -154,11 +158,6 @@ fn three(density: f64) -> [Ball; 3] {
     ]
 }
 
-fn coupled(system: &stencil::System) -> (Coupled<'_>, &Attached) {
-    let bodies = system.bodies.as_ref().unwrap();
-    (Coupled { operator: &system.operator, bodies: Some(bodies) }, bodies)
-}
-
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -173,8 +172,8 @@ fn the_system_is_symmetric_and_positive_and_its_coupling_adjoint() {
     for (density, mu) in [(10.0, 1e-3), (1000.0, 1.0), (1e5, 1e4), (10.0, 1e6)] {
         let mut afloat = Afloat::in_drop(&three(density), |p| p.y - 0.031);
         afloat.scene.mu = mu;
-        let system = afloat.system(0.02);
-        let (coupled, bodies) = coupled(&system);
+        let (system, bodies) = afloat.system(0.02);
+        let coupled = Coupled { operator: &system.operator, bodies: Some(&bodies) };
         let apply = |x: &[f64]| {
             let (mut image, mut sums) = (vec![0.0; x.len()], vec![[0.0; 2]; x.len() / 1536]);
             coupled.apply_all(x, &mut image, &mut sums);

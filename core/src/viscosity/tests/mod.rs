@@ -133,7 +133,7 @@ impl Scene {
     }
 
     fn system(&self, dt: f64) -> stencil::System {
-        stencil::System::assemble(&self.liquid(), None, dt).unwrap()
+        stencil::System::assemble(&self.liquid(), None, dt).system
     }
 
     /// Σ over the faces that are solved for of mass (kg) × f(axis, face, velocity).

@@ -57,6 +57,7 @@ fn viscosity(c: &mut Criterion) {
             open: &open,
             vel_solid: &FaceGrid::new(topology.clone(), 0.0),
             density: Density::Uniform(RHO),
+            face_density: None,
             viscosity: Viscosity::Uniform(stiffness * RHO * h * h / DT),
             walls: Walls::NoSlip,
         };

@@ -13,6 +13,7 @@ mod moving_solids;
 mod pistons;
 mod pools;
 mod rigid_fluid;
+mod settling;
 mod sheets;
 mod slabs;
 mod sources;

@@ -6,13 +6,14 @@
 //! their volume that is liquid (`volumes`). The traction-free condition of a free surface is then the natural boundary
 //! condition, and a spinning drop is not slowed. Walls prescribe their velocity (no slip) at their true distance. The
 //! step is unconditionally stable and symmetric positive definite; `stencil` builds it, `operator` applies it, `solve`
-//! runs conjugate gradients on it.
+//! runs conjugate gradients on it. Walls of bodies that the liquid can move are unknown with it (`bodies`).
 //!
 //! Viscosity acts between two pressure projections. Its input must be divergence-free already; otherwise walls shear
 //! the fall that the pressure is about to cancel, and honey at rest in a jar circulates for ever. Its result is not
 //! divergence-free, and is projected again. (Both at once is the Stokes problem of [Larionov et al. 2017].)
 //! [`between_projections`](crate::coupling::viscous::between_projections) does all three. Without viscosity neither the solve nor the second projection takes place.
 
+mod bodies;
 mod coarsen;
 mod impulse;
 mod multigrid;
@@ -24,6 +25,8 @@ mod tests;
 mod transfer;
 mod volumes;
 
+use bodies::Attached;
+pub use bodies::{Bodies, Motion, Pushed, Row};
 pub(crate) use impulse::continue_outward;
 
 use crate::grid::{FaceGrid, Grid, Transform, leaf};
@@ -70,6 +73,8 @@ pub struct ViscousLiquid<'a> {
     pub vel_solid: &'a FaceGrid<f32>,
     /// Density.
     pub density: Density<'a>,
+    /// Density of what is around each face, kg/m³, where it is not 0; else, and without it, the mean of the cells on both sides.
+    pub face_density: Option<&'a FaceGrid<f32>>,
     /// Viscosity.
     pub viscosity: Viscosity<'a>,
     /// What happens at walls.
@@ -135,6 +140,11 @@ pub enum Error {
     /// A density is not a positive number.
     #[error("viscosity: {0} kg/m³ is not a density (more than 0)")]
     Density(f64),
+    /// A body's mass and the drag on it are not positive definite.
+    #[error(
+        "viscosity: the mass of a body is not positive definite: see degree of freedom {0} of all bodies"
+    )]
+    Mass(usize),
     /// The velocity of the liquid or of a wall is not finite.
     #[error("viscosity: the velocity it starts from is not finite")]
     Velocity,
@@ -155,22 +165,46 @@ pub fn diffuse(
     params: &Params,
     progress: Progress,
 ) -> Result<Info, Error> {
+    diffuse_with(liquid, None, velocity, dt, params, progress).map(|(info, _)| info)
+}
+
+/// The same with bodies that the liquid drags, and what it did to them.
+pub fn diffuse_with(
+    liquid: &ViscousLiquid,
+    bodies: Option<&Bodies>,
+    velocity: &mut FaceGrid<f32>,
+    dt: f64,
+    params: &Params,
+    progress: Progress,
+) -> Result<(Info, Pushed), Error> {
     let start = Instant::now();
     let most = check(liquid, dt)?;
+    let unmoved = || {
+        let (change, rows) = bodies.map_or((0, 0), |b| (b.velocity.len(), b.rows.len()));
+        Pushed { change: vec![0.0; change], rows: vec![0.0; rows] }
+    };
     if most == 0.0 {
-        return Ok(Info { converged: true, ..Info::default() });
+        return Ok((Info { converged: true, ..Info::default() }, unmoved()));
     }
     let stiffness = most / lightest(liquid.density) * dt / liquid.transform.voxel_size().powi(2);
-    let system = stencil::System::assemble(liquid, dt);
-    let solved = solve::solve(&system, velocity, stiffness, params, progress)?;
+    let owner = bodies.map(Bodies::owned);
+    let assembly = stencil::System::assemble(liquid, owner.as_ref(), dt);
+    let attached = bodies.map(|bodies| Attached::new(&assembly, bodies)).transpose()?;
+    let mut system = assembly.system;
+    let solved = solve::solve(&system, attached.as_ref(), velocity, stiffness, params, progress)?;
+    let pushed = solved.pushed.unwrap_or_else(unmoved);
+    if let Some(attached) = &attached {
+        attached.walls_of_dragged(&pushed).for_each(|(slot, wall)| system.drag[slot][1] = wall as f32);
+    }
     store(&system, &solved.velocity, velocity);
-    Ok(Info {
+    let info = Info {
         unknowns: system.unknowns(),
         iterations: solved.iterations,
         residual: solved.residual,
         converged: solved.residual <= params.tolerance,
         seconds: start.elapsed().as_secs_f64(),
-    })
+    };
+    Ok((info, pushed))
 }
 
 /// The largest viscosity, Pa·s; an error if a value is not a number that is accepted.

@@ -1,10 +1,11 @@
 //! Conjugate gradients on the viscous step, preconditioned by its diagonal or a multigrid cycle.
 
+use super::bodies::{Attached, Pushed};
 use super::multigrid::Multigrid;
 use super::operator::{FACES, Operator};
 use super::stencil::System;
 use super::{Error, Params, Preconditioner};
-use crate::grid::{FaceGrid, leaf};
+use crate::grid::{Coord, FaceGrid, leaf};
 use crate::pressure::{Iteration, Progress};
 use meniscus_kernels::conjugate_gradients::Stop;
 use meniscus_kernels::conjugate_gradients::plain::{self, Cycle};
@@ -30,6 +31,8 @@ fn falls_short(cycles: usize, reduction: f64) -> bool {
 /// A solution, `[leaf][3][512]`, and how it was reached.
 pub(super) struct Solved {
     pub(super) velocity: Vec<f64>,
+    /// What it does to bodies.
+    pub(super) pushed: Option<Pushed>,
     pub(super) iterations: usize,
     pub(super) residual: f64,
 }
@@ -37,13 +40,24 @@ pub(super) struct Solved {
 /// Solves A u = M u* + walls from the velocity before; `stiffness` is ν dt / h² at its largest.
 pub(super) fn solve(
     system: &System,
+    bodies: Option<&Attached>,
     velocity: &FaceGrid<f32>,
     stiffness: f64,
     params: &Params,
     progress: Progress,
 ) -> Result<Solved, Error> {
     let (operator, before) = (&system.operator, load(system, velocity));
-    let right_side = right_side(system, &before);
+    let mut right_side = right_side(system, &before);
+    let force = bodies.map(|bodies| bodies.force(|slot| at(system, velocity, slot)));
+    let coupled = Coupled { operator, bodies };
+    if let Some((bodies, force)) = bodies.zip(force.as_ref()) {
+        bodies.enter_pull(&mut right_side);
+        let moved = bodies.yields(force);
+        right_side
+            .par_chunks_mut(FACES)
+            .enumerate()
+            .for_each(|(l, right_side)| bodies.subtract(l, &moved, right_side, |_, _| ()));
+    }
     let norm = plain::dot(&right_side, &right_side, FACES).sqrt();
     if !norm.is_finite() {
         return Err(Error::Velocity);
@@ -66,11 +80,17 @@ pub(super) fn solve(
             }
         };
         let (velocity, out) =
-            plain::solve(operator, before.clone(), right_side.clone(), norm, cycles, stop, told);
+            plain::solve(&coupled, before.clone(), right_side.clone(), norm, cycles, stop, told);
         done += out.iterations;
         match cancelled {
             true => Err(Error::Cancelled { iterations: done }),
-            false => Ok(Solved { velocity, iterations: done, residual: out.residual }),
+            false => {
+                let pushed = bodies.zip(force.as_ref()).map(|(bodies, force)| {
+                    let felt = bodies.felt(&velocity);
+                    bodies.pushed(&force.iter().zip(felt).map(|(f, felt)| f - felt).collect::<Vec<_>>())
+                });
+                Ok(Solved { velocity, pushed, iterations: done, residual: out.residual })
+            }
         }
     };
     if multigrid {
@@ -97,6 +117,13 @@ fn load(system: &System, velocity: &FaceGrid<f32>) -> Vec<f64> {
     out
 }
 
+/// The velocity of a face, m/s, by its slot in the system.
+fn at(system: &System, velocity: &FaceGrid<f32>, slot: usize) -> f64 {
+    let (l, f) = (slot / FACES, slot % FACES);
+    let cell = system.operator.topology.origins()[l] + Coord::from_array(leaf::local(f % leaf::SIZE));
+    f64::from(velocity.get(f / leaf::SIZE, cell))
+}
+
 /// M u* + walls.
 fn right_side(system: &System, before: &[f64]) -> Vec<f64> {
     let Operator { inverse_diagonal, mass, .. } = &system.operator;
@@ -109,15 +136,32 @@ fn right_side(system: &System, before: &[f64]) -> Vec<f64> {
     out
 }
 
-impl plain::Operator for Operator {
+/// A, or A − B P Bᵀ where there are bodies.
+pub(super) struct Coupled<'a> {
+    pub(super) operator: &'a Operator,
+    pub(super) bodies: Option<&'a Attached>,
+}
+
+impl plain::Operator for Coupled<'_> {
     const CHUNK: usize = FACES;
 
     fn apply(&self, leaf: usize, v: &[f64], image: &mut [f64]) -> f64 {
-        Operator::apply(self, leaf, v, image)
+        self.operator.apply(leaf, v, image)
     }
 
     fn inverse_diagonal(&self, leaf: usize) -> &[f32] {
-        &self.inverse_diagonal[leaf * FACES..][..FACES]
+        &self.operator.inverse_diagonal[leaf * FACES..][..FACES]
+    }
+
+    fn apply_all(&self, v: &[f64], image: &mut [f64], sums: &mut [[f64; 2]]) {
+        let moved = self.bodies.map(|bodies| (bodies, bodies.yields(&bodies.felt(v))));
+        image.par_chunks_mut(FACES).zip(sums).enumerate().for_each(|(l, (image, sum))| {
+            *sum = [self.operator.apply(l, v, image), 0.0];
+            if let Some((bodies, moved)) = &moved {
+                let v = &v[l * FACES..];
+                bodies.subtract(l, moved, image, |f, pulled| sum[0] -= pulled * v[f]);
+            }
+        });
     }
 }
 

@@ -10,7 +10,7 @@ use super::operator::{CELL, EDGE, FACES, FACTOR, Operator, across};
 use super::volumes::{HALO, HalfSteps, leaves};
 use super::{Viscosity, ViscousLiquid, Walls};
 use crate::grid::block::STRIDE;
-use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
+use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, halo, leaf};
 use crate::levelset::fractions::theta;
 use crate::pressure::Density;
 use rayon::prelude::*;
@@ -26,7 +26,15 @@ pub(super) struct System {
     /// What moving walls add to the right side, kg/m³ · m/s, `[leaf][3][512]`; empty where none moves.
     pub(super) walls: Vec<f64>,
     /// Drag of the wall on partly open faces whose centre is in a solid, kg/m³, and the wall's velocity, m/s.
-    drag: Vec<[f32; 2]>,
+    pub(super) drag: Vec<[f32; 2]>,
+}
+
+/// A step as it was built, for what else its walls say.
+pub(super) struct Assembly<'a> {
+    pub(super) system: System,
+    fields: Fields<'a>,
+    /// `[leaf][CHANNELS][512]`.
+    channels: Vec<f32>,
 }
 
 /// The coefficients of one leaf.
@@ -45,22 +53,40 @@ struct Fields<'a> {
     surface: Grid<f32>,
     solid: Grid<f32>,
     open: FaceGrid<f32>,
+    /// Of solids that no body of the step is; 0 on faces of those that are.
     vel_solid: FaceGrid<f32>,
     density: Result<f64, Grid<f32>>,
+    face_density: Option<FaceGrid<f32>>,
     viscosity: Result<f64, Grid<f32>>,
+    /// Numbers of the solids that are bodies of the step; 0 elsewhere.
+    owner: Option<FaceGrid<u32>>,
     liquid: &'a ViscousLiquid<'a>,
     /// dt / h², s/m².
     step: f64,
 }
 
 impl<'a> Fields<'a> {
-    fn new(liquid: &'a ViscousLiquid<'a>, topology: &Topology, dt: f64) -> Self {
+    fn new(
+        liquid: &'a ViscousLiquid<'a>,
+        owner: Option<&FaceGrid<u32>>,
+        topology: &Topology,
+        dt: f64,
+    ) -> Self {
         let topology = Arc::new(topology.dilated(1));
+        let mut vel_solid = liquid.vel_solid.on(&topology);
+        let owner = owner.map(|owner| owner.on(&topology));
+        if let Some(owner) = &owner {
+            for (walls, owner) in vel_solid.values.iter_mut().zip(&owner.values) {
+                walls.iter_mut().zip(owner).filter(|(_, n)| **n > 0).for_each(|(v, _)| *v = 0.0);
+            }
+        }
         Self {
             surface: liquid.surface.on(&topology),
             solid: liquid.solid.on(&topology),
             open: liquid.open.on(&topology),
-            vel_solid: liquid.vel_solid.on(&topology),
+            vel_solid,
+            owner,
+            face_density: liquid.face_density.map(|rho| rho.on(&topology)),
             density: match liquid.density {
                 Density::Uniform(rho) => Ok(rho),
                 Density::PerCell(rho) => Err(rho.on(&topology)),
@@ -76,19 +102,22 @@ impl<'a> Fields<'a> {
     }
 
     fn walls_move(&self) -> bool {
-        self.liquid.walls == Walls::NoSlip && self.vel_solid.values.iter().flatten().any(|&v| v != 0.0)
+        self.vel_solid.values.iter().flatten().any(|&v| v != 0.0)
     }
 }
 
 /// Scratch of one task: blocks around a leaf.
 #[derive(Default)]
-struct Around {
+pub(super) struct Around {
     half_steps: HalfSteps,
     surface: Vec<f32>,
     solid: Vec<f32>,
     open: [Vec<f32>; 3],
     vel_solid: [Vec<f32>; 3],
+    /// Empty where there are no bodies.
+    owner: [Vec<u32>; 3],
     density: Vec<f32>,
+    face_density: [Vec<f32>; 3],
     viscosity: Vec<f32>,
 }
 
@@ -105,6 +134,13 @@ impl Around {
             };
             faces(&fields.open, &mut self.open[axis]);
             faces(&fields.vel_solid, &mut self.vel_solid[axis]);
+            if let Some(rho) = &fields.face_density {
+                faces(rho, &mut self.face_density[axis]);
+            }
+            if let Some(owner) = &fields.owner {
+                let (values, block) = (&owner.values[axis], &mut self.owner[axis]);
+                halo::gather(&fields.topology, values, l, HALO, 0, block);
+            }
         }
         let h = fields.liquid.transform.voxel_size() as f32;
         self.half_steps.load(&self.surface, &self.solid, &self.open, h);
@@ -117,12 +153,27 @@ impl Around {
     }
 
     /// Whether viscosity treats the lower face of a voxel as a wall: it is closed, or centred in a solid.
-    fn is_wall(&self, axis: usize, at: [i32; 3]) -> bool {
-        self.open[axis][halo::index(HALO, at)] <= 0.0 || self.solid_at(axis, at) <= 0.0
+    pub(super) fn is_wall(&self, axis: usize, at: [i32; 3]) -> bool {
+        self.is_closed(axis, at) || self.solid_at(axis, at) <= 0.0
+    }
+
+    /// Whether nothing flows through the lower face of a voxel.
+    pub(super) fn is_closed(&self, axis: usize, at: [i32; 3]) -> bool {
+        self.open[axis][halo::index(HALO, at)] <= 0.0
     }
 
     fn solid_at(&self, axis: usize, at: [i32; 3]) -> f32 {
         self.half_steps.solid(centre(axis, at))
+    }
+
+    /// Number of the body of the step that a lower face belongs to; 0: to none.
+    pub(super) fn owner(&self, axis: usize, at: [i32; 3]) -> u32 {
+        self.owner[axis].get(halo::index(HALO, at)).copied().unwrap_or(0)
+    }
+
+    /// Velocity of the wall on a face of a solid that no body of the step is, m/s.
+    pub(super) fn wall(&self, axis: usize, at: [i32; 3]) -> f64 {
+        f64::from(self.vel_solid[axis][halo::index(HALO, at)])
     }
 
     fn mean(block: &[f32], at: [i32; 3], steps: &[usize]) -> f64 {
@@ -149,18 +200,35 @@ impl Around {
         if walls == Walls::Slip {
             return None;
         }
-        let velocity = |c: [i32; 3]| f64::from(self.vel_solid[a][halo::index(HALO, c)]);
-        let (low, high) = (velocity(below), velocity(at));
         if low_wall && high_wall {
-            return Some((1.0, high - low));
+            return Some((1.0, self.wall(a, at) - self.wall(a, below)));
         }
         let (inside, outside, sign) = if low_wall { (at, below, -1.0) } else { (below, at, 1.0) };
         // At least as far as the liquid is wide, so that a wall that grazes a face does not hold it like one that
         // crosses it.
         let distance = theta(-self.solid_at(a, inside), -self.solid_at(a, outside)).max(w);
-        let (near, far) = (velocity(inside), velocity(outside));
-        let wall = near + f64::from(distance) * (far - near);
+        let wall = self.wall_between(a, inside, outside, f64::from(distance));
         Some((1.0 / distance, sign * wall / f64::from(distance)))
+    }
+
+    /// Velocity of the wall between the face `inside` the liquid and the one `outside`, `distance` voxels from the first, m/s; 0
+    /// where it is a body's.
+    pub(super) fn wall_between(
+        &self,
+        axis: usize,
+        inside: [i32; 3],
+        outside: [i32; 3],
+        distance: f64,
+    ) -> f64 {
+        let far = self.wall(axis, outside);
+        // What the wall is not does not say how it moves.
+        match (self.owner(axis, outside), self.owner(axis, inside)) {
+            (0, 0) => {
+                let near = self.wall(axis, inside);
+                near + distance * (far - near)
+            }
+            _ => far,
+        }
     }
 }
 
@@ -174,9 +242,14 @@ fn centre(axis: usize, at: [i32; 3]) -> [i32; 3] {
 impl Leaf<'_> {
     fn assemble(&mut self, fields: &Fields, around: &Around, n: usize) {
         let at = leaf::local(n);
-        let density = |step: usize| match fields.density {
-            Ok(rho) => rho,
-            Err(_) => Around::mean(&around.density, at, &[0, step]),
+        let density = |axis: usize| {
+            let on_face =
+                around.face_density[axis].get(halo::index(HALO, at)).map_or(0.0, |&rho| f64::from(rho));
+            match fields.density {
+                _ if on_face > 0.0 => on_face,
+                Ok(rho) => rho,
+                Err(_) => Around::mean(&around.density, at, &[0, STRIDE[axis]]),
+            }
         };
         let viscosity = |steps: &[usize]| match fields.viscosity {
             Ok(mu) => mu,
@@ -188,7 +261,7 @@ impl Leaf<'_> {
         for a in 0..3 {
             let slot = a * leaf::SIZE + n;
             let w = around.half_steps.fraction(centre(a, at));
-            self.mass[slot] = (density(STRIDE[a]) * f64::from(w)) as f32;
+            self.mass[slot] = (density(a) * f64::from(w)) as f32;
             self.closed[slot] = around.is_wall(a, at);
             let i = halo::index(HALO, at);
             let (alpha, wall) = (around.open[a][i], around.vel_solid[a][i]);
@@ -232,10 +305,14 @@ impl Leaf<'_> {
 }
 
 impl System {
-    /// Builds the step of `dt` seconds.
-    pub(super) fn assemble(liquid: &ViscousLiquid, dt: f64) -> Self {
+    /// Builds the step of `dt` seconds. `owner`: numbers of the solids that are bodies of the step; 0 elsewhere.
+    pub(super) fn assemble<'a>(
+        liquid: &'a ViscousLiquid<'a>,
+        owner: Option<&FaceGrid<u32>>,
+        dt: f64,
+    ) -> Assembly<'a> {
         let topology = Arc::new(leaves(liquid.surface, liquid.transform.voxel_size() as f32));
-        let fields = Fields::new(liquid, &topology, dt);
+        let fields = Fields::new(liquid, owner, &topology, dt);
         let n = topology.len();
         let (mut mass, mut channels) = (vec![0f32; n * FACES], vec![0f32; n * CHANNELS * leaf::SIZE]);
         let mut drag = vec![[0f32; 2]; n * FACES];
@@ -260,7 +337,7 @@ impl System {
         let operator = Operator::new(topology, mass, &channels, CHANNELS, &closed);
         let mut system = Self { operator, walls: Vec::new(), drag };
         system.walls = system.pull_of_walls(&channels, &pull);
-        system
+        Assembly { system, fields, channels }
     }
 
     /// Faces that are solved for.
@@ -308,6 +385,33 @@ impl System {
             }
         });
         walls
+    }
+}
+
+impl Assembly<'_> {
+    /// Index space to world space.
+    pub(super) fn transform(&self) -> Transform {
+        self.fields.liquid.transform
+    }
+
+    /// What `f` says of each leaf near faces that bodies own: its number, what is around it, and its channels of stiffness.
+    pub(super) fn near_bodies<R: Send>(&self, f: impl Fn(usize, &Around, &[f32]) -> R + Sync) -> Vec<R> {
+        let Self { system, fields, channels } = self;
+        let Some(owner) = &fields.owner else { return Vec::new() };
+        let of_leaf = |around: &mut Around, (l, &origin): (usize, &Coord)| {
+            let here = fields.topology.leaf_of(origin)?;
+            let is_near = |&m: &u32| {
+                let of = |axis: usize| &owner.values[axis][m as usize * leaf::SIZE..][..leaf::SIZE];
+                m != leaf::ABSENT && (0..3).any(|axis| of(axis).iter().any(|&n| n > 0))
+            };
+            if !fields.topology.neighbours()[here].iter().any(is_near) {
+                return None;
+            }
+            around.load(fields, here);
+            Some(f(l, around, &channels[l * CHANNELS * leaf::SIZE..][..CHANNELS * leaf::SIZE]))
+        };
+        let leaves = system.operator.topology.origins().par_iter().enumerate();
+        leaves.map_init(Around::default, of_leaf).flatten().collect()
     }
 }
 

@@ -15,6 +15,14 @@ pub trait Operator: Sync {
 
     /// 1 / A_ii of a chunk; 0 for an entry that is no unknown.
     fn inverse_diagonal(&self, chunk: usize) -> &[f32];
+
+    /// Writes A v, and each chunk's part of vᵀ A v to the first of its `sums`: chunk by chunk, unless A has a part that joins
+    /// entries from all over.
+    fn apply_all(&self, v: &[f64], image: &mut [f64], sums: &mut [[f64; 2]]) {
+        image.par_chunks_mut(Self::CHUNK).zip(sums).enumerate().for_each(|(c, (image, sum))| {
+            *sum = [self.apply(c, v, image), 0.0];
+        });
+    }
 }
 
 /// A preconditioner in place of the diagonal.
@@ -110,9 +118,7 @@ impl<A: Operator> Plain<'_, A> {
     /// image = A p; returns pᵀ A p.
     fn apply(&mut self) -> f64 {
         let Self { operator, direction, image, partials, .. } = self;
-        image.par_chunks_mut(A::CHUNK).zip(&mut *partials).enumerate().for_each(|(c, (image, sum))| {
-            *sum = [operator.apply(c, direction, image), 0.0];
-        });
+        operator.apply_all(direction, image, partials);
         add(partials)[0]
     }
 

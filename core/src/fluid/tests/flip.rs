@@ -148,6 +148,7 @@ impl Scene {
                     open: fields.open,
                     vel_solid: fields.vel_solid,
                     density: fields.density,
+                    face_density: None,
                     viscosity: Viscosity::PerCell(mu),
                     walls: Walls::NoSlip,
                 };

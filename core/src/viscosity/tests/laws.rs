@@ -140,6 +140,34 @@ fn a_grid_of_one_viscosity_is_uniform_viscosity_and_the_thin_part_moves_on() {
     assert!(at(IVec3::new(5, 8, 8)) > 0.01);
 }
 
+/// Where a face's own density is known it counts, and the mean of its cells does not.
+#[test]
+fn the_density_of_faces_counts() {
+    let scene = lopsided(|p| p).viscosity(5.0).moving(noisy);
+    let solve = |density: f64, face_density: Option<&FaceGrid<f32>>| {
+        let mut u = scene.velocity.clone();
+        let liquid = ViscousLiquid { density: Density::Uniform(density), face_density, ..scene.liquid() };
+        diffuse(&liquid, &mut u, 0.05, &TIGHT, &mut run_on).unwrap();
+        u
+    };
+    let on_faces = FaceGrid::new(scene.velocity.topology.clone(), 500.0);
+    assert_eq!(solve(RHO, Some(&on_faces)).values, solve(500.0, None).values);
+}
+
+/// A jar whose walls slip and that moves with its liquid does not strain it.
+#[test]
+fn a_slippery_jar_that_moves_along_strains_nothing() {
+    let along = DVec3::new(0.5, -1.0, 0.25);
+    let jar = |p: DVec3| 0.053 - p.distance(CENTRE);
+    let scene = Scene::new(0.01, [IVec3::ZERO, IVec3::splat(16)], |_| -1.0, jar).viscosity(10.0);
+    let scene = scene.moving(|_| along).walls_move(|_| along);
+    let mut u = scene.velocity.clone();
+    let liquid = ViscousLiquid { walls: Walls::Slip, ..scene.liquid() };
+    diffuse(&liquid, &mut u, 1.0, &TIGHT, &mut run_on).unwrap();
+    let off = difference(&scene, &u, &scene.velocity);
+    assert!(off < 1e-6, "{off} m/s");
+}
+
 #[test]
 fn nonsense_is_refused_in_a_sentence_and_changes_nothing() {
     let scene = ball().moving(noisy);

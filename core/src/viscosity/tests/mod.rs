@@ -1,5 +1,6 @@
 //! The laws of viscosity, against formulas.
 
+mod bodies;
 mod flows;
 mod laws;
 mod multigrid;
@@ -114,6 +115,7 @@ impl Scene {
             open: &self.open,
             vel_solid: &self.vel_solid,
             density: Density::Uniform(RHO),
+            face_density: None,
             viscosity: Viscosity::Uniform(self.mu),
             walls: Walls::NoSlip,
         }
@@ -131,7 +133,7 @@ impl Scene {
     }
 
     fn system(&self, dt: f64) -> stencil::System {
-        stencil::System::assemble(&self.liquid(), dt)
+        stencil::System::assemble(&self.liquid(), None, dt).system
     }
 
     /// Σ over the faces that are solved for of mass (kg) × f(axis, face, velocity).

@@ -1,11 +1,15 @@
 //! Applies viscosity between two pressure projections.
 
-use super::bodies::{Bodies, Body, Constraint, Moved};
+mod dragged;
+
+use super::bodies::Bodies;
 use super::fields::LiquidFields;
 use super::projection::{self, Projection};
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Progress;
-use crate::viscosity::{self, Info, Params, Viscosity, ViscousLiquid, Walls, continue_outward, diffuse};
+use crate::viscosity::{self, Info, Params, Pushed, Viscosity, ViscousLiquid, Walls};
+use crate::viscosity::{continue_outward, diffuse};
+use dragged::Drag;
 use glam::DVec3;
 
 /// The fields and settings that a viscous solve needs besides those of the pressure solve.
@@ -39,7 +43,8 @@ pub type Project<'a> =
 /// Projects `vel`, lets viscosity act on it for `dt` seconds, and projects it again.
 ///
 /// `project` is the coupling's projection. Surface tension and other jumps act in the first one. The second one's report is the
-/// substep's. The pressure is the sum of both. On an error nothing is changed.
+/// substep's. The pressure is the sum of both. Bodies go on from each of the three solves to the next: viscosity drags them
+/// ([`viscosity::Bodies`]), and what all three gave is summed. On an error nothing is changed.
 pub fn between_projections(
     fields: &LiquidFields,
     viscous: &Viscous,
@@ -50,30 +55,8 @@ pub fn between_projections(
 ) -> Result<(Projection, Info), SplitError> {
     let mut u = vel.clone();
     let first = project(fields, &mut u)?;
-    // Bodies go on as the first projection moved them.
-    let moved: Option<Vec<Body>> = fields.bodies.map(|b| {
-        let pairs = b.bodies.iter().zip(&first.bodies);
-        let went_on = |(body, moved): (&Body, &Moved)| Body {
-            velocity: moved.velocity.clone(),
-            before: Some(moved.velocity.clone()),
-            ..body.clone()
-        };
-        pairs.map(went_on).collect()
-    });
-    // What joints and contacts have given counts: the two together do not pull.
-    let left = |(row, given): (&Constraint, &f64)| Constraint {
-        range: row.range.map(|end| end - given),
-        wanted: row.wanted - row.soft * given,
-        pressed: 0.0,
-        ..row.clone()
-    };
-    let rows = fields.bodies.map_or(&[][..], |b| b.constraints).iter().zip(&first.held.impulses);
-    let constraints: Vec<Constraint> = rows.map(left).collect();
-    let constraints = constraints.as_slice();
-    let bodies = fields.bodies.zip(moved.as_deref()).map(|(b, bodies)| Bodies { bodies, constraints, ..b });
+    let drag = fields.bodies.map(|bodies| Drag::new(fields.transform, bodies, &first));
     let walls = first.vel_solid.clone();
-    let vel_solid = walls.as_ref().unwrap_or(fields.vel_solid);
-    let fields = &LiquidFields { vel_solid, bodies, ..*fields };
     let projected = u.clone();
     continue_outward(fields.surface, fields.open, vel, &mut u);
     let liquid = ViscousLiquid {
@@ -81,24 +64,42 @@ pub fn between_projections(
         surface: fields.surface,
         solid: viscous.solid,
         open: fields.open,
-        vel_solid: fields.vel_solid,
+        vel_solid: walls.as_ref().unwrap_or(fields.vel_solid),
         density: fields.density,
+        face_density: fields.face_density,
         viscosity: viscous.viscosity,
         walls: viscous.walls,
     };
-    let info = diffuse(&liquid, &mut u, dt, &viscous.params, progress)?;
+    let diffused = match &drag {
+        None => diffuse(&liquid, &mut u, dt, &viscous.params, progress).map(|info| (info, Pushed::default())),
+        Some(drag) => drag.diffuse(&liquid, &mut u, dt, &viscous.params, progress),
+    };
+    let (info, pushed) = diffused?;
     if info.unknowns == 0 {
         *vel = projected;
         return Ok((first, info));
     }
+    let mut first = first;
+    let mut walls = walls;
+    let mut went_on = None;
+    if let Some(drag) = &drag {
+        drag.give(&pushed, &mut first);
+        if let Some(walls) = &mut walls {
+            drag.write(&first.bodies, walls);
+        }
+        went_on = Some((drag.moved(&first.bodies), drag.left(&first.held.impulses)));
+    }
+    let bodies = went_on.as_ref().zip(fields.bodies);
+    let bodies = bodies.map(|((bodies, constraints), b)| Bodies { bodies, constraints, ..b });
     let pressed: Vec<f64> = first.bubbles.iter().map(|b| b.pressure).collect();
-    let kick = DVec3::ZERO;
     let left = LiquidFields {
+        vel_solid: walls.as_ref().unwrap_or(fields.vel_solid),
+        bodies,
         tension: None,
         jump: None,
         previous_pressure: None,
         pressed: &pressed,
-        kick,
+        kick: DVec3::ZERO,
         ..*fields
     };
     let second = project(&left, &mut u)?;

@@ -1,4 +1,4 @@
-# make demo    the water cooler, twice: trapped air on, trapped air off
+# make demo    the water cooler, twice: trapped air on, trapped air off; gears that sink and bunnies that float
 # make test    every test
 # make check   what CI runs: format, lints, documentation, tests
 # make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due
@@ -41,7 +41,7 @@ scenes: packages
 	for graph in $$(ls examples/*/*.meniscus.json examples/*/*/*.meniscus.json | grep -v c_coupling); do \
 	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
 	done
-	cargo test --release --quiet -p meniscus-tests --test analytic -- --ignored
+	cargo test --release --quiet -p meniscus-tests --test analytic --test papers -- --ignored
 	cargo test --release --quiet -p meniscus-core --lib waves_between_two_liquids_converge -- --ignored
 
 attack: packages

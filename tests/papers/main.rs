@@ -3,6 +3,7 @@
 mod foam;
 mod kept_volume;
 mod moving_platform;
+mod rigid_scenes;
 mod rising_bubble;
 mod surface_tension_cube;
 mod trapped_air;

@@ -23,7 +23,7 @@ pub(super) enum Command {
     Inspect(InspectArgs),
     /// Shows machine, devices, plugins and their versions
     Doctor,
-    /// Cooks a water cooler twice: with trapped air and without
+    /// Cooks a water cooler twice, with trapped air and without, and bodies that sink and float
     Demo(DemoArgs),
     /// Opens one plugin and says on standard output whether it can be used; every command runs this on plugins that
     /// it does not know yet

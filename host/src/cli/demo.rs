@@ -1,4 +1,4 @@
-//! `meniscus demo`: the water cooler, with trapped air and without.
+//! `meniscus demo`: the water cooler, with trapped air and without, and bodies that sink and float.
 
 use super::args::{CookArgs, DemoArgs, Device, GraphArgs};
 use super::cook::{cook_once, load};
@@ -7,35 +7,48 @@ use super::{DONE, FAILED, fail, say, tell};
 use crate::output::{Row, side_by_side};
 use std::path::{Path, PathBuf};
 
-const GRAPH: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
+const COOLER: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
+const BODIES: &str = "rigid/gears_and_bunnies.meniscus.json";
+/// Most frames of the shot with bodies: by then the bunnies are up.
+const FRAMES_OF_BODIES: i32 = 30;
 /// Number of moments on the sheet that compares both shots.
 const MOMENTS: usize = 8;
 
 pub(super) fn run(args: &DemoArgs) -> u8 {
-    let Some(graph) = find_graph() else {
-        return fail(
-            FAILED,
-            &format!("cannot find examples/{GRAPH}; name the examples' folder in MENISCUS_EXAMPLES"),
-        );
+    let found = [COOLER, BODIES].map(|graph| find(graph).ok_or(graph));
+    let [graph, bodies] = match found {
+        [Ok(cooler), Ok(bodies)] => [cooler, bodies],
+        [Err(graph), _] | [_, Err(graph)] => {
+            let sentence =
+                format!("cannot find examples/{graph}; name the examples' folder in MENISCUS_EXAMPLES");
+            return fail(FAILED, &sentence);
+        }
     };
     let signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(e) => return fail(FAILED, &e),
     };
     let (glugs, pours) = (args.out.join("trapped_air"), args.out.join("free_surface"));
-    tell("1 of 2: the air in the bottle keeps its volume");
-    let code = cook_once(&cook_args(args, &graph, &glugs, &[]), &signals);
-    if code != DONE {
-        return code;
-    }
-    tell("2 of 2: the same without (the coupling is bypassed)");
-    let code = cook_once(&cook_args(args, &graph, &pours, &["air.bypass=true"]), &signals);
-    if code != DONE {
-        return code;
+    let floats = args.out.join("gears_and_bunnies");
+    let last = args.last.min(FRAMES_OF_BODIES);
+    let shots = [
+        ("1 of 3: the air in the bottle keeps its volume", cook_args(args, &graph, &glugs, args.last, &[])),
+        (
+            "2 of 3: the same without (the coupling is bypassed)",
+            cook_args(args, &graph, &pours, args.last, &["air.bypass=true"]),
+        ),
+        ("3 of 3: gears of metal sink, bunnies of wood float", cook_args(args, &bodies, &floats, last, &[])),
+    ];
+    for (title, shot) in &shots {
+        tell(title);
+        let code = cook_once(shot, &signals);
+        if code != DONE {
+            return code;
+        }
     }
     let sheet = args.out.join("side_by_side.png");
-    match compare(&cook_args(args, &graph, &glugs, &[]).graph, &glugs, &pours, &sheet) {
-        Ok(()) => say(&what_to_see(&glugs, &pours, &sheet)),
+    match compare(&shots[0].1.graph, &glugs, &pours, &sheet) {
+        Ok(()) => say(&what_to_see(&glugs, &pours, &sheet, &floats)),
         Err(e) => fail(FAILED, &e),
     }
 }
@@ -56,9 +69,9 @@ fn compare(graph: &GraphArgs, glugs: &Path, pours: &Path, sheet: &Path) -> Resul
     }
 }
 
-fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArgs {
+fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, last: i32, set: &[&str]) -> CookArgs {
     let mut set: Vec<String> = set.iter().map(|&s| s.to_owned()).collect();
-    set.push(format!("frames=[1, {}]", args.last));
+    set.push(format!("frames=[1, {last}]"));
     CookArgs {
         graph: GraphArgs { graph: graph.into(), set, quality: Some("preview".into()) },
         frames: None,
@@ -76,18 +89,18 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, set: &[&str]) -> CookArg
     }
 }
 
-/// The example: in `MENISCUS_EXAMPLES`, in an `examples` folder beside or above the binary or above the current
+/// An example: in `MENISCUS_EXAMPLES`, in an `examples` folder beside or above the binary or above the current
 /// folder, or where this was built.
-fn find_graph() -> Option<PathBuf> {
+fn find(graph: &str) -> Option<PathBuf> {
     let named = std::env::var_os("MENISCUS_EXAMPLES").map(PathBuf::from);
     let starts = [crate::process::own_file().ok(), std::env::current_dir().ok().map(|d| d.join("."))];
     let above = starts.iter().flatten().flat_map(|s| s.ancestors().map(|a| a.join("examples")));
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("examples");
-    named.into_iter().chain(above).chain([built]).map(|d| d.join(GRAPH)).find(|p| p.is_file())
+    named.into_iter().chain(above).chain([built]).map(|d| d.join(graph)).find(|p| p.is_file())
 }
 
-fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path) -> String {
-    let (a, b) = (glugs.display(), pours.display());
+fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path, floats: &Path) -> String {
+    let (a, b, c) = (glugs.display(), pours.display(), floats.display());
     let sheet = sheet.display();
     format!(
         "\nWhat to look at\n\
@@ -97,6 +110,8 @@ fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path) -> String {
          \x20 {b}/preview/  the same without trapped air: it pours straight through\n\
          \x20 {a}/cache/    surface and vel as VDB, for Houdini, Blender or vdb_print\n\
          \x20 {a}/points/   the particles as .geo\n\
-         \x20 stats.jsonl in both: volumes, bubbles, iterations of every substep\n"
+         \x20 {c}/preview/preview_sheet.png  eight gears dive, three bunnies pop up; {c}/meshes/ has\n\
+         \x20                 their meshes, with v for motion blur\n\
+         \x20 stats.jsonl in all: volumes, bubbles, iterations of every substep\n"
     )
 }

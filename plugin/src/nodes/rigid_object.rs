@@ -75,7 +75,7 @@ const PARAMS: &[Param] = &[
         .range(0.0, 1.0)
         .hard_min()
         .not_animated()
-        .help(c"Higher: the body keeps farther away from what it touches. Where liquid of a coupling touches it, it keeps at least 1.5 voxels of the liquid, which can so come under it and lift it off a floor.")
+        .help(c"Higher: the body keeps farther away from what it touches.")
         .houdini(c"collisionpadding"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
         .folder(c"Initial State")

@@ -27,24 +27,34 @@ pub(crate) fn is_steered(air: &Region, constrained: bool) -> bool {
     constrained && air.liquid_faces > 0
 }
 
-/// The volume that each region should have, m³: its rest volume. The air of a closed volume cannot grow as a whole.
-/// There the rest volumes are scaled so that they sum to the air there is, plus `liquid_excess`, the volume (m³) that
-/// the liquid has too much of.
+/// The volume that each region should have, m³: its rest volume, as far as its closed volume can have that.
+///
+/// `left` takes what the air of each closed volume lacks, m³, and gives the part of it that nothing can make up: all of it between
+/// fixed walls, where the air cannot grow as a whole, and nothing where a piston gives way. The rest volumes of a closed volume
+/// are scaled by that. `liquid_excess`: the volume (m³) that the liquid has too much of, and leaves to the air.
 pub(crate) fn targets(
     regions: &Regions,
     identities: &Identities,
     closed: &[ClosedVolume],
     liquid_excess: f64,
+    left: impl Fn(Vec<f64>) -> Vec<f64>,
 ) -> Vec<f64> {
     let liquid_cells = regions.liquid_cells.iter().sum::<usize>();
     let mut targets: Vec<f64> = identities.regions.iter().map(|i| i.book.rest).collect();
-    for volume in closed {
-        let sum = |of: &dyn Fn(usize) -> f64| volume.air.iter().map(|&r| of(r)).sum::<f64>();
-        let rest = sum(&|r| identities.regions[r].book.rest);
+    let sum =
+        |volume: &ClosedVolume, of: &dyn Fn(usize) -> f64| volume.air.iter().map(|&r| of(r)).sum::<f64>();
+    let rest = |volume: &ClosedVolume| sum(volume, &|r| identities.regions[r].book.rest);
+    let there = |volume: &ClosedVolume| {
+        let own = volume.liquids.iter().map(|&k| regions.liquid_cells[k]).sum::<usize>();
+        let excess = if own > 0 { liquid_excess * own as f64 / liquid_cells as f64 } else { 0.0 };
+        sum(volume, &|r| regions.air[r].volume) + excess
+    };
+    let lacks: Vec<f64> = closed.iter().map(|volume| rest(volume) - there(volume)).collect();
+    let left = left(lacks.clone());
+    for ((volume, lack), left) in closed.iter().zip(lacks).zip(left) {
+        let rest = rest(volume);
         if rest > 0.0 {
-            let own = volume.liquids.iter().map(|&k| regions.liquid_cells[k]).sum::<usize>();
-            let excess = liquid_excess * own as f64 / liquid_cells as f64;
-            let all = (sum(&|r| regions.air[r].volume) + excess).max(0.0) / rest;
+            let all = (there(volume) + (lack - left)).max(0.0) / rest;
             volume.air.iter().for_each(|&r| targets[r] *= all);
         }
     }

@@ -34,6 +34,7 @@ use assemble::AirUnknowns;
 use attached::Attached;
 use compatible::Leftover;
 use flux::{Flux, Walls};
+use gauge::Gauge;
 use glam::DVec3;
 use passes::{Known, Solved};
 use rayon::prelude::*;
@@ -192,10 +193,15 @@ pub(crate) fn project(
     // Air that yields has no free constant, and its volume can change.
     let mut closed = closed_volumes(&regions, &constrained, &rowed);
     closed.retain(|volume| volume.air.iter().all(|&r| springs[r].is_none()));
-    let targets = |excess: f64| growth::targets(&regions, &identities, &closed, excess);
+    // Pressures can move bodies to where air has its volume; the fit moves nothing but the surface.
+    let gauge = match fields.bodies {
+        Some(_) => Gauge::of(&closed, &attached.nets(&attached.operators()?)),
+        None => Gauge::of(&closed, &[]),
+    };
+    let there = growth::targets(&regions, &identities, &closed, 0.0, |lacks| gauge.left(lacks));
+    let room = growth::targets(&regions, &identities, &closed, fields.liquid_excess, |lacks| lacks);
     let gain = if fields.gas.is_some() { gas::SLOWER * fields.volume_gain } else { fields.volume_gain };
     let control = growth::Control { gain, dt: fields.drift, h };
-    let (there, room) = (targets(0.0), targets(fields.liquid_excess));
     let mut grow = growth(&regions, &mut identities, &constrained, &there, fields.bodies.is_some(), control);
     chambers::blow(&blown, &regions, &rowed, &springs, fields.drift, &mut identities, &mut grow);
     let fitted = fit(fields, &regions, &room, &constrained);

@@ -37,7 +37,8 @@ impl Domain {
         let mut owner = bodies.owner.on(&topology);
         let mut open = fields.open.on(&topology);
         let mut filled = bodies.volume.on(&topology);
-        filled.values.iter_mut().for_each(|v| *v = 1.0 - *v);
+        // Where bodies that touch lie in one another no cell holds more than its volume.
+        filled.values.iter_mut().for_each(|v| *v = if *v < 0.0 { 1.0 } else { 1.0 - *v });
         filled.background = 0.0;
         for (&origin, &number) in &inside {
             let Some(l) = topology.leaf_of(Coord::from_array(origin)) else { continue };

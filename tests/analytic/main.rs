@@ -1,5 +1,6 @@
 //! The whole chain against analytic results and experiments.
 
+mod basin;
 mod conservation;
 mod contacts;
 mod dam_break;
@@ -16,6 +17,7 @@ mod sheets;
 mod slabs;
 mod sources;
 mod tank_at_rest;
+mod toys;
 mod two_liquids;
 mod waves;
 

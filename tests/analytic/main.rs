@@ -1,5 +1,6 @@
 //! The whole chain against analytic results and experiments.
 
+mod archimedes;
 mod basin;
 mod conservation;
 mod contacts;
@@ -9,8 +10,10 @@ mod energy;
 mod floating;
 mod forces;
 mod grid_scale;
+mod heave;
 mod held;
 mod moving_solids;
+mod pendulum;
 mod pistons;
 mod rigid_fluid;
 mod sheets;

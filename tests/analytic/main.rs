@@ -1,5 +1,7 @@
 //! The whole chain against analytic results and experiments.
 
+mod archimedes;
+mod basin;
 mod conservation;
 mod contacts;
 mod dam_break;
@@ -8,8 +10,10 @@ mod energy;
 mod floating;
 mod forces;
 mod grid_scale;
+mod heave;
 mod held;
 mod moving_solids;
+mod pendulum;
 mod pistons;
 mod pools;
 mod rigid_fluid;
@@ -18,6 +22,7 @@ mod sheets;
 mod slabs;
 mod sources;
 mod tank_at_rest;
+mod toys;
 mod two_liquids;
 mod waves;
 

@@ -122,3 +122,39 @@ fn joints_that_cannot_be_are_refused_with_one_sentence() {
         assert!(words.iter().all(|w| sentence.contains(w)), "{sentence} lacks one of {words:?}");
     }
 }
+
+/// Joints may close a loop: two rods of equal length and a bar between their ends are a parallelogram, whose bar does not turn.
+#[test]
+fn joints_may_close_a_loop() {
+    let body = |name: &str, size: [f64; 3], center: [f64; 3]| {
+        let mesh = format!("{name}_mesh");
+        [
+            json!({ "name": mesh, "type": "box", "params": { "size": size, "center": center } }),
+            json!({ "name": name, "type": "rigid_object", "inputs": [mesh], "params": { "division_size": 0.05 } }),
+        ]
+    };
+    let hinge = |name: &str, b: &str, x: f64, y: f64| {
+        let a = if x > 0.0 { "right" } else { "left" };
+        json!({ "name": name, "type": "rigid_joint",
+                "params": { "joint_type": "revolute", "body_a": a, "body_b": b, "pivot": [x, y, 0], "axis": [0, 0, 1] } })
+    };
+    let mut nodes = [
+        body("left", [0.04, 0.4, 0.04], [0.0, 1.8, 0.0]),
+        body("right", [0.04, 0.4, 0.04], [0.5, 1.8, 0.0]),
+        body("bar", [0.5, 0.04, 0.04], [0.25, 1.6, 0.0]),
+    ]
+    .concat();
+    nodes.extend([hinge("a", "", 0.0, 2.0), hinge("b", "", 0.5, 2.0)]);
+    nodes.extend([hinge("c", "bar", 0.0, 1.6), hinge("d", "bar", 0.5, 1.6)]);
+    nodes.push(json!({ "name": "gravity", "type": "gravity", "params": { "force": [6, -9.81, 0] } }));
+    nodes.push(json!({ "name": "rigid", "type": "rigid_solver",
+        "inputs": ["left", "right", "bar", "a", "b", "c", "d", "gravity"],
+        "params": { "limit_center": [0, 2, 0], "limit_size": [8, 4, 8] } }));
+    let shot = Shot::new(&json!({ "format": "meniscus.graph/1", "fps": 24, "frames": [1, 16],
+        "substeps": { "min": 4, "max": 8, "cfl": 1.0 }, "nodes": nodes }));
+    shot.cook(&[]);
+    let stats = shot.stats();
+    let last = stats.last().expect("substeps");
+    let turn = |n: usize| last["bodies"][n]["orient"][2].as_f64().expect("a number");
+    assert!(turn(0) > 0.1 && (turn(0) - turn(1)).abs() < 1e-5 && turn(2).abs() < 1e-5, "{last}");
+}

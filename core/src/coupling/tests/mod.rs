@@ -13,6 +13,7 @@ mod hydrostatics;
 mod identity;
 mod invariance;
 mod jumps;
+mod momentum;
 mod parting;
 mod pistons;
 mod regions;

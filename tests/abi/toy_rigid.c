@@ -1,0 +1,105 @@
+/* A toy in place of the rigid solver, in plain C: it moves the one body of each rigid object straight up and down, without
+ * contacts, joints or turns. Wired into a coupling, its body has one degree of freedom. It speaks to the host and to the other
+ * plugin's objects by ports alone. */
+#include "meniscus.h"
+#include "meniscus_find.h"
+
+#define PORT(carries_, name_, help_, ...) \
+    {.size = sizeof(mns_port_t), .carries = carries_, .name = name_, .owner = MNS_OF_OBJECT, .help = help_, __VA_ARGS__}
+#define ON(predict_, contribute_, correct_) \
+    .access = {[MNS_PREDICT] = predict_, [MNS_CONTRIBUTE] = contribute_, [MNS_CORRECT] = correct_}
+
+enum { BODIES, RIGID, MOTION, DYNAMICS, MOVED, PORTS };
+static const mns_port_t ports[PORTS] = {
+    PORT(MNS_GEOMETRY, "bodies", "One point: P, v, and dv, what forces add.", .flags = MNS_MOVABLE | MNS_RESULT, .drawn = MNS_DRAWN_AS_SOLID,
+         ON(MNS_READ_WRITE, 0, MNS_READ_WRITE)),
+    PORT(MNS_TABLE, "rigid", "position, velocity (m, m/s), mass (kg).", ON(MNS_READ_WRITE, MNS_READ, MNS_READ_WRITE)),
+    PORT(MNS_TABLE, "motion", "Where the solid is, and its velocity.", ON(MNS_READ_WRITE, 0, 0)),
+    PORT(MNS_TABLE, "dynamics", "Its share of a pressure solve.", ON(0, MNS_READ_WRITE, 0)),
+    PORT(MNS_TABLE, "moved", "What a coupling's solve gives to it.", .lifetime = MNS_SUBSTEP, ON(0, 0, MNS_READ)),
+};
+
+static const mns_node_t node = {
+    .size = sizeof(mns_node_t), .version = 1, .id = "test.toy_rigid", .label = "Toy Rigid Solver", .medium = "rigid",
+    .help = "Moves a rigid object up and down.", .kind = MNS_NODE_SOLVER,
+    .stages = MNS_BIT(MNS_PREDICT) | MNS_BIT(MNS_CONTRIBUTE) | MNS_BIT(MNS_CORRECT), .rank = MNS_RANK_SOLID,
+    .accepts = MNS_BIT(MNS_NODE_OBJECT) | MNS_BIT(MNS_NODE_FORCE), .min_inputs = 1, .port_count = PORTS, .ports = ports,
+};
+
+static float *point_vector(mns_context_t *ctx, const char *name, int32_t meaning) {
+    const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = name, .element = MNS_F32,
+                                   .components = 3, .meaning = meaning};
+    const mns_attribute_t *attribute = ctx->edit_attribute(ctx, BODIES, 0, &shape);
+    return attribute ? (float *)mns_place_of(attribute, 0) : NULL;
+}
+
+/* It drifts with the velocity of the last solve; then forces act. `velocity[1]` is that before them. */
+static mns_status_t predict(mns_context_t *ctx, double position[3], double velocity[2]) {
+    float *kick = point_vector(ctx, "dv", MNS_VECTOR), *place = point_vector(ctx, "P", MNS_POSITION);
+    if (!kick || !place) return MNS_FAILED;
+    position[1] += ctx->dt * velocity[0];
+    velocity[1] = velocity[0];
+    velocity[0] += kick[1];
+    for (int c = 0; c < 3; ++c) kick[c] = 0.0f, place[c] = (float)position[c];
+    const double placement[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, position[0], position[1], position[2], 1};
+    const double now[3] = {0, velocity[1], 0}, next[3] = {0, velocity[0], 0}, still[3] = {0};
+    const int told = mns_put_numbers(ctx, MOTION, 0, "placement", 16, 1, placement) &&
+                     mns_put_numbers(ctx, MOTION, 0, "pivot", 3, 1, position) &&
+                     mns_put_numbers(ctx, MOTION, 0, "linear", 3, 1, now) &&
+                     mns_put_numbers(ctx, MOTION, 0, "angular", 3, 1, still) &&
+                     mns_put_numbers(ctx, MOTION, 0, "linear_next", 3, 1, next) &&
+                     mns_put_numbers(ctx, MOTION, 0, "angular_next", 3, 1, still);
+    return told ? MNS_OK : MNS_FAILED;
+}
+
+static mns_status_t contribute(mns_context_t *ctx, const double position[3], const double velocity[2], double mass) {
+    const double upwards[6] = {0, 1, 0, 0, 0, 0};
+#ifdef INVERTED
+    mass = -mass; /* a coupling must refuse it */
+#endif
+    const int told = mns_new_table(ctx, DYNAMICS, 0) && mns_put_numbers(ctx, DYNAMICS, 0, "velocity", 1, 1, velocity) &&
+                     mns_put_numbers(ctx, DYNAMICS, 0, "before", 1, 1, velocity + 1) &&
+                     mns_put_numbers(ctx, DYNAMICS, 0, "mass", 1, 1, &mass) &&
+                     mns_put_numbers(ctx, DYNAMICS, 0, "pivot", 3, 1, position) &&
+                     mns_put_numbers(ctx, DYNAMICS, 0, "basis", 6, 1, upwards);
+    return told ? MNS_OK : MNS_FAILED;
+}
+
+static mns_status_t correct(mns_context_t *ctx, double velocity[2]) {
+    const double *solved = mns_find_numbers(ctx->table(ctx, MOVED, 0), "velocity", 1);
+    float *v = point_vector(ctx, "v", MNS_VECTOR);
+    if (!v) return MNS_FAILED;
+    if (solved) velocity[0] = *solved;
+    v[1] = (float)velocity[0];
+    return MNS_OK;
+}
+
+static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
+    (void)instance;
+    const mns_table_t *table = ctx->table(ctx, RIGID, 0);
+    const double *at = mns_find_numbers(table, "position", 3), *speed = mns_find_numbers(table, "velocity", 3);
+    const double *mass = mns_find_numbers(table, "mass", 1), *told = mns_find_numbers(table, "before", 1);
+    if (!at || !speed || !mass) return ctx->fail(ctx, MNS_BAD_INPUT, RIGID, "the rigid object has no state");
+    double position[3] = {at[0], at[1], at[2]}, velocity[2] = {speed[1], told ? *told : speed[1]};
+    if (ctx->stage == MNS_CONTRIBUTE) return contribute(ctx, position, velocity, *mass);
+    const mns_status_t done = ctx->stage == MNS_PREDICT ? predict(ctx, position, velocity) : correct(ctx, velocity);
+    const double moved[3] = {0, velocity[0], 0};
+    const int kept = done == MNS_OK && mns_put_numbers(ctx, RIGID, 0, "position", 3, 1, position) &&
+                     mns_put_numbers(ctx, RIGID, 0, "velocity", 3, 1, moved) &&
+                     mns_put_numbers(ctx, RIGID, 0, "before", 1, 1, velocity + 1);
+    return kept ? MNS_OK : MNS_FAILED;
+}
+
+static mns_status_t create(mns_context_t *ctx, uint32_t which, mns_instance_t **instance) {
+    (void)ctx, (void)which;
+    *instance = (mns_instance_t *)(uintptr_t)&node; /* nothing to keep between calls */
+    return MNS_OK;
+}
+
+static void destroy(mns_instance_t *instance) { (void)instance; }
+
+MNS_EXPORT const mns_plugin_t mns_plugin = {
+    .size = sizeof(mns_plugin_t), .abi_major = MNS_ABI_MAJOR, .abi_minor = MNS_ABI_MINOR, .node_count = 1,
+    .layout_hash = MNS_LAYOUT_HASH, .name = "toy_rigid", .version = "1.0.0", .vendor = "Meniscus tests",
+    .nodes = &node, .create = create, .destroy = destroy, .run = run,
+};

@@ -1,0 +1,48 @@
+//! A toy in plain C stands in for the rigid solver: solids, liquid and coupling are nodes of their own, which know each other
+//! by ports alone.
+
+use crate::basin::{Basin, cuboid};
+use crate::number;
+use meniscus_tests::{c, shot::Shot};
+use serde_json::{Value, json};
+
+/// The toy moves a rigid object up and down. Wired into the coupling, it floats as a body that the rigid solver holds in a
+/// slide does; without the coupling it falls.
+#[test]
+fn a_toy_solver_s_body_floats_as_ours_does() {
+    let center = [0.003, 0.16, -0.002];
+    let slide = json!({ "name": "slide", "type": "rigid_joint",
+                        "params": { "joint_type": "prismatic", "body_a": "body_0", "pivot": center, "axis": [0, 1, 0] } });
+    let ours = Basin {
+        low: [-0.16, 0.0, -0.16],
+        high: [0.16, 0.3, 0.16],
+        level: 0.14,
+        h: 0.02,
+        bodies: vec![(cuboid([0.13, 0.08, 0.13], center, 0.0), json!({ "density": 400 }))],
+        joints: vec![slide],
+        walled: true,
+        coupling: "floating_bodies",
+        frames: 14,
+        steps: 1,
+    };
+    let mut theirs = Basin { joints: Vec::new(), ..ours.clone() }.graph();
+    for node in theirs["nodes"].as_array_mut().expect("nodes") {
+        if node["name"] == "rigid" {
+            *node = json!({ "name": "rigid", "type": "test.toy_rigid", "inputs": node["inputs"] });
+        }
+    }
+    let refused = Shot::new(&theirs);
+    c::plugin("tests/abi/toy_rigid.c", &["INVERTED"], &refused.plugins());
+    let told = refused.refused_midway();
+    assert!(told.contains("body_0") && told.contains("positive"), "{told}");
+    let shot = Shot::new(&theirs);
+    c::plugin("tests/abi/toy_rigid.c", &[], &shot.plugins());
+    shot.cook(&[]);
+    let (ours, theirs) = (ours.cooked(), shot.stats());
+    assert_eq!(ours.len(), theirs.len());
+    let height = |r: &Value| number(r, "/bodies/0/position/1");
+    let apart = ours.iter().zip(&theirs).map(|(a, b)| (height(a) - height(b)).abs()).fold(0.0, f64::max);
+    let swing = ours.iter().map(|r| (height(r) - center[1]).abs()).fold(0.0, f64::max);
+    println!("they are {apart} m apart at most, and heave by {swing} m");
+    assert!(swing > 0.005 && apart < 1e-6, "{apart} m apart, after a heave of {swing} m");
+}

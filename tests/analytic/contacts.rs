@@ -92,14 +92,17 @@ fn a_stone_lies_still_and_a_block_floats_on_a_block() {
     let (low, high) = late.iter().fold((f64::MAX, f64::MIN), |(l, h), &y| (l.min(y), h.max(y)));
     println!("the stone lies between {low} and {high} m");
     assert!(late.len() > 8 && high - low < 1e-4 && (high - 0.05).abs() < 1e-3, "{low} to {high}");
-    // The bottom carries its weight less its buoyancy.
+    // The bottom carries its weight less its buoyancy, in every substep: no gap that opens beside it shakes it. Five voxels high, it
+    // displaces 2 % too much.
     let carried = |frame: u32| {
         vectors(&shot.path(&format!("out/meshes/meshes_bodies.{frame:04}.geo")), "v_contact")[0][1]
     };
-    let carried = (17..=22).map(carried).sum::<f64>() / 6.0;
     let expected = GRAVITY * (1.0 - 1000.0 / 2500.0);
-    println!("its contacts give it {carried} m/s², theory {expected}");
-    assert!((carried / expected - 1.0).abs() < 0.01, "{carried} m/s², not {expected}");
+    for frame in 17..=22 {
+        let carried = carried(frame);
+        println!("frame {frame}: its contacts give it {carried} m/s², theory {expected}");
+        assert!((carried / expected - 1.0).abs() < 0.025, "frame {frame}: {carried} m/s², not {expected}");
+    }
     // What pressed in the substep before presses in this one: one solve is enough.
     let solves = mean(&stats, 0.5, |r| number(r, "/contact_solves"));
     assert!(solves < 1.2, "{solves} solves a substep");

@@ -83,13 +83,18 @@ fn a_piston_over_a_sealed_cell_stays_where_it_is() {
 #[test]
 fn a_piston_between_two_sealed_chambers_rests_on_the_difference_of_their_pressures() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let stats = cook("two_chambers", &[], folder.path());
-    let last = &stats[stats.len() - 1];
-    let bubbles = last["bubbles"].as_array().expect("bubbles");
-    let mut by_height: Vec<(f64, f64)> =
-        bubbles.iter().map(|b| (of(b, "/centroid/1"), of(b, "/pressure"))).collect();
-    by_height.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let difference = by_height[0].1 - by_height[1].1;
+    let stats = cook("two_chambers", &["frames=[1, 25]"], folder.path());
+    // In a single substep the piston also answers for what the water's surface was moved by.
+    let late = &stats[stats.len() / 2..];
+    let difference = |record: &Value| {
+        let bubbles = record["bubbles"].as_array().expect("bubbles");
+        let mut by_height: Vec<(f64, f64)> =
+            bubbles.iter().map(|b| (of(b, "/centroid/1"), of(b, "/pressure"))).collect();
+        by_height.sort_by(|a, b| a.0.total_cmp(&b.0));
+        by_height[0].1 - by_height[by_height.len() - 1].1
+    };
+    let time: f64 = late.iter().map(|l| of(l, "/dt")).sum();
+    let difference = late.iter().map(|l| of(l, "/dt") * difference(l)).sum::<f64>() / time;
     // Six centimetres of water lie on it, which a grid of one centimetre knows to half a voxel.
     let (weight, water) = (20.0 * GRAVITY / AREA, WATER * GRAVITY * 0.06);
     let off = (difference - weight - water).abs();

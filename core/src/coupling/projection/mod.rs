@@ -184,6 +184,10 @@ pub(crate) fn project(
     let mut constrained = constrained(&regions);
     let blown = chambers::blown(fields, &regions);
     constrained.iter_mut().zip(&blown).for_each(|(kept, blown)| *kept |= blown.is_some());
+    if fields.bodies.is_some() {
+        // In a void there is no air that could push a body.
+        constrained.iter_mut().zip(&identities.regions).for_each(|(kept, air)| *kept |= air.void);
+    }
     let mut attached = Attached::find(fields, &regions, dt)?;
     // Air has a row where something that moves borders it: liquid, or a body.
     let reached = attached.reached(regions.air.len());

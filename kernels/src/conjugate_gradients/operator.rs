@@ -7,13 +7,16 @@ use crate::memory;
 use crate::multigrid::{GRAIN, Level, Pair, Rows, ZERO, lanes, pair};
 use rayon::prelude::*;
 
+/// A cell: (leaf, colour, row, lane).
+type Place = (u32, u8, u8, u8);
+
 /// The entries of all columns in cells, cell by cell: an application reads each cell once.
 #[derive(Clone, Debug, Default)]
 struct Entries {
     /// `[leaf]` and one more: first cell of each leaf.
     leaves: Vec<u32>,
-    /// (leaf, colour, row, lane).
-    cells: Vec<(u32, u8, u8, u8)>,
+    /// The cells, by leaf.
+    cells: Vec<Place>,
     /// `[cell]` and one more: first entry of each cell.
     starts: Vec<u32>,
     /// (number of the column, entry).
@@ -48,7 +51,7 @@ impl Entries {
     }
 
     /// The entries of some cells.
-    fn of(&self, cells: std::ops::Range<usize>) -> impl Iterator<Item = (&(u32, u8, u8, u8), &[(u32, f64)])> {
+    fn of(&self, cells: std::ops::Range<usize>) -> impl Iterator<Item = (&Place, &[(u32, f64)])> {
         let ends = self.starts[cells.start..=cells.end].windows(2);
         self.cells[cells].iter().zip(ends.map(|w| &self.list[w[0] as usize..w[1] as usize]))
     }

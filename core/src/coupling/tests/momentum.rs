@@ -246,7 +246,7 @@ fn thrown(seed: u64, walled: bool) -> Thrown {
     let bodies = (0..3).map(body).collect();
     let between = |a: usize, b: usize| 0.5 * (forms[a].middle + forms[b].middle);
     let mut rows: Vec<Constraint> = Vec::new();
-    if seed % 3 != 0 {
+    if !seed.is_multiple_of(3) {
         rows.extend(DVec3::AXES.map(|way| row(&forms, (0, 1), between(0, 1), way)));
     }
     let contact = |(a, b): (usize, usize), n: u64| {
@@ -264,7 +264,7 @@ fn thrown(seed: u64, walled: bool) -> Thrown {
         let drop = p.distance(H * DVec3::new(10.0, 10.0, 10.0)) - 8.6 * H;
         drop.max(1.9 * H - p.distance(bubble))
     };
-    Thrown { bubbles: seed % 2 == 0, ..Thrown::new(&forms, liquid, walled, bodies, rows) }
+    Thrown { bubbles: seed.is_multiple_of(2), ..Thrown::new(&forms, liquid, walled, bodies, rows) }
 }
 
 /// What bodies get liquid, air and walls lose, and joints and contacts between them take nothing: to rounding. In the moments that

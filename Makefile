@@ -1,4 +1,4 @@
-# make demo    the water cooler, twice: trapped air on, trapped air off; gears that sink and bunnies that float
+# make demo    the water cooler twice, trapped air on and off, and a catapult
 # make test    every test
 # make check   what CI runs: format, lints, documentation, tests
 # make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due

@@ -1,4 +1,4 @@
-//! `meniscus demo`: the water cooler, with trapped air and without, and bodies that sink and float.
+//! `meniscus demo`: the water cooler, with trapped air and without, and blocks that a plank throws at a wall of water.
 
 use super::args::{CookArgs, DemoArgs, Device, GraphArgs};
 use super::cook::{cook_once, load};
@@ -8,9 +8,9 @@ use crate::output::{Row, side_by_side};
 use std::path::{Path, PathBuf};
 
 const COOLER: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
-const BODIES: &str = "rigid/gears_and_bunnies.meniscus.json";
-/// Most frames of the shot with bodies: by then the bunnies are up.
-const FRAMES_OF_BODIES: i32 = 30;
+const BODIES: &str = "rigid/catapult.meniscus.json";
+/// Most frames of the shot with bodies: by then the blocks have hit the water.
+const FRAMES_OF_BODIES: i32 = 24;
 /// Number of moments on the sheet that compares both shots.
 const MOMENTS: usize = 8;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
         Err(e) => return fail(FAILED, &e),
     };
     let (glugs, pours) = (args.out.join("trapped_air"), args.out.join("free_surface"));
-    let floats = args.out.join("gears_and_bunnies");
+    let catapult = args.out.join("catapult");
     let last = args.last.min(FRAMES_OF_BODIES);
     let shots = [
         ("1 of 3: the air in the bottle keeps its volume", cook_args(args, &graph, &glugs, args.last, &[])),
@@ -37,7 +37,7 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
             "2 of 3: the same without (the coupling is bypassed)",
             cook_args(args, &graph, &pours, args.last, &["air.bypass=true"]),
         ),
-        ("3 of 3: gears of metal sink, bunnies of wood float", cook_args(args, &bodies, &floats, last, &[])),
+        ("3 of 3: a block of silver throws blocks of wood", cook_args(args, &bodies, &catapult, last, &[])),
     ];
     for (title, shot) in &shots {
         tell(title);
@@ -48,7 +48,7 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
     }
     let sheet = args.out.join("side_by_side.png");
     match compare(&shots[0].1.graph, &glugs, &pours, &sheet) {
-        Ok(()) => say(&what_to_see(&glugs, &pours, &sheet, &floats)),
+        Ok(()) => say(&what_to_see(&glugs, &pours, &sheet, &catapult)),
         Err(e) => fail(FAILED, &e),
     }
 }
@@ -99,8 +99,8 @@ fn find(graph: &str) -> Option<PathBuf> {
     named.into_iter().chain(above).chain([built]).map(|d| d.join(graph)).find(|p| p.is_file())
 }
 
-fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path, floats: &Path) -> String {
-    let (a, b, c) = (glugs.display(), pours.display(), floats.display());
+fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path, catapult: &Path) -> String {
+    let (a, b, c) = (glugs.display(), pours.display(), catapult.display());
     let sheet = sheet.display();
     format!(
         "\nWhat to look at\n\
@@ -110,8 +110,8 @@ fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path, floats: &Path) -> Strin
          \x20 {b}/preview/  the same without trapped air: it pours straight through\n\
          \x20 {a}/cache/    surface and vel as VDB, for Houdini, Blender or vdb_print\n\
          \x20 {a}/points/   the particles as .geo\n\
-         \x20 {c}/preview/preview_sheet.png  eight gears dive, three bunnies pop up; {c}/meshes/ has\n\
-         \x20                 their meshes, with v for motion blur\n\
+         \x20 {c}/preview/preview_sheet.png  silver falls on a plank, blocks of wood fly at a wall of water;\n\
+         \x20                 {c}/meshes/ has their meshes, with v for motion blur\n\
          \x20 stats.jsonl in all: volumes, bubbles, iterations of every substep\n"
     )
 }

@@ -1,4 +1,4 @@
-//! `meniscus demo`: the water cooler, with trapped air and without, and blocks that a plank throws at a wall of water.
+//! `meniscus demo`: the water cooler, with trapped air and without, and blocks that a plank throws over a wave.
 
 use super::args::{CookArgs, DemoArgs, Device, GraphArgs};
 use super::cook::{cook_once, load};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const COOLER: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
 const BODIES: &str = "rigid/catapult.meniscus.json";
-/// Most frames of the shot with bodies: by then the blocks have hit the water.
+/// Most frames of the shot with bodies: by then the wave has met the wall behind them.
 const FRAMES_OF_BODIES: i32 = 24;
 /// Number of moments on the sheet that compares both shots.
 const MOMENTS: usize = 8;
@@ -110,7 +110,7 @@ fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path, catapult: &Path) -> Str
          \x20 {b}/preview/  the same without trapped air: it pours straight through\n\
          \x20 {a}/cache/    surface and vel as VDB, for Houdini, Blender or vdb_print\n\
          \x20 {a}/points/   the particles as .geo\n\
-         \x20 {c}/preview/preview_sheet.png  silver falls on a plank, blocks of wood fly at a wall of water;\n\
+         \x20 {c}/preview/preview_sheet.png  silver falls on a plank, blocks of wood fly over the wave;\n\
          \x20                 {c}/meshes/ has their meshes, with v for motion blur\n\
          \x20 stats.jsonl in all: volumes, bubbles, iterations of every substep\n"
     )

@@ -6,7 +6,7 @@ use super::screen::Screen;
 use super::{FAILED, INTERRUPTED, fail, say, units};
 use crate::engine::latest_checkpoint;
 use crate::loader::{OPENING, leave_alone};
-use crate::process::{End, How, Voice, limits};
+use crate::process::{End, How, Stream, limits};
 use std::io::Write;
 
 /// Prints the message, and returns the exit code.
@@ -17,7 +17,7 @@ pub(super) fn explain(end: &End, command: &Command) -> u8 {
     }
     if Screen::is_there() {
         // The progress line is still there; where it cannot be cleared nothing can be said either.
-        let _ = Voice::Err.write_all(b"\r\x1b[K");
+        let _ = Stream::Err.write_all(b"\r\x1b[K");
     }
     let code = if matches!(end.how, How::BrokenOff(_)) { INTERRUPTED } else { FAILED };
     match &end.how {
@@ -71,8 +71,8 @@ fn what(end: &End) -> String {
             being(&doing)
         ),
         How::Orphaned => format!("the process that stands above the program was killed{doing}"),
-        How::Robbed if seen.inside => format!("{who} closed files of the program{doing}"),
-        How::Robbed => format!("a plugin closed files of the program{doing}"),
+        How::FilesClosed if seen.inside => format!("{who} closed files of the program{doing}"),
+        How::FilesClosed => format!("a plugin closed files of the program{doing}"),
         How::Hung(seconds) => format!("{who} did not come to an end{doing}; it had {seconds} s"),
         How::Signal(signal) => {
             let other = if seen.foreign.is_some() { ", on another thread" } else { "" };
@@ -132,7 +132,7 @@ fn being(doing: &str) -> String {
 fn is_left_alone(end: &End) -> bool {
     let hung = matches!(end.how, How::Hung(_));
     let harmed = match end.how {
-        How::Exited(_) | How::Orphaned | How::Robbed => true,
+        How::Exited(_) | How::Orphaned | How::FilesClosed => true,
         How::Signal(signal) => signal != libc::SIGKILL,
         _ => hung,
     };
@@ -230,7 +230,7 @@ mod tests {
                  frame 3 (plugin `faults`, /p.so): most likely its plugin did that",
             ),
             (
-                How::Robbed,
+                How::FilesClosed,
                 "node `bad` closed files of the program in predict of `water`, frame 3 (plugin `faults`, /p.so)",
             ),
             (

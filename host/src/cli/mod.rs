@@ -16,7 +16,7 @@ mod units;
 #[cfg(target_os = "linux")]
 pub use crate::process::before_libraries;
 
-use crate::process::Voice;
+use crate::process::Stream;
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
@@ -43,8 +43,8 @@ pub fn run() -> ExitCode {
                 return ExitCode::from(BAD_USAGE);
             }
             let text = e.render();
-            let text = if Voice::Out.is_terminal() { text.ansi().to_string() } else { text.to_string() };
-            return ExitCode::from(printed(Voice::Out.write_all(text.as_bytes())));
+            let text = if Stream::Out.is_terminal() { text.ansi().to_string() } else { text.to_string() };
+            return ExitCode::from(printed(Stream::Out.write_all(text.as_bytes())));
         }
     };
     signals::survive_file_limits();
@@ -76,12 +76,12 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Prints to standard output and returns the exit code. A closed pipe is no failure; any other lost output makes the
 /// command fail.
 fn say(text: &str) -> u8 {
-    printed(Voice::Out.write_all(crate::text::tame(text).as_bytes()))
+    printed(Stream::Out.write_all(crate::text::tame(text).as_bytes()))
 }
 
 /// The exit code after writing to standard output.
 fn printed(written: std::io::Result<()>) -> u8 {
-    match written.and_then(|()| Voice::Out.flush()) {
+    match written.and_then(|()| Stream::Out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             if !LOST.swap(true, Ordering::Relaxed) {
                 tell(&format!("error: cannot write to standard output: {e}"));
@@ -95,13 +95,13 @@ fn printed(written: std::io::Result<()>) -> u8 {
 /// Prints a line to standard error; a closed pipe is no failure.
 fn tell(line: &str) {
     // At once: another thread may speak, too.
-    let _ = Voice::Err.write_all(format!("{}\n", crate::text::tame(line)).as_bytes());
+    let _ = Stream::Err.write_all(format!("{}\n", crate::text::tame(line)).as_bytes());
 }
 
 /// Prints a line while another process may be drawing a progress line.
 fn tell_beside(line: &str) {
     let clear = if screen::Screen::is_there() { "\r\x1b[K" } else { "" };
-    let _ = Voice::Err.write_all(format!("{clear}{}\n", crate::text::tame(line)).as_bytes());
+    let _ = Stream::Err.write_all(format!("{clear}{}\n", crate::text::tame(line)).as_bytes());
 }
 
 /// Prints an error, one sentence per line, and returns its exit code.

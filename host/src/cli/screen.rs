@@ -1,6 +1,6 @@
 //! The terminal that the progress line is drawn on.
 
-use crate::process::Voice;
+use crate::process::Stream;
 use indicatif::TermLike;
 use std::fmt::Write as _;
 use std::io::{Result, Write};
@@ -16,7 +16,7 @@ pub(super) struct Screen(Mutex<String>);
 impl Screen {
     /// True on a terminal that can move its cursor.
     pub(super) fn is_there() -> bool {
-        Voice::Err.is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+        Stream::Err.is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
     }
 
     fn add(&self, text: std::fmt::Arguments) -> Result<()> {
@@ -32,7 +32,7 @@ impl Screen {
 
 impl TermLike for Screen {
     fn width(&self) -> u16 {
-        Voice::Err.width().unwrap_or(WIDTH)
+        Stream::Err.width().unwrap_or(WIDTH)
     }
 
     fn move_cursor_up(&self, n: usize) -> Result<()> {
@@ -65,6 +65,6 @@ impl TermLike for Screen {
 
     fn flush(&self) -> Result<()> {
         let drawn = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Voice::Err.write_all(drawn.as_bytes())
+        Stream::Err.write_all(drawn.as_bytes())
     }
 }

@@ -1,7 +1,7 @@
 //! Locks a cook's folder, so that only one process cooks into it. The lock ends with the process, however that ends.
 
 use super::cook_options::CookError;
-use crate::process::Held;
+use crate::process::KeptOpen;
 use serde_json::{Value as Json, json};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -25,10 +25,10 @@ pub(super) struct Lock {
     /// without locks.
     file: Option<File>,
     /// Plugins may not close it.
-    held: Option<Held>,
+    held: Option<KeptOpen>,
     /// The folder itself, locked as well (what guards it is dropped before it is closed): that lock holds when someone takes the file away. `None` on a file system where
     /// folders have no locks.
-    folder: Option<(Held, File)>,
+    folder: Option<(KeptOpen, File)>,
     /// The folder, if it was made for the lock.
     made: Option<PathBuf>,
 }
@@ -81,7 +81,7 @@ impl Lock {
                 };
                 // The name is only for messages; the lock holds without it.
                 let _ = file.set_len(0).and_then(|()| file.write_all(own().to_string().as_bytes()));
-                let held = Some(Held::of(&file));
+                let held = Some(KeptOpen::of(&file));
                 return Ok(Self { path, file: Some(file), held, folder, made });
             }
         }
@@ -137,11 +137,11 @@ impl Drop for Lock {
 
 /// Locks a folder itself; none where that cannot be done, an error where another process has done it.
 #[cfg(unix)]
-fn lock_folder(folder: &Path) -> Result<Option<(Held, File)>, ()> {
+fn lock_folder(folder: &Path) -> Result<Option<(KeptOpen, File)>, ()> {
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => {
-            let held = Held::of(&file);
+            let held = KeptOpen::of(&file);
             Ok(Some((held, file)))
         }
         Err(TryLockError::WouldBlock) => Err(()),
@@ -150,7 +150,7 @@ fn lock_folder(folder: &Path) -> Result<Option<(Held, File)>, ()> {
 }
 
 #[cfg(not(unix))]
-fn lock_folder(_folder: &Path) -> Result<Option<(Held, File)>, ()> {
+fn lock_folder(_folder: &Path) -> Result<Option<(KeptOpen, File)>, ()> {
     Ok(None)
 }
 

@@ -6,7 +6,7 @@ use super::stats::SubstepStats;
 use crate::files::{explained, read_file, write_atomically};
 use crate::graph::Network;
 use crate::loader::Plugins;
-use crate::process::Held;
+use crate::process::KeptOpen;
 use serde_json::{Map, Value as Json, json};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -74,7 +74,7 @@ fn named(file: &str, e: &std::io::Error) -> std::io::Error {
 /// The growing `stats.jsonl`.
 pub(super) struct StatsFile {
     path: PathBuf,
-    _held: Held,
+    _held: KeptOpen,
     file: File,
     /// Hash of the last line.
     last: String,
@@ -116,7 +116,7 @@ impl StatsFile {
         let path = out.join(STATS);
         let file =
             OpenOptions::new().append(true).open(&path).map_err(|e| named(STATS, &explained(e, &path)))?;
-        Ok(Self { path, _held: Held::of(&file), file, last })
+        Ok(Self { path, _held: KeptOpen::of(&file), file, last })
     }
 
     pub(super) fn append(&mut self, stats: &SubstepStats) -> std::io::Result<()> {

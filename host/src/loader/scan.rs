@@ -5,7 +5,7 @@ use super::discover::{Found, library};
 use super::open::{Plugin, Refusal};
 use super::scan_cache::{Cache, Verdict};
 #[cfg(target_os = "linux")]
-use crate::process::{board::enter, shield, stretched};
+use crate::process::{board::enter, reaper, stretched};
 use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
@@ -118,7 +118,7 @@ fn in_a_process(path: &Path) -> Option<Scanned> {
             Ok(Some(status)) => break Some(status),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(pause),
             _ => {
-                // The shield and the process behind it are a group. It may have ended meanwhile; what counts is that it
+                // The reaper and the process behind it are a group. It may have ended meanwhile; what counts is that it
                 // is gone.
                 // SAFETY: the child has not been waited for, so its group is nobody else's.
                 unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
@@ -178,9 +178,9 @@ fn what_is_there(pipe: &mut std::process::ChildStdout) -> String {
 /// The scanning process: opens the file under limits and reports the result. Its exit code has no meaning.
 pub(crate) fn scan_here(path: &Path) -> u8 {
     #[cfg(target_os = "linux")]
-    if !shield::is_behind() {
-        shield::behind(|_| (), |status, _| mirrored(status));
-        shield::begin_afresh(None);
+    if !reaper::is_behind() {
+        reaper::behind(|_| (), |status, _| mirrored(status));
+        reaper::begin_afresh(None);
     }
     let mut out = limits::verdicts();
     let mut say = |line: &str| {

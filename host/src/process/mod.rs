@@ -6,32 +6,32 @@
 //! alone.
 //!
 //! There are three processes. The first one, which the user started, watches and owns the terminal. The second, a
-//! [`shield`], has only the third as its child, and ends processes that the third leaves behind. The third does the
-//! work. What plugins print goes to the first ([`overheard`]); what this program prints bypasses that ([`voice`]).
+//! [`reaper`], has only the third as its child, and ends processes that the third leaves behind. The third does the
+//! work. What plugins print goes to the first ([`overheard`]); what this program prints bypasses that ([`stdio`]).
 
 pub(crate) mod board;
 mod crash;
 #[cfg(target_os = "linux")]
 mod early;
 mod heap;
-mod held;
 pub(crate) mod limits;
 mod modules;
 #[cfg(target_os = "linux")]
 mod news;
+mod open_files;
 #[cfg(target_os = "linux")]
 mod overheard;
 mod patience;
 #[cfg(target_os = "linux")]
-pub(crate) mod shield;
+pub(crate) mod reaper;
+mod stdio;
 mod supervise;
-mod voice;
 
 #[cfg(target_os = "linux")]
 pub use early::before_libraries;
 pub(crate) use heap::{end_for_want, trying};
-pub(crate) use held::Held;
 pub(crate) use modules::note_module;
+pub(crate) use open_files::KeptOpen;
 #[cfg(unix)]
 pub(crate) use patience::stretched;
 pub(crate) use supervise::{End, How, watched};
@@ -54,4 +54,4 @@ pub(crate) fn own_file() -> std::io::Result<std::path::PathBuf> {
     found
 }
 
-pub(crate) use voice::{Voice, hurry};
+pub(crate) use stdio::{Stream, hurry};

@@ -21,7 +21,7 @@ pub(crate) enum How {
     /// A call lasted longer than so many seconds, which is its limit.
     Hung(u64),
     /// A plugin closed its files.
-    Robbed,
+    FilesClosed,
     /// Its parent process was killed, and it ended with it.
     Orphaned,
 }
@@ -66,7 +66,7 @@ mod linux {
     use super::super::board::{SharedBoard, board, unshare, use_inherited};
     use super::super::news::{News, Told};
     use super::super::overheard::Overheard;
-    use super::super::{early, held, limits, shield, voice};
+    use super::super::{early, limits, open_files, reaper, stdio};
     use super::{End, How};
     use std::io::Write;
     use std::mem::MaybeUninit;
@@ -90,7 +90,7 @@ mod linux {
     /// True if this process is the child of a waiting parent. To be called before any thread of ours starts.
     pub(super) fn is_child() -> bool {
         let Ok(inherited) = std::env::var(INHERITED) else { return false };
-        let is_behind = shield::is_behind();
+        let is_behind = reaper::is_behind();
         // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
         unsafe { std::env::remove_var(INHERITED) };
         let words: Vec<&str> = inherited.splitn(3, ' ').collect();
@@ -102,7 +102,7 @@ mod linux {
         if !use_inherited(told) {
             return false;
         }
-        voice::speak_through([out, err]);
+        stdio::redirect([out, err]);
         match sheet {
             Some(sheet) if !is_behind => go_behind([out, err], sheet),
             Some(sheet) => close(&[sheet]),
@@ -119,15 +119,15 @@ mod linux {
     fn go_behind([out, err]: [i32; 2], sheet: i32) {
         let began = |worker| {
             board().works(worker);
-            // The terminal belongs to the worker; whoever waits for the worker's end must not wait for the shield's.
+            // The terminal belongs to the worker; whoever waits for the worker's end must not wait for the reaper's.
             close(&[out, err, sheet]);
         };
-        shield::behind(began, |status, left| {
+        reaper::behind(began, |status, left| {
             board().ended(status, left);
             0
         });
         let parent = std::os::unix::process::parent_id();
-        shield::begin_afresh(Some((INHERITED, format!("{out} {err} {parent} {sheet}"))));
+        reaper::begin_afresh(Some((INHERITED, format!("{out} {err} {parent} {sheet}"))));
         // If that fails, this process does the work itself.
         close(&[sheet]);
     }
@@ -139,7 +139,7 @@ mod linux {
 
     /// Remembers this process's own files, and makes the output line-buffered.
     pub(super) fn settle() {
-        held::hold_own(voice::numbers());
+        open_files::hold_own(stdio::numbers());
         // SAFETY: the stream is open and nothing was printed yet.
         unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 1 << 13) };
         std::panic::set_hook(Box::new(|panic| {
@@ -149,7 +149,7 @@ mod linux {
                 _ => String::new(),
             };
             // Nobody is left to read it.
-            let _ = voice::Voice::Err.write_all(format!("\n{panic}\n{trace}").as_bytes());
+            let _ = stdio::Stream::Err.write_all(format!("\n{panic}\n{trace}").as_bytes());
         }));
     }
 
@@ -161,7 +161,7 @@ mod linux {
         unsafe { libc::_exit(i32::from(code)) }
     }
 
-    /// The child of this process: the shield of the one that works.
+    /// The child of this process: the reaper of the one that works.
     pub(super) struct Child {
         id: libc::pid_t,
         news: News,
@@ -195,20 +195,20 @@ mod linux {
                 Err(e) => return refused(e),
             };
             // SAFETY: plain numbers; the copies are closed below.
-            let voices = [1, 2].map(|file| unsafe { libc::fcntl(file, libc::F_DUPFD_CLOEXEC, 3) });
+            let streams = [1, 2].map(|file| unsafe { libc::fcntl(file, libc::F_DUPFD_CLOEXEC, 3) });
             let child = mouth.try_clone().and_then(|mouths| {
                 let mut words = std::env::args_os();
                 let mut command = Command::new("/proc/self/exe");
                 if let Some(name) = words.next() {
                     command.arg0(name);
                 }
-                let told = format!("{} {} {}", voices[0], voices[1], sheet.told());
+                let told = format!("{} {} {}", streams[0], streams[1], sheet.told());
                 command.args(words).env(INHERITED, told).stdout(mouths).stderr(mouth);
                 let parent = std::process::id().cast_signed();
                 let follow = move || {
                     // SAFETY: plain numbers; all may be called between fork and exec.
                     let alone = unsafe {
-                        for file in voices {
+                        for file in streams {
                             libc::fcntl(file, libc::F_SETFD, 0);
                         }
                         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -220,7 +220,7 @@ mod linux {
                 unsafe { command.pre_exec(follow) };
                 command.spawn()
             });
-            close(&voices);
+            close(&streams);
             match child {
                 Ok(child) => Ok(Some(Self { id: child.id().cast_signed(), news, overheard, tell, before })),
                 Err(e) => refused(e),
@@ -249,7 +249,7 @@ mod linux {
                     && told.is_none_or(|t| now - t > ONE)
                 {
                     // From here on the end waits for no terminal.
-                    voice::hurry();
+                    stdio::hurry();
                     // At the second signal it ends at once, wherever the simulation is.
                     if let Some(first) = told.replace(now) {
                         end_soon();
@@ -276,7 +276,7 @@ mod linux {
             // SAFETY: our own child; the status is filled in.
             let ended = unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
             if ended == self.id && libc::WIFSTOPPED(status) {
-                // Keys of a terminal do not stop a shield; it is needed to see the end.
+                // Keys of a terminal do not stop a reaper; it is needed to see the end.
                 self.send(libc::SIGCONT);
                 return None;
             }
@@ -291,10 +291,10 @@ mod linux {
         fn judged(&self, status: i32) -> Result<u8, Box<End>> {
             let seen = board().status();
             if seen.is_none() && libc::WIFSIGNALED(status) {
-                // The worker ended with its shield, and its processes became children of this one.
+                // The worker ended with its reaper, and its processes became children of this one.
                 let worker = board().worker();
                 let was = |name: &String| worker.is_none_or(|w| !name.ends_with(&format!(" {w}")));
-                let left: Vec<String> = shield::sweep(&self.before).into_iter().filter(was).collect();
+                let left: Vec<String> = reaper::sweep(&self.before).into_iter().filter(was).collect();
                 board().add_left(&left);
             }
             if let Some(code) = board().proved() {
@@ -302,7 +302,7 @@ mod linux {
             }
             let said = board().read();
             let how = match (said.lacking, said.crash, seen) {
-                _ if said.robbed => How::Robbed,
+                _ if said.files_closed => How::FilesClosed,
                 _ if said.crowded => How::Crowded,
                 (Some(bytes), ..) => How::Starved(bytes),
                 (_, Some(signal), _) => How::Signal(signal),
@@ -322,7 +322,7 @@ mod linux {
         fn broken_off(&self, how: How) -> End {
             let seen = board().read();
             match board().worker() {
-                // SAFETY: its shield has not ended, so the worker's number is nobody else's.
+                // SAFETY: its reaper has not ended, so the worker's number is nobody else's.
                 Some(worker) => unsafe {
                     libc::kill(worker, libc::SIGKILL);
                 },
@@ -372,7 +372,7 @@ mod linux {
         let look = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
         // SAFETY: only asks whether there are children; `status` is filled in.
         let any = unsafe { libc::waitid(libc::P_ALL, 0, status.as_mut_ptr(), look) } == 0;
-        if any { shield::children() } else { Vec::new() }
+        if any { reaper::children() } else { Vec::new() }
     }
 
     /// What ended children took.

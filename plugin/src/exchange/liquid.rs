@@ -31,7 +31,7 @@ port_places! {
 
 /// A liquid, what follows its particles, and what else its table says.
 #[derive(Debug)]
-pub struct Held {
+pub struct LiquidState {
     /// What the core steps.
     pub liquid: Liquid,
     /// User attributes.
@@ -40,7 +40,7 @@ pub struct Held {
     pub particle_separation: f64,
 }
 
-impl Held {
+impl LiquidState {
     /// Particles per voxel of a filled region.
     pub fn per_voxel(&self) -> f32 {
         (self.liquid.transform.voxel_size() / self.particle_separation).powi(3) as f32
@@ -73,7 +73,7 @@ impl SubstepPorts {
 
 impl Exchange {
     /// The liquid's particles, counters and books. Fields are read by whoever needs them.
-    pub fn liquid(&mut self, call: &Call, ports: StatePorts) -> Result<Held, Failure> {
+    pub fn liquid(&mut self, call: &Call, ports: StatePorts) -> Result<LiquidState, Failure> {
         let lacks = |what: &str| Failure::input(ports.liquid, format!("the table `liquid` lacks `{what}`"));
         let (particles, followers) = self.particles(call, ports.particles)?;
         let surface = call.grid(ports.surface, 0).ok_or_else(|| missing(call, ports.surface))?;
@@ -98,7 +98,7 @@ impl Exchange {
         liquid.entered_from = table.first::<i64>("entered_from").unwrap_or(0);
         liquid.thinned_below = table.first::<f64>("thinned_below").unwrap_or(0.0) as f32;
         liquid.particles = particles;
-        Ok(Held { liquid, followers, particle_separation: number("particle_separation")? })
+        Ok(LiquidState { liquid, followers, particle_separation: number("particle_separation")? })
     }
 
     /// The liquid's level set, if its particles were thinned.
@@ -119,7 +119,7 @@ impl Exchange {
         &mut self,
         call: &mut Call,
         ports: StatePorts,
-        held: &Held,
+        held: &LiquidState,
         density: f64,
         further: Vec<Field<f32>>,
     ) -> Result<(), Failure> {
@@ -209,7 +209,7 @@ pub fn shared_density(particles: &Particles) -> f64 {
 }
 
 /// Writes the table `liquid`. `density`: what [`shared_density`] says.
-pub fn write_table(call: &mut Call, port: u32, held: &Held, density: f64) -> Result<(), Failure> {
+pub fn write_table(call: &mut Call, port: u32, held: &LiquidState, density: f64) -> Result<(), Failure> {
     let liquid = &held.liquid;
     call.shape_table(port, 0)?;
     call.write_array(port, 0, c"next_id", 1, &[liquid.next_id])?;

@@ -31,7 +31,7 @@ pub use bodies::{BodyPorts, OwnerPorts, Owners, Shares as BodyShares};
 pub use bubbles::{write as write_bubbles, write_memory as write_bubble_memory};
 pub use domain::{read as read_domain, read_cavitation_pressure, read_walls, write as write_domain};
 pub use grids::Field;
-pub use liquid::{Held, InletPorts, StatePorts, SubstepPorts, shared_density, write_table};
+pub use liquid::{InletPorts, LiquidState, StatePorts, SubstepPorts, shared_density, write_table};
 pub use particles::Followers;
 pub use region::Region;
 pub use rigid_rest::{RigidRest, Start, Weight};

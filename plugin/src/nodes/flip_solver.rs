@@ -7,7 +7,7 @@ use super::flip_warnings::{Told, call_cfl, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
 use super::projection::{self, Air, Caches, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
-    Beside, ColliderPorts, Exchange, Field, Held, InletPorts, OwnerPorts, StatePorts, SubstepPorts,
+    Beside, ColliderPorts, Exchange, Field, InletPorts, LiquidState, OwnerPorts, StatePorts, SubstepPorts,
     shared_density, write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
@@ -117,7 +117,7 @@ impl FlipSolver {
         let voxel = Some(held.liquid.transform.voxel_size());
         let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), voxel)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
-        let Held { liquid, followers, .. } = &mut held;
+        let LiquidState { liquid, followers, .. } = &mut held;
         let (memory, filled) = (&mut self.memory, !liquid.particles.is_empty());
         let (selection, density) = self.exchange.install(|| {
             let selection = meet_solids(liquid, &solids, &params, memory);
@@ -157,7 +157,7 @@ impl FlipSolver {
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
         let mover = &mut Interruptible { mover, interrupt: Interrupt::new(&stopped) };
-        let Held { liquid, followers, .. } = &mut held;
+        let LiquidState { liquid, followers, .. } = &mut held;
         let kicks = followers.take(Beside::Kick);
         let predicted = self.exchange.install(|| {
             followers.put(Beside::Now, liquid.particles.velocity.clone());
@@ -242,7 +242,7 @@ impl FlipSolver {
         held.liquid.parted = self.exchange.grid::<f32>(call, port!(PORTS, parted), 0)?.map(|g| g.0);
         held.liquid.others = self.exchange.grid::<f32>(call, port!(PORTS, others), 0)?.map(|g| g.0);
         let params = flip_params(call, held.particle_separation)?;
-        let Held { liquid, particle_separation, followers } = &mut held;
+        let LiquidState { liquid, particle_separation, followers } = &mut held;
         let unkicked = followers.take(Beside::Now).unwrap_or_else(|| liquid.particles.velocity.clone());
         let (before, step, ends_frame) = (liquid.particles.len(), step_of(call), call.ends_frame());
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));

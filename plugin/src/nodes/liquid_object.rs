@@ -2,7 +2,7 @@
 
 use super::material::{self, MaterialParams};
 use super::{frames, limits, liquid_ports as ports};
-use crate::exchange::{Beside, Exchange, Field, Followers, Held, StatePorts, shared_density};
+use crate::exchange::{Beside, Exchange, Field, Followers, LiquidState, StatePorts, shared_density};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -161,7 +161,7 @@ impl Instance for LiquidObject {
         let order = self.exchange.install(|| flip::start(&mut liquid, &nothing, &params, memory));
         self.exchange.install(|| followers.follow(&order));
         followers.put(Beside::Now, liquid.particles.velocity.clone());
-        let held = Held { liquid, followers, particle_separation: separation };
+        let held = LiquidState { liquid, followers, particle_separation: separation };
         let density = self.exchange.install(|| shared_density(&held.liquid.particles));
         self.exchange.write_liquid(
             call,

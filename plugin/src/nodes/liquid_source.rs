@@ -3,7 +3,9 @@
 use super::drive::announce_speed;
 use super::material::{self, MaterialParams};
 use super::{frames, limits, liquid_ports as ports};
-use crate::exchange::{Beside, Exchange, Held, InletPorts, Region, StatePorts, shared_density, write_table};
+use crate::exchange::{
+    Beside, Exchange, InletPorts, LiquidState, Region, StatePorts, shared_density, write_table,
+};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
@@ -161,7 +163,7 @@ impl Instance for LiquidSource {
         self.exchange.install(|| held.followers.follow(&selection));
         held.followers.give(Beside::Now, &held.liquid.particles.velocity[before..]);
         if let Some(carried) = self.exchange.carried(call, REGION)? {
-            let Held { liquid, followers, .. } = &mut held;
+            let LiquidState { liquid, followers, .. } = &mut held;
             self.exchange.hand_over(&carried, &mut liquid.particles, followers, before)?;
         }
         self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;

@@ -330,8 +330,8 @@ fn a_cook_that_hears_nothing_is_ended_the_second_time() {
         std::thread::sleep(Duration::from_millis(5));
     }
     // The process that works is stopped: whatever it would do about a signal it cannot.
-    let [shield] = children(cook.id())[..] else { panic!("one process stands above the one that cooks") };
-    let [worker] = children(shield as u32)[..] else { panic!("one process cooks") };
+    let [reaper] = children(cook.id())[..] else { panic!("one process stands above the one that cooks") };
+    let [worker] = children(reaper as u32)[..] else { panic!("one process cooks") };
     send(worker, libc::SIGSTOP);
     for _ in 0..2 {
         send(cook.id() as i32, libc::SIGINT);

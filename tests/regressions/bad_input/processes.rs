@@ -73,11 +73,11 @@ fn a_node_that_never_answers_is_named_when_the_cook_is_broken_off() {
 fn a_cook_does_not_outlive_the_process_that_looks_on() {
     let shot = bad("test.hangs");
     let (mut cook, _said) = hanging(&shot);
-    let [shield] = children(cook.id())[..] else { panic!("one process stands above the one that cooks") };
-    let [worker] = children(shield as u32)[..] else { panic!("one process cooks") };
+    let [reaper] = children(cook.id())[..] else { panic!("one process stands above the one that cooks") };
+    let [worker] = children(reaper as u32)[..] else { panic!("one process cooks") };
     cook.kill().expect("it can be killed");
     cook.wait().expect("it ends");
-    assert!(gone(worker) && gone(shield), "the cook goes on without its parent");
+    assert!(gone(worker) && gone(reaper), "the cook goes on without its parent");
 }
 
 /// [`tank`] with pictures of so many pixels across and down.

@@ -2,10 +2,10 @@
 
 use super::Error;
 use super::assemble::AirUnknowns;
+use super::constraints::{ConstraintGroups, Motion, Unit, Verdict};
 use super::covered::{Covered, Face, Pushed, at_face};
 use super::flux::{Flux, WallFlux, wall_flux_near};
 use super::gauge::Net;
-use super::held::{Held, Motion, Unit, Verdict};
 use super::lining::Lining;
 use super::skin_lining::{self, Fault};
 use super::skinned::Skinned;
@@ -26,7 +26,7 @@ pub(crate) struct Attached<'a> {
     /// q̇ per body without the solve.
     velocity: Vec<Vec<f64>>,
     /// Which of them joints and contacts join.
-    held: Held,
+    groups: ConstraintGroups,
     dt: f64,
 }
 
@@ -84,8 +84,8 @@ impl Share {
 impl<'a> Attached<'a> {
     /// Finds the shares of all bodies.
     pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, Error> {
-        let (shares, velocity, held) = Default::default();
-        let mut found = Self { bodies: &[], shares, velocity, held, dt };
+        let (shares, velocity, groups) = Default::default();
+        let mut found = Self { bodies: &[], shares, velocity, groups, dt };
         let Some(bodies) = fields.bodies else { return Ok(found) };
         found.bodies = bodies.bodies;
         let leaves = leaves_of_bodies(&bodies);
@@ -124,7 +124,8 @@ impl<'a> Attached<'a> {
         }
         let inverse: Vec<Vec<f64>> = found.shares.iter().map(Shares::dense).collect();
         let moving = (inverse.as_slice(), found.velocity.as_slice());
-        found.held = Held::new(bodies.bodies, bodies.constraints, moving, dt).map_err(Error::Constraint)?;
+        found.groups = ConstraintGroups::new(bodies.bodies, bodies.constraints, moving, dt)
+            .map_err(Error::Constraint)?;
         found.settle_dry();
         Ok(found)
     }
@@ -133,7 +134,7 @@ impl<'a> Attached<'a> {
     fn settle_dry(&mut self) {
         let is_dry = |b: usize| self.shares[b].nets().iter().all(|net| net.all == 0.0);
         let dry: Vec<bool> = (0..self.bodies.len()).map(is_dry).collect();
-        for unit in &mut self.held.units {
+        for unit in &mut self.groups.units {
             if let Unit::Joined(group) = unit
                 && group.bodies.iter().all(|&(b, _)| dry[b])
             {
@@ -175,7 +176,7 @@ impl<'a> Attached<'a> {
                 group.operator(columns, self.dt).map_err(|_| Error::Mass(group.bodies[0].0))
             }
         };
-        self.held.units.iter().map(operator).collect()
+        self.groups.units.iter().map(operator).collect()
     }
 
     /// The shares of the rigid bodies that move as one.
@@ -206,7 +207,7 @@ impl<'a> Attached<'a> {
                 Some(motions) => motions.iter().map(|motion| Net::sum(&nets, motion)).collect(),
             }
         };
-        self.held.units.iter().zip(operators).flat_map(of_unit).collect()
+        self.groups.units.iter().zip(operators).flat_map(of_unit).collect()
     }
 
     /// What moves as one as the engine takes it.
@@ -223,7 +224,7 @@ impl<'a> Attached<'a> {
             };
             operator.with_columns(columns).map_err(|_| Error::Mass(unit.bodies()[0].0))
         };
-        self.held.units.iter().zip(operators).map(mass).collect()
+        self.groups.units.iter().zip(operators).map(mass).collect()
     }
 
     /// q̇ = q̇* + M⁻¹ (dt Cᵀ x + Jᵀ λ) of what moves as one.
@@ -243,7 +244,7 @@ impl<'a> Attached<'a> {
                 Motion { velocity, impulses: Vec::new() }
             }
         };
-        self.held.units.iter().zip(&system.attached).map(motion).collect()
+        self.groups.units.iter().zip(&system.attached).map(motion).collect()
     }
 
     /// Whether other joints and contacts than those taken to hold would, so that it must be solved again: they do from now on.
@@ -255,7 +256,7 @@ impl<'a> Attached<'a> {
         motions: &mut [Motion],
     ) -> (bool, bool) {
         let (mut changed, mut sound) = (false, true);
-        for ((unit, mass), motion) in self.held.units.iter_mut().zip(&system.attached).zip(motions) {
+        for ((unit, mass), motion) in self.groups.units.iter_mut().zip(&system.attached).zip(motions) {
             if let Unit::Joined(group) = unit {
                 let verdict = group.judge(&pressed(mass, x, self.dt), motion);
                 changed |= verdict == Verdict::Changed;
@@ -269,7 +270,7 @@ impl<'a> Attached<'a> {
     /// impulse of each joint and contact.
     pub(crate) fn moved(&self, motions: &[Motion]) -> (Vec<Moved>, Vec<f64>) {
         let mut all = vec![Moved::default(); self.bodies.len()];
-        for (unit, motion) in self.held.units.iter().zip(motions) {
+        for (unit, motion) in self.groups.units.iter().zip(motions) {
             let held = match unit {
                 Unit::Alone(_) => vec![0.0; motion.velocity.len()],
                 Unit::Joined(group) => group.given(&motion.impulses),
@@ -285,13 +286,13 @@ impl<'a> Attached<'a> {
                 all[b] = Moved { velocity, impulse };
             }
         }
-        (all, self.held.all(motions))
+        (all, self.groups.all(motions))
     }
 
     /// q̇ of each body without pressures.
     fn unpressed(&self) -> Vec<Vec<f64>> {
         let mut all = self.velocity.clone();
-        for unit in &self.held.units {
+        for unit in &self.groups.units {
             if let Unit::Joined(group) = unit {
                 let velocity = group.unpressed();
                 for &(b, first) in &group.bodies {

@@ -7,11 +7,11 @@
 pub(super) mod assemble;
 mod attached;
 mod compatible;
+mod constraints;
 mod covered;
 mod first_guess;
 mod flux;
 mod gauge;
-mod held;
 mod lining;
 mod parting;
 mod passes;
@@ -81,7 +81,7 @@ pub struct Projection {
     /// What the bodies get back, in their order.
     pub bodies: Vec<Moved>,
     /// What joints and contacts of theirs did.
-    pub held: Held,
+    pub constraints: ConstraintReport,
     /// Velocity of the solids on faces, m/s, with the bodies as the solve moved them; `None` without bodies.
     pub vel_solid: Option<FaceGrid<f32>>,
     /// Speed, m/s, at which liquid leaves the walls of its cells; 0 where it has not parted from them. `None` where
@@ -101,7 +101,7 @@ pub struct Projection {
 
 /// What the constraints of the bodies of a projection did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Held {
+pub struct ConstraintReport {
     /// Impulse of each, N s.
     pub impulses: Vec<f64>,
     /// Times that the pressure was solved for.
@@ -254,7 +254,7 @@ pub(crate) fn project(
         taken: fitted.as_ref().map_or(0.0, |f| f.taken),
         surface: fitted.map(|f| f.surface),
         bodies: moved,
-        held: Held { impulses, ..held },
+        constraints: ConstraintReport { impulses, ..held },
         vel_solid,
     })
 }

@@ -3,12 +3,12 @@
 use super::assemble::{self, AirUnknowns};
 use super::attached::Attached;
 use super::compatible::{Leftover, compatible};
+use super::constraints::Motion;
 use super::first_guess::first_guess;
 use super::flux::{self, Walls};
 use super::gauge::Gauge;
-use super::held::Motion;
 use super::parting::{self, Parted};
-use super::{Engine, Error, Held};
+use super::{ConstraintReport, Engine, Error};
 use crate::coupling::air::gas::Spring;
 use crate::coupling::air::regions::Regions;
 use crate::coupling::air::volumes::ClosedVolume;
@@ -55,7 +55,7 @@ impl Known<'_> {
         attached: &mut Attached,
         vel: &FaceGrid<f32>,
         engine: &mut Engine,
-    ) -> Result<(Solved, Held), Error> {
+    ) -> Result<(Solved, ConstraintReport), Error> {
         let (mut last, mut passes): (Option<Solved>, usize) = (None, 0);
         loop {
             passes += 1;
@@ -67,7 +67,10 @@ impl Known<'_> {
                 solved.info.solve_seconds += last.info.solve_seconds;
             }
             if !changed || passes == PASSES {
-                return Ok((solved, Held { impulses: Vec::new(), passes, settled: sound && !changed }));
+                return Ok((
+                    solved,
+                    ConstraintReport { impulses: Vec::new(), passes, settled: sound && !changed },
+                ));
             }
             last = Some(solved);
         }

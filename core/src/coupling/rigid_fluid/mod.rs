@@ -45,7 +45,7 @@ mod tests;
 use super::bodies::{Bodies, Moved};
 use super::fields::LiquidFields;
 use super::free_surface;
-use super::projection::{Error, Held, Projection};
+use super::projection::{ConstraintReport, Error, Projection};
 use crate::grid::{FaceGrid, leaf};
 use crate::pressure::{Density, Params, PressureSolver, Progress};
 use domain::Domain;
@@ -102,7 +102,7 @@ pub fn project(
     *vel = solved;
     projected.bodies = moved;
     let impulses = bodies.constraints.iter().map(|row| row.pressed).collect();
-    projected.held = Held { impulses, passes: 1, settled: true };
+    projected.constraints = ConstraintReport { impulses, passes: 1, settled: true };
     // The surface in the bodies is nobody's.
     projected.surface = None;
     projected.taken = 0.0;

@@ -44,7 +44,7 @@ impl Joined {
             bubbles: projected.bubbles.iter().filter(|b| b.exterior || is_own(b.id)).cloned().collect(),
             memory: projected.memory.clone(),
             bodies: projected.bodies.clone(),
-            held: projected.held.clone(),
+            constraints: projected.constraints.clone(),
             vel_solid: projected.vel_solid.as_ref().map(|walls| walls.on(&own.vel_solid.topology)),
             parted: projected.parted.as_ref().map(|parted| parted.on(own_leaves)),
             info: projected.info,

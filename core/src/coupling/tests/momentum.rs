@@ -204,7 +204,7 @@ impl Thrown {
             energy,
             linear: linear.length() / exchanged,
             angular: angular.length() / (exchanged * f64::from(SIZE) * H),
-            settled: after.held.settled,
+            settled: after.constraints.settled,
         }
     }
 }

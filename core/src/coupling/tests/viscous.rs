@@ -224,7 +224,7 @@ fn joints_hold_through_viscosity() {
                 let gained = body.mass.times(&change)[n];
                 let held: f64 = rows
                     .iter()
-                    .zip(&p.held.impulses)
+                    .zip(&p.constraints.impulses)
                     .map(|(row, given)| {
                         row.entries.iter().filter(|e| (e.0, e.1) == (b, n)).map(|e| e.2 * given).sum::<f64>()
                     })

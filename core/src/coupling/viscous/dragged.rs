@@ -38,7 +38,7 @@ impl<'a> Drag<'a> {
         };
         // A contact that does not press is open to what comes: the second projection looks after it.
         let holds = |(row, given): (&Constraint, f64)| row.range[0] < given && given < row.range[1];
-        let impulses = first.held.impulses.iter().copied();
+        let impulses = first.constraints.impulses.iter().copied();
         let holding: Vec<usize> = bodies
             .constraints
             .iter()
@@ -126,7 +126,7 @@ impl<'a> Drag<'a> {
     pub(super) fn give(&self, pushed: &Pushed, first: &mut Projection) {
         let mut held = vec![0.0; self.velocity.len()];
         for ((&r, row), &given) in self.holding.iter().zip(&self.rows).zip(&pushed.rows) {
-            first.held.impulses[r] += given;
+            first.constraints.impulses[r] += given;
             row.entries.iter().for_each(|&(dof, j)| held[dof] += given * j);
         }
         for ((moved, body), &at) in first.bodies.iter_mut().zip(self.bodies.bodies).zip(&self.first) {

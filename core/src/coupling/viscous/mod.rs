@@ -87,7 +87,7 @@ pub fn between_projections(
         if let Some(walls) = &mut walls {
             drag.write(&first.bodies, walls);
         }
-        went_on = Some((drag.moved(&first.bodies), drag.left(&first.held.impulses)));
+        went_on = Some((drag.moved(&first.bodies), drag.left(&first.constraints.impulses)));
     }
     let bodies = went_on.as_ref().zip(fields.bodies);
     let bodies = bodies.map(|((bodies, constraints), b)| Bodies { bodies, constraints, ..b });
@@ -113,9 +113,9 @@ fn sum(first: Projection, mut second: Projection) -> Projection {
     for (body, before) in second.bodies.iter_mut().zip(&first.bodies) {
         body.impulse.iter_mut().zip(&before.impulse).for_each(|(i, j)| *i += j);
     }
-    second.held.impulses.iter_mut().zip(&first.held.impulses).for_each(|(i, j)| *i += j);
-    second.held.passes += first.held.passes;
-    second.held.settled &= first.held.settled;
+    second.constraints.impulses.iter_mut().zip(&first.constraints.impulses).for_each(|(i, j)| *i += j);
+    second.constraints.passes += first.constraints.passes;
+    second.constraints.settled &= first.constraints.settled;
     for (bubble, before) in second.bubbles.iter_mut().zip(&first.bubbles) {
         bubble.pressure += before.pressure;
     }

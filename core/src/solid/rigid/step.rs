@@ -216,7 +216,7 @@ fn impulses(
 fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64) -> f64 {
     let held = if next > 0.0 { -contact.gap.max(0.0) / next } else { 0.0 };
     let (parting, late) = match bounce(before, bodies, contact, next) {
-        Meeting::Held => return held,
+        Meeting::Presses => return held,
         Meeting::Later => {
             (contact.pressed, contact.rubbed) = (0.0, DVec3::ZERO);
             return f64::NEG_INFINITY;
@@ -244,7 +244,7 @@ fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64) -> 
 /// What a contact does in the drift that comes.
 enum Meeting {
     /// It presses as far as it must so that the two do not overlap.
-    Held,
+    Presses,
     /// The two do not meet by themselves. If others push them together they bounce in the next substep: held now, they would
     /// lose what they bounce with.
     Later,
@@ -265,7 +265,7 @@ fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meet
     let (gap, e) = (contact.gap.max(0.0), contact.restitution);
     let approach = -before.relative(contact).dot(contact.normal);
     if e <= 0.0 || next <= 0.0 {
-        return Meeting::Held;
+        return Meeting::Presses;
     }
     let pulled = |n: usize, at: DVec3| {
         let body = &bodies[n];
@@ -277,7 +277,7 @@ fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meet
     let pull = of(contact.body) - if let Other::Body(b) = contact.other { of(b) } else { DVec3::ZERO };
     let slow = BOUNCES * pull.length() * next;
     if approach * next <= gap {
-        return if approach.abs() >= slow { Meeting::Later } else { Meeting::Held };
+        return if approach.abs() >= slow { Meeting::Later } else { Meeting::Presses };
     }
     let g = -pull.dot(contact.normal);
     let first = approach - 0.5 * g * next;
@@ -286,7 +286,7 @@ fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meet
     let after = next - until.clamp(0.0, next);
     let end = (e * hit - 0.5 * g * after) * after;
     if hit <= slow || end <= 0.0 {
-        return Meeting::Held;
+        return Meeting::Presses;
     }
     let parting = e * hit + g * (0.5 * next - after);
     Meeting::Bounce { parting, late: (gap + next * parting - end) / (parting + approach) }

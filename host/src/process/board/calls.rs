@@ -47,7 +47,7 @@ pub(crate) struct Call(());
 
 impl Drop for Call {
     fn drop(&mut self) {
-        super::super::held::look();
+        super::super::open_files::look();
         board().inside.store(false, Ordering::SeqCst);
     }
 }

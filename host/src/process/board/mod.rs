@@ -34,8 +34,8 @@ pub(crate) struct Board {
     /// Longest duration of the call, milliseconds; 0 is no limit.
     limit: AtomicU64,
     /// A plugin closed files of the process.
-    robbed: AtomicBool,
-    /// The worker, which the shield watches.
+    files_closed: AtomicBool,
+    /// The worker, which the reaper watches.
     worker: AtomicI32,
     /// How the worker ended, as `waitpid` tells it, plus a mark that it did.
     ended: AtomicI64,
@@ -80,7 +80,7 @@ pub(crate) struct Seen {
     /// A thread that a plugin began ended it, with that plugin where it is known; the call is another thread's.
     pub(crate) foreign: Option<String>,
     /// It ended because a plugin had closed its files.
-    pub(crate) robbed: bool,
+    pub(crate) files_closed: bool,
 }
 
 impl Board {
@@ -92,7 +92,7 @@ impl Board {
             inside: AtomicBool::new(false),
             calls: AtomicU64::new(0),
             limit: AtomicU64::new(0),
-            robbed: AtomicBool::new(false),
+            files_closed: AtomicBool::new(false),
             worker: AtomicI32::new(0),
             ended: AtomicI64::new(0),
             copied: Text::new(),
@@ -169,13 +169,13 @@ impl Board {
             lacking,
             crowded,
             foreign: self.foreign.load(Ordering::SeqCst).then(|| self.culprit.get()),
-            robbed: self.robbed.load(Ordering::SeqCst),
+            files_closed: self.files_closed.load(Ordering::SeqCst),
         }
     }
 
     /// A plugin closed the files of the process.
-    pub(super) fn robbed(&self) {
-        self.robbed.store(true, Ordering::SeqCst);
+    pub(super) fn files_closed(&self) {
+        self.files_closed.store(true, Ordering::SeqCst);
     }
 
     /// Says who crashed, where no parent does; safe in a signal handler.
@@ -183,7 +183,7 @@ impl Board {
     pub(super) fn print(&self) {
         let what: &[u8] = if self.lacking.load(Ordering::SeqCst) > 0 {
             b" ran out of memory "
-        } else if self.robbed.load(Ordering::SeqCst) {
+        } else if self.files_closed.load(Ordering::SeqCst) {
             b" closed files of the program "
         } else {
             b" crashed "

@@ -44,7 +44,7 @@ impl Board {
         }
     }
 
-    /// How the worker ended, if its shield saw that.
+    /// How the worker ended, if its reaper saw that.
     pub(in crate::process) fn status(&self) -> Option<i32> {
         let ended = self.ended.load(Ordering::SeqCst);
         (ended & ENDED != 0).then_some((ended & 0xffff_ffff) as u32).map(u32::cast_signed)

@@ -189,11 +189,11 @@ impl Solve {
             }
         }
         if let Some(ports) = self.bodies {
-            shares.write(call, ports, (&of_all.bodies, &of_all.held.impulses))?;
+            shares.write(call, ports, (&of_all.bodies, &of_all.constraints.impulses))?;
         }
         report::pressure(call, self.name, &of_all);
         if !shares.constraints.is_empty() {
-            report::held(call, &of_all.held);
+            report::constraints(call, &of_all.constraints);
         }
         if let Some(info) = &viscous {
             report::viscosity(call, info);

@@ -1,7 +1,7 @@
 //! What a projection tells: its solves for stats.jsonl, and a sentence where something is not as it should be.
 
 use meniscus_abi::guest::{Call, SolveReport};
-use meniscus_core::coupling::{Held, Projection};
+use meniscus_core::coupling::{ConstraintReport, Projection};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::number::{roughly, written};
 use meniscus_core::pressure::{Info, Params};
@@ -22,9 +22,9 @@ pub(super) fn pressure(call: &Call, name: &str, projected: &Projection) {
 }
 
 /// What joints and contacts of bodies did, for stats.jsonl.
-pub(super) fn held(call: &Call, held: &Held) {
-    call.measure("contact_solves", &[held.passes as f64]);
-    call.measure("contact_solves_capped", &[f64::from(u8::from(!held.settled))]);
+pub(super) fn constraints(call: &Call, of: &ConstraintReport) {
+    call.measure("contact_solves", &[of.passes as f64]);
+    call.measure("contact_solves_capped", &[f64::from(u8::from(!of.settled))]);
 }
 
 /// The viscosity solve, for stats.jsonl.

@@ -73,7 +73,7 @@ impl Tank {
         let mut vel = self.scene.vel.clone();
         let projected =
             free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
-        assert!(projected.held.settled, "{:?}", projected.held);
+        assert!(projected.constraints.settled, "{:?}", projected.constraints);
         (vel, projected)
     }
 }
@@ -121,12 +121,12 @@ fn what_lies_or_is_held_down_under_water_stays_and_its_contact_carries_the_diffe
         let seen: f64 = tank.scene.volume.values.iter().map(|&open| 1.0 - f64::from(open)).sum();
         let displaced = seen * H.powi(3) * WATER * GRAVITY * DT;
         let weight = (2.0 * H * block.1).element_product() * density * GRAVITY * DT;
-        let carried: f64 = projected.held.impulses.iter().sum();
+        let carried: f64 = projected.constraints.impulses.iter().sum();
         let expected = (weight - displaced).abs();
         assert!((carried / expected - 1.0).abs() < 0.01, "{density}: {carried} N s, not {expected}");
         // The liquid gives what it gives a body that is held in any other way.
         assert!((moved.impulse[1] / displaced - 1.0).abs() < 0.01);
-        assert_eq!(projected.held.passes, if told > 0.0 { 1 } else { 2 });
+        assert_eq!(projected.constraints.passes, if told > 0.0 { 1 } else { 2 });
     }
 }
 
@@ -136,12 +136,12 @@ fn a_contact_that_would_pull_lets_go() {
     let block: Block = (DVec3::new(6.6, 8.3, 7.1), DVec3::new(2.7, 2.2, 3.1), 300.0);
     let tank = Tank::new(&[block], 17.0);
     let (_, free) = tank.solve(&[]);
-    assert_eq!((free.held.passes, free.held.impulses.len()), (1, 0));
+    assert_eq!((free.constraints.passes, free.constraints.impulses.len()), (1, 0));
     assert!(free.bodies[0].velocity[1] > 0.1 * GRAVITY * DT);
     let floor = |place: DVec3| Constraint { pressed: 1.0, ..row(at(0, block.0, place, DVec3::Y), CONTACT) };
     let rows: Vec<Constraint> = corners(&block, -1.0).into_iter().map(floor).collect();
     let (_, projected) = tank.solve(&rows);
-    assert_eq!(projected.held.impulses, [0.0; 4]);
+    assert_eq!(projected.constraints.impulses, [0.0; 4]);
     for (a, b) in projected.bodies[0].velocity.iter().zip(&free.bodies[0].velocity) {
         assert!((a - b).abs() < 1e-7, "{a} {b}");
     }
@@ -219,10 +219,10 @@ fn a_box_on_a_floating_box_moves_as_one_with_it() {
             let expected = one.bodies[0].velocity[1] / (GRAVITY * DT);
             assert!((heave(0) - expected).abs() < 1e-4, "{level}: {} falls, not {expected}", heave(0));
         }
-        let carried: f64 = projected.held.impulses.iter().sum();
+        let carried: f64 = projected.constraints.impulses.iter().sum();
         // Three corners carry it as well as four; one of them may have nothing to carry, up to the solve's residual.
-        let least = projected.held.impulses.iter().copied().fold(f64::INFINITY, f64::min);
-        assert!(carried > 0.0 && least >= -1e-3 * carried, "{level}: {:?}", projected.held);
+        let least = projected.constraints.impulses.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(carried > 0.0 && least >= -1e-3 * carried, "{level}: {:?}", projected.constraints);
         // It changes the momentum of the upper box, and that of the lower one by as much the other way.
         let gained = |b: usize| {
             let body = &tank.bodies[b];
@@ -253,7 +253,7 @@ fn a_ball_joint_under_water_stays_together_whatever_the_pressure_does() {
         DVec3::from_slice(v) + DVec3::from_slice(&v[3..]).cross(H * (place - blocks[b].0))
     };
     assert!((speed(0) - speed(1)).length() < 1e-12, "{} {}", speed(0), speed(1));
-    assert!(projected.held.impulses.iter().any(|i| i.abs() > 1e-3));
+    assert!(projected.constraints.impulses.iter().any(|i| i.abs() > 1e-3));
     let gained = |b: usize| {
         let (body, moved) = (&tank.bodies[b], &projected.bodies[b]);
         let gained = change(body, moved);
@@ -307,7 +307,7 @@ fn a_jammed_piston_leaves_the_constant_of_its_chambers() {
             free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
         assert!(velocity(&projected.bodies[0]) < 1e-6 * GRAVITY * DT);
         assert!(scene.fastest(&vel) < 1e-4 * GRAVITY * DT);
-        assert!(projected.held.settled && projected.info.converged);
+        assert!(projected.constraints.settled && projected.info.converged);
     }
 }
 

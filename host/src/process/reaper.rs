@@ -1,5 +1,5 @@
-//! The shield: a process between the working process and the one that started it. What a plugin does to its parent
-//! process hits the shield. Processes that a plugin leaves running become the shield's children, and it ends them.
+//! The reaper: a process between the working process and the one that started it. What a plugin does to its parent
+//! process hits the reaper. Processes that a plugin leaves running become the reaper's children, and it ends them.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// What processes that were left behind may take to end.
 const SWEEP: Duration = Duration::from_secs(1);
-/// How often the shield looks without being told.
+/// How often the reaper looks without being told.
 static LOOKS: libc::timespec = libc::timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Goes on in a child of this process. This one stays, tells `began` which process that is, waits for its end, ends what
@@ -41,10 +41,10 @@ pub(crate) fn behind(began: impl FnOnce(i32), ended: impl FnOnce(i32, &[String])
     unsafe { libc::_exit(ended(status, &left)) }
 }
 
-/// Says that a process stands behind its shield.
+/// Says that a process stands behind its reaper.
 const BEHIND: &str = "MENISCUS_BEHIND";
 
-/// Whether this process has begun behind its shield. To be asked before any thread of ours begins.
+/// Whether this process has begun behind its reaper. To be asked before any thread of ours begins.
 pub(crate) fn is_behind() -> bool {
     let is_behind = std::env::var_os(BEHIND).is_some();
     // SAFETY: no thread of ours runs yet, and none of the libraries' reads the environment.
@@ -52,7 +52,7 @@ pub(crate) fn is_behind() -> bool {
     is_behind
 }
 
-/// Begins this program once more, with the same arguments, in the child that goes on behind its shield: libraries have
+/// Begins this program once more, with the same arguments, in the child that goes on behind its reaper: libraries have
 /// threads already, and those do not come along. Returns where that cannot be done.
 pub(crate) fn begin_afresh(told: Option<(&str, String)>) {
     let mut words = std::env::args_os();

@@ -37,7 +37,7 @@ fn between(a: usize, b: usize, k: usize, seed: u64) -> Vec<(usize, usize, f64)> 
     of(a).chain(of(b)).collect()
 }
 
-fn held(bodies: &[Body], rows: &[Constraint]) -> Held {
+fn held(bodies: &[Body], rows: &[Constraint]) -> ConstraintGroups {
     let inverse: Vec<Vec<f64>> = bodies
         .iter()
         .map(|b| {
@@ -47,7 +47,7 @@ fn held(bodies: &[Body], rows: &[Constraint]) -> Held {
         })
         .collect();
     let velocity: Vec<Vec<f64>> = bodies.iter().map(|b| b.velocity.clone()).collect();
-    Held::new(bodies, rows, (&inverse, &velocity), 1.0).unwrap()
+    ConstraintGroups::new(bodies, rows, (&inverse, &velocity), 1.0).unwrap()
 }
 
 /// M of a body, row-major.
@@ -99,7 +99,7 @@ fn kkt(
     (found.rows(0, n).into_owned(), found.rows(n, m).into_owned())
 }
 
-fn group(held: &mut Held) -> &mut Group {
+fn group(held: &mut ConstraintGroups) -> &mut Group {
     let [Unit::Joined(group)] = held.units.as_mut_slice() else { panic!("one group") };
     group
 }
@@ -288,7 +288,7 @@ fn bodies_that_share_no_row_stay_by_themselves_and_rows_that_are_none_are_refuse
     let refused = |bad: Constraint| {
         let velocity: Vec<Vec<f64>> = bodies.iter().map(|b| b.velocity.clone()).collect();
         let inverse = vec![vec![0.0; 36]; 5];
-        Held::new(&bodies, &[rows[0].clone(), bad], (&inverse, &velocity), 1.0).err()
+        ConstraintGroups::new(&bodies, &[rows[0].clone(), bad], (&inverse, &velocity), 1.0).err()
     };
     let good = || rows[1].clone();
     assert_eq!(refused(good()), None);

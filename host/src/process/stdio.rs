@@ -41,7 +41,7 @@ pub(crate) fn hurry() {}
 
 /// Standard output or error of this program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Voice {
+pub(crate) enum Stream {
     /// The output that a command is asked for.
     Out,
     /// Messages besides the output.
@@ -51,22 +51,22 @@ pub(crate) enum Voice {
 /// The numbers of standard output and error in this process.
 #[cfg(target_os = "linux")]
 pub(super) fn numbers() -> [i32; 2] {
-    [Voice::Out.number(), Voice::Err.number()]
+    [Stream::Out.number(), Stream::Err.number()]
 }
 
 /// Sets these numbers.
 #[cfg(target_os = "linux")]
-pub(super) fn speak_through([out, err]: [i32; 2]) {
+pub(super) fn redirect([out, err]: [i32; 2]) {
     OUT.store(out, Ordering::SeqCst);
     ERR.store(err, Ordering::SeqCst);
 }
 
 #[cfg(unix)]
-impl Voice {
+impl Stream {
     fn number(self) -> i32 {
         match self {
-            Voice::Out => OUT.load(Ordering::Relaxed),
-            Voice::Err => ERR.load(Ordering::Relaxed),
+            Stream::Out => OUT.load(Ordering::Relaxed),
+            Stream::Err => ERR.load(Ordering::Relaxed),
         }
     }
 
@@ -111,7 +111,7 @@ impl Voice {
 }
 
 #[cfg(unix)]
-impl Write for Voice {
+impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(PIECE)];
         self.wait_for_room()?;
@@ -126,13 +126,13 @@ impl Write for Voice {
 }
 
 #[cfg(not(unix))]
-impl Voice {
+impl Stream {
     /// True on a terminal.
     pub(crate) fn is_terminal(self) -> bool {
         use io::IsTerminal;
         match self {
-            Voice::Out => io::stdout().is_terminal(),
-            Voice::Err => io::stderr().is_terminal(),
+            Stream::Out => io::stdout().is_terminal(),
+            Stream::Err => io::stderr().is_terminal(),
         }
     }
 
@@ -143,18 +143,18 @@ impl Voice {
 }
 
 #[cfg(not(unix))]
-impl Write for Voice {
+impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Voice::Out => io::stdout().write(bytes),
-            Voice::Err => io::stderr().write(bytes),
+            Stream::Out => io::stdout().write(bytes),
+            Stream::Err => io::stderr().write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Voice::Out => io::stdout().flush(),
-            Voice::Err => io::stderr().flush(),
+            Stream::Out => io::stdout().flush(),
+            Stream::Err => io::stderr().flush(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use group::{Motion, Verdict};
 
 /// The bodies of a projection as rows join them.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct ConstraintGroups {
     /// Bodies that move by themselves, and bodies that rows join, in the order of their first.
     pub(super) units: Vec<Unit>,
     rows: usize,
@@ -51,7 +51,7 @@ fn is_sound(row: &Constraint, bodies: &[Body]) -> bool {
         && most > f64::NEG_INFINITY
 }
 
-impl Held {
+impl ConstraintGroups {
     /// Of bodies with dt M⁻¹ (row-major) and q̇ without the solve of each. The error says which row is none.
     pub(super) fn new(
         bodies: &[Body],

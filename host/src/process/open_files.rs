@@ -23,9 +23,9 @@ static WORKER: AtomicI32 = AtomicI32::new(0);
 
 /// A file that must stay open as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Held(#[cfg(unix)] i32);
+pub(crate) struct KeptOpen(#[cfg(unix)] i32);
 
-impl Held {
+impl KeptOpen {
     /// Holds an open file; to be dropped before it.
     #[cfg(unix)]
     pub(crate) fn of(file: &std::fs::File) -> Self {
@@ -53,7 +53,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for KeptOpen {
     fn drop(&mut self) {
         #[cfg(unix)]
         FILES.lock().unwrap_or_else(PoisonError::into_inner).retain(|f| f.0 != self.0);
@@ -87,9 +87,9 @@ fn identity(_number: i32) -> Option<Identity> {
 /// Protects the standard files, which a plugin may redirect but not close, and the files that this program prints
 /// through. Remembers the id of this process.
 #[cfg(target_os = "linux")]
-pub(super) fn hold_own(voices: [i32; 2]) {
-    (0..3).for_each(|number| std::mem::forget(Held::new(number)));
-    voices.into_iter().for_each(|number| std::mem::forget(Held::like(number, identity(number))));
+pub(super) fn hold_own(streams: [i32; 2]) {
+    (0..3).for_each(|number| std::mem::forget(KeptOpen::new(number)));
+    streams.into_iter().for_each(|number| std::mem::forget(KeptOpen::like(number, identity(number))));
     WORKER.store(std::process::id().cast_signed(), Ordering::SeqCst);
     place::remember();
 }
@@ -173,7 +173,7 @@ pub(super) fn look() {
         };
         let closed = FILES.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_gone);
         if closed {
-            board().robbed();
+            board().files_closed();
             if !is_shared() {
                 board().print();
             }
@@ -198,7 +198,7 @@ mod tests {
         let open = |path: &str| std::fs::File::open(path).unwrap();
         let (null, zero, disk) = (open("/dev/null"), open("/dev/zero"), open("Cargo.toml"));
         let number = null.as_raw_fd();
-        let held = Held::of(&null);
+        let held = KeptOpen::of(&null);
         let holds = || FILES.lock().unwrap().iter().any(|f| f.0 == number);
         assert!(holds() && is_open(number) && !is_open(-1));
         drop(held);

@@ -9,7 +9,15 @@ use std::sync::Arc;
 /// ```text
 /// α' = α (1 − s)      u_s' = u_s (1 − α) / (1 − α')
 /// ```
-pub fn shut(open: &mut FaceGrid<f32>, vel_solid: &mut FaceGrid<f32>, shut: &FaceGrid<f32>) {
+///
+/// A face has one owner, who takes the pressure on its closed part: who closes more of it. So a face near a body that a lid
+/// alone closes is nobody's.
+pub fn shut(
+    open: &mut FaceGrid<f32>,
+    vel_solid: &mut FaceGrid<f32>,
+    mut owner: Option<&mut FaceGrid<u32>>,
+    shut: &FaceGrid<f32>,
+) {
     let all = Arc::new(open.topology.union(&shut.topology));
     *open = open.on(&all);
     for (axis, l) in (0..3).flat_map(|axis| (0..shut.topology.len()).map(move |l| (axis, l))) {
@@ -23,6 +31,11 @@ pub fn shut(open: &mut FaceGrid<f32>, vel_solid: &mut FaceGrid<f32>, shut: &Face
             }
             let alpha = &mut open.values[axis][own * leaf::SIZE + n];
             let left = *alpha * (1.0 - share);
+            if let Some(owner) = owner.as_deref_mut().filter(|_| *alpha - left > 1.0 - *alpha)
+                && let Some(owned) = owner.topology.leaf_of(origin)
+            {
+                owner.values[axis][owned * leaf::SIZE + n] = 0;
+            }
             if let Some(solid) = solid.filter(|_| left < 1.0) {
                 vel_solid.values[axis][solid * leaf::SIZE + n] *= (1.0 - *alpha) / (1.0 - left);
             }
@@ -53,11 +66,25 @@ mod tests {
         let topology = Arc::new(Topology::covering([Coord::ZERO]));
         let faces = |value: f32| FaceGrid::from_fn(topology.clone(), value, move |_, _| value);
         let (mut open, mut solid, mut vel) = (faces(0.8), faces(0.3), faces(2.0));
-        shut(&mut open, &mut solid, &faces(0.75));
+        shut(&mut open, &mut solid, None, &faces(0.75));
         passed(&mut vel, &faces(0.75));
         let (flux, mean) = (open.get(0, Coord::ZERO) * 2.0, 0.8 * vel.get(0, Coord::ZERO));
         assert!((flux - mean).abs() < 1e-6, "{flux} and {mean}");
         let wall = (1.0 - open.get(0, Coord::ZERO)) * solid.get(0, Coord::ZERO);
         assert!((wall - 0.2 * 0.3).abs() < 1e-6, "{wall}");
+    }
+
+    /// A lid over open faces beside a body is nobody's; where the body closes more of a face than the lid does, it is the body's.
+    #[test]
+    fn a_lid_is_not_the_body_beside_it() {
+        let topology = Arc::new(Topology::covering([Coord::ZERO]));
+        let faces = |value: f32| FaceGrid::from_fn(topology.clone(), value, move |_, _| value);
+        for (alpha, share, expected) in
+            [(1.0, 1.0, 0), (1.0, 0.1, 0), (0.8, 0.75, 0), (0.3, 1.0, 2), (0.8, 0.1, 2)]
+        {
+            let mut owner = FaceGrid::from_fn(topology.clone(), 2, |_, _| 2);
+            shut(&mut faces(alpha), &mut faces(0.0), Some(&mut owner), &faces(share));
+            assert!(owner.values.iter().flatten().all(|&number| number == expected), "{alpha} {share}");
+        }
     }
 }

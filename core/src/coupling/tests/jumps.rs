@@ -70,7 +70,7 @@ fn shut_faces_stop_and_narrow_a_column() {
         for share in [0.25, 0.5, 1.0f32] {
             let mut scene = column(axis, [3.0, 11.0]).with_velocity(|a, _| if a == axis { 1.0 } else { 0.0 });
             let shutter = layer(&scene, axis, 6, share);
-            shut(&mut scene.open, &mut scene.vel_solid, &shutter);
+            shut(&mut scene.open, &mut scene.vel_solid, None, &shutter);
             let (vel, _) = projected(&scene, None);
             let mut c = IVec3::ONE;
             c[axis] = 9;
@@ -96,7 +96,7 @@ fn a_face_that_is_shut_keeps_the_flux_of_its_walls() {
         let mut solid = FaceGrid::new(topology.clone(), speed);
         open.values.iter_mut().flatten().for_each(|a| *a = alpha);
         solid.values.iter_mut().flatten().for_each(|v| *v = speed);
-        shut(&mut open, &mut solid, &FaceGrid::from_fn(topology.clone(), 0.0, |_, _| share));
+        shut(&mut open, &mut solid, None, &FaceGrid::from_fn(topology.clone(), 0.0, |_, _| share));
         let (left, moves) = (open.get(1, IVec3::ONE), solid.get(1, IVec3::ONE));
         assert!((left - alpha * (1.0 - share)).abs() < 1e-6);
         assert!(((1.0 - left) * moves - (1.0 - alpha) * speed).abs() < 1e-6, "{moves} m/s");

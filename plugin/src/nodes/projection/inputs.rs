@@ -127,7 +127,8 @@ impl Inputs {
     /// Lets what others shut be shut.
     pub(super) fn shut(&mut self, faces: Option<&FaceGrid<f32>>) {
         if let Some(faces) = faces {
-            shut(&mut self.open, &mut self.vel_solid, faces);
+            let owner = self.owners.as_mut().map(|owners| &mut owners.faces);
+            shut(&mut self.open, &mut self.vel_solid, owner, faces);
             self.is_shut = true;
         }
     }

@@ -16,7 +16,7 @@ const ARGUED: [[&str; 4]; 2] = [
     [
         "host",
         "process/board/calls",
-        "process/held",
+        "process/open_files",
         "whoever notes a call's end looks what it left open, and says so",
     ],
     ["host", "loader/open", "loader/scan", "what is opened here is named as the scan named it"],

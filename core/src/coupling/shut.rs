@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// α' = α (1 − s)      u_s' = u_s (1 − α) / (1 − α')
 /// ```
 ///
-/// A face has one owner, who takes the pressure on its closed part: who closes more of it. So a face near a body that a lid
-/// alone closes is nobody's.
+/// A face has one owner, who takes the pressure on its closed part: who closes more of it. So a face beside a body that a lid
+/// alone closes is nobody's. Where both close some of a face, whoever closes less of it feels nothing there.
 pub fn shut(
     open: &mut FaceGrid<f32>,
     vel_solid: &mut FaceGrid<f32>,

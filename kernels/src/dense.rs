@@ -2,9 +2,11 @@
 
 /// Cholesky factor of a dense symmetric positive semidefinite matrix.
 ///
-/// A pivot that is tiny beside its own diagonal marks a dependent unknown. It gets its diagonal back as pivot, as if
+/// A pivot that rounding may have left marks a dependent unknown. It gets its diagonal back as pivot, as if
 /// that unknown had one more connection to 0. The solve stays symmetric positive definite, and for right sides
-/// compatible with the null space it is exact.
+/// compatible with the null space it is exact. A pivot is yᵀ A y, y the unknown's 1 and what the ones before it answer; entries that are
+/// rounded to f32 leave up to ε yᵀ |A| y of it [Higham 2002, §10.1]. (A wrong pivot of that size would answer, by its inverse, what
+/// rounding puts into the null space: conjugate gradients in f32 run away along it.)
 #[derive(Clone, Debug, Default)]
 pub struct Cholesky {
     n: usize,
@@ -12,12 +14,13 @@ pub struct Cholesky {
     factor: Vec<f64>,
 }
 
-/// A pivot below this share of its diagonal is rounding error of f32 coefficients.
-const PIVOT_RATIO: f64 = 1e-6;
+/// A pivot above this share of its diagonal is not rounding error of f32 coefficients, whatever the others.
+const SOUND: f64 = 1e-2;
 
 impl Cholesky {
     /// Factors the lower triangle of a row-major n × n matrix.
     pub fn new(mut a: Vec<f64>, n: usize) -> Self {
+        let entries = a.clone();
         for i in 0..n {
             let (above, row) = a.split_at_mut(i * n);
             let diagonal = row[i];
@@ -27,7 +30,8 @@ impl Cholesky {
                 row[j] = (row[j] - sum) * above[j * n + j];
             }
             let pivot = diagonal - row[..i].iter().map(|v| v * v).sum::<f64>();
-            let pivot = if pivot > PIVOT_RATIO * diagonal { pivot } else { diagonal };
+            let sound = pivot > SOUND * diagonal || pivot > rounding(&entries, above, &row[..i], n);
+            let pivot = if sound { pivot } else { diagonal };
             row[i] = if pivot > 0.0 { 1.0 / pivot.sqrt() } else { 0.0 };
         }
         Self { n, factor: a }
@@ -67,6 +71,24 @@ impl Cholesky {
             head.iter_mut().zip(&l[i * n..i * n + i]).for_each(|(h, p)| *h -= p * x);
         }
     }
+}
+
+/// ε yᵀ |A| y of the pivot behind `row`, the last row so far of the factor: y = (−L⁻ᵀ row, 1).
+fn rounding(a: &[f64], factor: &[f64], row: &[f64], n: usize) -> f64 {
+    let i = row.len();
+    let mut y: Vec<f64> = row.iter().map(|v| -v).collect();
+    for j in (0..i).rev() {
+        let (head, rest) = y.split_at_mut(j);
+        rest[0] *= factor[j * n + j];
+        head.iter_mut().zip(&factor[j * n..]).for_each(|(h, l)| *h -= l * rest[0]);
+    }
+    y.push(1.0);
+    let mut sum = 0.0;
+    for (j, y_j) in y.iter().enumerate() {
+        let before: f64 = a[j * n..][..j].iter().zip(&y).map(|(a, y)| (a * y).abs()).sum();
+        sum += y_j.abs() * (2.0 * before + a[j * n + j] * y_j.abs());
+    }
+    f64::from(f32::EPSILON) * sum
 }
 
 /// A pivot below this share of its diagonal is rounding error of f64 entries.

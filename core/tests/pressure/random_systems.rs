@@ -121,6 +121,19 @@ pub fn direct(system: &PressureSystem, rhs: &Unknowns) -> Unknowns {
     x
 }
 
+/// The relative residual that f64 can still tell from 0 at a solution x: rounding moves A x by up to ε ‖A‖ ‖x‖ (Higham,
+/// *Accuracy and Stability of Numerical Algorithms*, §3.5). A part that hardly anything holds answers b with a huge x.
+fn rounding(system: &PressureSystem, rhs: &Unknowns, x: &Unknowns) -> f64 {
+    let mut column = Unknowns::zeros(system);
+    let squares = unknowns(system).into_iter().map(|at| {
+        let mut unit = Unknowns::zeros(system);
+        *entry(&mut unit, at) = 1.0;
+        system.apply(&unit, &mut column);
+        dot(&column, &column)
+    });
+    f64::EPSILON * (squares.sum::<f64>() * dot(x, x) / dot(rhs, rhs).max(1e-300)).sqrt()
+}
+
 /// xᵀ A x: the error that counts, blind to the null space.
 pub fn energy(system: &PressureSystem, x: &Unknowns) -> f64 {
     let mut y = Unknowns::zeros(system);
@@ -157,17 +170,40 @@ proptest! {
 
     #[test]
     fn an_impossible_right_side_is_answered_as_far_as_possible(seed in any::<u64>()) {
-        let mut random = Random(seed);
-        let system = random_system(&mut random);
-        let rhs = random.unknowns(&system);
-        let (info, x) = solve(&system, &rhs, Params { tolerance: 1e-9, max_iterations: 3000 });
-        prop_assert!(info.converged, "{info:?}");
-        prop_assert_eq!(info.incompatible > 1e-14, info.null_space > 0);
-        // What is left over is the part in the null space: A of it vanishes.
-        let mut answered = Unknowns::zeros(&system);
-        system.apply(&x, &mut answered);
-        let left = difference(&rhs, &answered);
-        prop_assert!(energy(&system, &left) <= 1e-6 * energy(&system, &rhs) + 1e-25);
-        prop_assert!(((dot(&left, &left) / dot(&rhs, &rhs).max(1e-300)).sqrt() - info.incompatible).abs() <= 1e-6);
+        answered_as_far_as_possible(seed)?;
     }
+}
+
+fn answered_as_far_as_possible(seed: u64) -> Result<(), TestCaseError> {
+    let mut random = Random(seed);
+    let system = random_system(&mut random);
+    let rhs = random.unknowns(&system);
+    let (info, x) = solve(&system, &rhs, Params { tolerance: 1e-9, max_iterations: 3000 });
+    prop_assert!(info.residual <= 1e-9 + rounding(&system, &rhs, &x), "{info:?}");
+    prop_assert_eq!(info.incompatible > 1e-14, info.null_space > 0);
+    // What is left over is the part in the null space: A of it vanishes.
+    let mut answered = Unknowns::zeros(&system);
+    system.apply(&x, &mut answered);
+    let left = difference(&rhs, &answered);
+    prop_assert!(energy(&system, &left) <= 1e-6 * energy(&system, &rhs) + 1e-25);
+    prop_assert!(
+        ((dot(&left, &left) / dot(&rhs, &rhs).max(1e-300)).sqrt() - info.incompatible).abs()
+            <= 1e-6 + rounding(&system, &rhs, &x)
+    );
+    Ok(())
+}
+
+/// Systems that random seeds found: a closed part whose constant an attached mass hardly resists, so that x is 10⁷ times the
+/// right side; two light bodies side by side, whose answers must not come to too much together; constants that rounding of
+/// strong bodies' coefficients seems to hold.
+#[test]
+fn systems_that_seeds_found_are_answered_as_far_as_possible() {
+    let seeds = [
+        344354245430263280,
+        9234422669549281158,
+        15251606380521781467,
+        3469376202720924488,
+        15088123856893652160,
+    ];
+    seeds.into_iter().for_each(|seed| answered_as_far_as_possible(seed).unwrap());
 }

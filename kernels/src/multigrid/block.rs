@@ -87,6 +87,18 @@ impl Blocks {
     }
 }
 
+impl Member {
+    /// Keeps the cells of one colour that pass the test.
+    pub fn retain(&mut self, colour: usize, keep: impl Fn(&(u32, u8)) -> bool) {
+        let cells = std::mem::take(&mut self.cells[colour]);
+        let rows = std::mem::take(&mut self.coefficients[colour]);
+        for (cell, row) in cells.into_iter().zip(rows.chunks_exact(self.size)).filter(|(c, _)| keep(c)) {
+            self.cells[colour].push(cell);
+            self.coefficients[colour].extend_from_slice(row);
+        }
+    }
+}
+
 impl Block {
     /// Rows of C: the cells of one colour; cells of several members repeat.
     pub fn cells(&self, colour: usize) -> impl Iterator<Item = ((u32, u8), Vec<f64>)> {

@@ -3,7 +3,6 @@
 use super::block::{Block, Blocks, Member, SUPERS};
 use super::body::{Body, Name};
 use super::level::Level;
-use super::opposed;
 use super::response::respond;
 use crate::dense;
 use rayon::prelude::*;
@@ -92,7 +91,6 @@ fn finish(block: &mut Block, level: &Level, weights: &[&[f64]]) {
     }
     let response = |place| respond(&block.members, &block.members, level, place, n);
     block.carry = std::array::from_fn(|place| dense::carry(&factor, &response(place), n));
-    block.opposed = opposed::answer(block, level);
 }
 
 /// Gives cells that only bodies couple to anything a diagonal of the bodies' size.

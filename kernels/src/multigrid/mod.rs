@@ -104,6 +104,7 @@ impl Multigrid {
         let Bodies { mut few, mut sheets } = bodies;
         finest.blocks = blocks::on_level(&finest, &few);
         finest.sheets = sheets::on_level(&finest, &sheets);
+        opposed::answer(&mut finest);
         self.levels.push(finest);
         while let Some(fine) = self.levels.last() {
             if fine.unknown_cells <= DIRECT_CELLS {
@@ -118,6 +119,7 @@ impl Multigrid {
             sheets::set_lone_diagonals(&mut coarse, &sheets);
             coarse.blocks = blocks::on_level(&coarse, &few);
             coarse.sheets = sheets::on_level(&coarse, &sheets);
+            opposed::answer(&mut coarse);
             self.levels.push(coarse);
             self.maps.push(map);
         }

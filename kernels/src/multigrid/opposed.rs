@@ -17,6 +17,11 @@
 //! ```text
 //! K = T_r − Uᵀ D⁻¹ U + (T_r + Z)ᵀ W (1 + T_b W)⁻¹ (T_r + Z),   Z = C_bᵀ D⁻¹ U
 //! ```
+//!
+//! Neighbours. Black cells that another body or a sheet pushes have A_bb > D: they are left out of Uᵀ D⁻¹ U, which makes K larger, so
+//! the step shorter. Light bodies that reach the same black rows are not orthogonal in S. With n such neighbours a body's K counts
+//! 1 + n times: Σ P / (1 + n) has no eigenvalue above that of the same sum over a graph's degrees, 1, and the two corrections still
+//! come to at most 2.
 
 use super::block::{Block, Member, Opposed};
 use super::body::{Name, name};
@@ -25,6 +30,7 @@ use super::response::respond;
 use crate::checkerboard::{offset, place};
 use crate::dense;
 use crate::leaf;
+use rayon::prelude::*;
 
 /// Largest entry of T W beside 1 below which a body is not light.
 const LIGHT: f64 = 0.25;
@@ -33,39 +39,120 @@ const GUARD: f64 = 0.05;
 /// Share of the diagonal of T that counts as rounding error of f32 coefficients: a motion without red cells has no part.
 const ROUNDING: f64 = 1e-6;
 
-/// Of a block whose carries are known; `None` where it is not light.
-pub fn answer(block: &Block, level: &Level) -> Option<Opposed> {
-    let n = block.size;
-    let red = respond(&block.members, &block.members, level, 0, n);
-    let tw = product(&red, &block.weight, n);
-    if tw.iter().fold(0.0, |most: f64, v| most.max(v.abs())) < LIGHT {
-        return None;
+/// Gives the blocks of a level, whose carries and whose sheets are known, their second answers.
+pub fn answer(level: &mut Level) {
+    let moved = moved_cells(level);
+    let blocks = level.blocks.list.par_iter().enumerate();
+    let light: Vec<Option<Light>> = blocks.map(|(i, b)| Light::new(b, i as u32, level, &moved)).collect();
+    let neighbours = neighbours(&light);
+    let blocks = level.blocks.list.par_iter_mut().zip(light).zip(neighbours);
+    blocks.for_each(|((block, light), n)| block.opposed = light.map(|l| l.answer(block, 1.0 + n as f64)));
+}
+
+/// Black rows that are solved together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rows {
+    /// Of a cell (leaf, row · 4 + lane).
+    Cell(u32, u8),
+    /// All that a block pushes, or a sheet; sheets are numbered behind the blocks.
+    Moved(u32),
+}
+
+/// The black cells that blocks and sheets push, sorted, with their numbers.
+fn moved_cells(level: &Level) -> Vec<((u32, u8), u32)> {
+    let count = level.blocks.list.len();
+    let mut out = Vec::new();
+    for (i, block) in level.blocks.list.iter().enumerate() {
+        out.extend(block.members.iter().flat_map(|m| &m.cells[1]).map(|&cell| (cell, i as u32)));
     }
-    let beside: Vec<Member> = block.members.iter().map(|m| faces(m, level)).collect();
-    if block.members.iter().chain(&beside).any(|m| touches_a_bubble(m, level)) {
-        return None;
+    for (i, sheet) in level.sheets.iter().enumerate() {
+        out.extend(sheet.cells[1].iter().map(|e| ((e.0, e.1), (count + i) as u32)));
     }
-    let mut shared = respond(&block.members, &beside, level, 1, n);
-    let between = respond(&beside, &beside, level, 1, n);
-    shared.iter_mut().zip(&red).for_each(|(z, t)| *z += t);
-    // W (1 + T_b W)⁻¹.
-    let held = product(&block.weight, &block.carry[1], n);
-    let opposed = product(&transposed(&shared, n), &product(&held, &shared, n), n);
-    let mut k: Vec<f64> =
-        red.iter().zip(&between).zip(&opposed).map(|((t, y), o)| t * (1.0 + GUARD) - y + o).collect();
-    let mut g = product(&tw, &red, n);
-    g.iter_mut().zip(&red).for_each(|(g, t)| *g += t);
-    for i in 0..n {
-        let rounding = if red[i * n + i] > 0.0 { ROUNDING * red[i * n + i] } else { 1.0 };
-        k[i * n + i] += rounding;
-        g[i * n + i] += rounding;
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Per block, how many others reach black rows that it reaches.
+fn neighbours(light: &[Option<Light>]) -> Vec<usize> {
+    let mut reached: Vec<(Rows, usize)> = Vec::new();
+    for (i, light) in light.iter().enumerate() {
+        reached.extend(light.iter().flat_map(|l| &l.reach).map(|&rows| (rows, i)));
     }
-    let mut change = inverse(k, n);
-    change.iter_mut().zip(inverse(g, n)).for_each(|(k, g)| *k -= g);
-    let mut one = tw;
-    (0..n).for_each(|i| one[i * n + i] += 1.0);
-    let answer = product(&change, &one, n);
-    Some(Opposed { push: product(&red, &answer, n), answer })
+    reached.sort_unstable();
+    reached.dedup();
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for run in reached.chunk_by(|a, b| a.0 == b.0) {
+        pairs.extend(run.iter().flat_map(|a| run.iter().map(|b| (a.1, b.1))));
+    }
+    pairs.retain(|p| p.0 != p.1);
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut out = vec![0; light.len()];
+    pairs.iter().for_each(|p| out[p.0] += 1);
+    out
+}
+
+/// What the second answer of a light block is made of.
+struct Light {
+    /// T of red.
+    red: Vec<f64>,
+    /// T W of red.
+    tw: Vec<f64>,
+    /// K.
+    k: Vec<f64>,
+    /// The black rows that its red directions touch.
+    reach: Vec<Rows>,
+}
+
+impl Light {
+    /// `None` where it is not light.
+    fn new(block: &Block, number: u32, level: &Level, moved: &[((u32, u8), u32)]) -> Option<Self> {
+        let n = block.size;
+        let red = respond(&block.members, &block.members, level, 0, n);
+        let tw = product(&red, &block.weight, n);
+        if tw.iter().fold(0.0, |most: f64, v| most.max(v.abs())) < LIGHT {
+            return None;
+        }
+        let mut beside: Vec<Member> = block.members.iter().map(|m| faces(m, level)).collect();
+        if block.members.iter().chain(&beside).any(|m| touches_a_bubble(m, level)) {
+            return None;
+        }
+        let owner = |cell: &(u32, u8)| moved.binary_search_by_key(cell, |m| m.0).ok().map(|at| moved[at].1);
+        let touched = beside.iter().flat_map(|m| &m.cells[1]);
+        let touched = touched.map(|cell| owner(cell).map_or(Rows::Cell(cell.0, cell.1), Rows::Moved));
+        let reach = touched.chain([Rows::Moved(number)]).collect();
+        beside.iter_mut().for_each(|m| m.retain(1, |cell| owner(cell).is_none_or(|o| o == number)));
+
+        let mut shared = respond(&block.members, &beside, level, 1, n);
+        let between = respond(&beside, &beside, level, 1, n);
+        shared.iter_mut().zip(&red).for_each(|(z, t)| *z += t);
+        // W (1 + T_b W)⁻¹.
+        let held = product(&block.weight, &block.carry[1], n);
+        let opposed = product(&transposed(&shared, n), &product(&held, &shared, n), n);
+        let k = red.iter().zip(&between).zip(&opposed).map(|((t, y), o)| t * (1.0 + GUARD) - y + o).collect();
+        Some(Self { red, tw, k, reach })
+    }
+
+    /// The answer when K counts so many times.
+    fn answer(self, block: &Block, times: f64) -> Opposed {
+        let Self { red, tw, mut k, .. } = self;
+        let n = block.size;
+        let mut g = product(&tw, &red, n);
+        g.iter_mut().zip(&red).for_each(|(g, t)| *g += t);
+        k.iter_mut().for_each(|k| *k *= times);
+        for i in 0..n {
+            let rounding = if red[i * n + i] > 0.0 { ROUNDING * red[i * n + i] } else { 1.0 };
+            k[i * n + i] += rounding;
+            g[i * n + i] += rounding;
+        }
+        let mut change = inverse(k, n);
+        change.iter_mut().zip(inverse(g, n)).for_each(|(k, g)| *k -= g);
+        let mut one = tw;
+        (0..n).for_each(|i| one[i * n + i] += 1.0);
+        let answer = product(&change, &one, n);
+        Opposed { push: product(&red, &answer, n), answer }
+    }
 }
 
 /// Whether a black cell borders a super-cell.

@@ -2,9 +2,10 @@
  *
  *     sum_f c_f (p_i - p_nb) + C dt M^-1 C^T p = -(outflow of cell i),   c_f = dt alpha h / (rho theta)
  *
- * alpha is the open share of a face, theta how far its liquid reaches, C the outflow of cells by what bodies do. It takes one
- * liquid of one density and rigid bodies of one piece; no bubbles, tension, viscosity or sources. Conjugate gradients with
- * the diagonal, on a box of cells. docs/couplings.md says what else there is to read.
+ * alpha is the open share of a face, theta how far its liquid reaches, C the outflow of cells by what bodies do. Air that
+ * `constraint_bubbles` contributes is one unknown for all cells of a region. It takes one liquid of one density and rigid
+ * bodies of one piece; no tension, viscosity or sources. Conjugate gradients with the diagonal, on a box of cells.
+ * docs/couplings.md says what else there is to read.
  */
 #include "meniscus.h"
 #include "meniscus_find.h"
@@ -20,7 +21,7 @@
 #define CHANGES .access = {[MNS_SOLVE] = MNS_READ_WRITE}
 
 enum { BODY, LIQUID };
-enum { DYNAMICS, MOVED, SURFACE, VEL, OPEN, WALL, OWNER, OWNERS, WATER, DIVERGENCE, PRESSURE, PORTS };
+enum { DYNAMICS, MOVED, SURFACE, VEL, OPEN, WALL, OWNER, OWNERS, WATER, DIVERGENCE, PRESSURE, REGION, AIR_ROWS, PORTS };
 static const mns_port_t ports[] = {
     PORT(MNS_TABLE, "dynamics", BODY, READS),
     PORT(MNS_TABLE, "moved", BODY, .lifetime = MNS_SUBSTEP, .access = {[MNS_SOLVE] = MNS_WRITE}),
@@ -33,14 +34,16 @@ static const mns_port_t ports[] = {
     PORT(MNS_TABLE, "liquid", LIQUID, .required = 1, READS),
     PORT(MNS_GRID, "divergence", LIQUID, .element = MNS_F32, .components = 1, .lifetime = MNS_SUBSTEP, READS),
     PORT(MNS_GRID, "pressure", LIQUID, .element = MNS_F32, .components = 1, .access = {[MNS_SOLVE] = MNS_WRITE}),
+    PORT(MNS_GRID, "region", LIQUID, .element = MNS_I32, .components = 1, READS),
+    PORT(MNS_TABLE, "air_rows", LIQUID, .lifetime = MNS_SUBSTEP, READS),
 };
 static const mns_role_t roles[] = {
-    {.size = sizeof(mns_role_t), .min_count = 1, .name = "body", .help = "What floats."},
+    {.size = sizeof(mns_role_t), .name = "body", .help = "What floats."},
     {.size = sizeof(mns_role_t), .min_count = 1, .max_objects = 1, .name = "liquid", .medium = "liquid", .help = "What it floats in."},
 };
 static const mns_node_t nodes[] = {
     {.size = sizeof(mns_node_t), .version = 1, .id = "test.pools", .label = "Pools", .help = "Bodies in a liquid under open air.",
-     .kind = MNS_NODE_COUPLING, .stages = MNS_BIT(MNS_SOLVE), .accepts = MNS_BIT(MNS_NODE_SOLVER), .min_inputs = 2,
+     .kind = MNS_NODE_COUPLING, .stages = MNS_BIT(MNS_SOLVE), .accepts = MNS_BIT(MNS_NODE_SOLVER) | MNS_BIT(MNS_NODE_COUPLING), .min_inputs = 1,
      .port_count = PORTS, .ports = ports, .role_count = 2, .roles = roles},
 };
 
@@ -60,6 +63,7 @@ typedef struct pool_t {
     size_t count, stride[3];
     double h, dt, rho, at[3]; /* at: where the middle of cell (0, 0, 0) is, m */
     double *phi, *open[3], *vel[3], *wall[3], *owner[3], *weight[3], *diagonal, *wet, *p, *work[4];
+    double *head; /* of a cell of kept air: the cell that stands for its region, counted from 1; 0: of no region */
     body_t bodies[MOST_BODIES];
     uint32_t body_count;
 } pool_t;
@@ -166,8 +170,28 @@ static void push(const pool_t *pool, body_t *body, const double *x) {
     }
 }
 
-static void apply(pool_t *pool, const double *x, double *y) {
+/* Gives every cell of kept air what stands at its region's head, or takes it away again. */
+static void spread(const pool_t *pool, double *x, int there) {
+    for (size_t i = 0; i < pool->count; ++i) {
+        const size_t head = (size_t)pool->head[i];
+        if (head && head - 1 != i) x[i] = there ? x[head - 1] : 0.0;
+    }
+}
+
+/* Adds what the cells of a region have at its head. */
+static void gather(const pool_t *pool, double *y) {
+    for (size_t i = 0; i < pool->count; ++i) {
+        const size_t head = (size_t)pool->head[i];
+        if (head && head - 1 != i) y[head - 1] += y[i], y[i] = 0.0;
+    }
+}
+
+static int is_unknown(const pool_t *pool, size_t i) { return pool->wet[i] > 0.0 || pool->head[i] == (double)(i + 1); }
+
+/* y = A x; x stands at heads alone before and after. */
+static void apply(pool_t *pool, double *x, double *y) {
     for (size_t i = 0; i < pool->count; ++i) y[i] = pool->diagonal[i] * x[i];
+    spread(pool, x, 1);
     for (int a = 0; a < 3; ++a)
         for (size_t i = pool->stride[a]; i < pool->count; ++i) {
             const size_t j = i - pool->stride[a];
@@ -178,7 +202,9 @@ static void apply(pool_t *pool, const double *x, double *y) {
         for (int k = 0; k < FREEDOMS; ++k)
             for (size_t i = 0; i < pool->count; ++i) y[i] += pool->bodies[n].column[k][i] * pool->bodies[n].change[k];
     }
-    for (size_t i = 0; i < pool->count; ++i) y[i] *= pool->wet[i];
+    spread(pool, x, 0);
+    gather(pool, y);
+    for (size_t i = 0; i < pool->count; ++i) y[i] *= is_unknown(pool, i);
 }
 
 static double dot(const pool_t *pool, const double *x, const double *y) {
@@ -190,8 +216,10 @@ static double dot(const pool_t *pool, const double *x, const double *y) {
 /* Conjugate gradients [Shewchuk 1994, B3] from p = 0; returns the iterations, 0 where it was cancelled. */
 static uint32_t solve(mns_context_t *ctx, pool_t *pool) {
     double *r = pool->work[0], *z = pool->work[1], *d = pool->work[2], *q = pool->work[3];
+    gather(pool, r);
+    gather(pool, pool->diagonal);
     for (size_t i = 0; i < pool->count; ++i) {
-        r[i] *= pool->wet[i];
+        r[i] *= is_unknown(pool, i);
         d[i] = z[i] = pool->diagonal[i] > 0.0 ? r[i] / pool->diagonal[i] : 0.0;
     }
     const double target = 1e-12 * dot(pool, r, r);
@@ -209,6 +237,7 @@ static uint32_t solve(mns_context_t *ctx, pool_t *pool) {
         for (size_t i = 0; i < pool->count; ++i) d[i] = z[i] + next / along * d[i];
         along = next;
     }
+    spread(pool, pool->p, 1);
     return count ? count : 1;
 }
 
@@ -266,13 +295,33 @@ static mns_status_t read_bodies(mns_context_t *ctx, pool_t *pool) {
     return MNS_OK;
 }
 
+/* The rows that air adds: their cells, and the outflow that is wanted, on the right side. */
+static mns_status_t read_air(mns_context_t *ctx, pool_t *pool) {
+    const mns_table_t *rows = ctx->table(ctx, AIR_ROWS, 0);
+    const mns_grid_t *region = ctx->grid(ctx, REGION, 0);
+    const mns_array_t *ids = rows ? mns_find_array(rows, "id") : NULL;
+    const double *outflow = ids ? mns_find_numbers(rows, "outflow", ids->count) : NULL;
+    if (!ids || ids->count == 0) return MNS_OK;
+    if (!region || !outflow) return ctx->fail(ctx, MNS_BAD_INPUT, AIR_ROWS, "rows of air need their regions and outflows");
+    load(pool, region, 0, pool->work[2]);
+    for (uint64_t row = 0; row < ids->count; ++row) {
+        size_t head = 0;
+        for (size_t i = 0; i < pool->count; ++i) {
+            if (pool->work[2][i] != (double)((const int64_t *)ids->values)[row]) continue;
+            if (!head) head = i + 1, pool->work[0][i] += outflow[row];
+            pool->head[i] = (double)head;
+        }
+    }
+    return MNS_OK;
+}
+
 /* The arrays over the box. */
 static double **array_of(pool_t *pool, int n) {
     double **triples[] = {pool->open, pool->vel, pool->wall, pool->owner, pool->weight};
-    double **ones[] = {&pool->phi, &pool->diagonal, &pool->wet, &pool->p, &pool->work[0], &pool->work[1], &pool->work[2], &pool->work[3]};
+    double **ones[] = {&pool->phi, &pool->diagonal, &pool->wet, &pool->p, &pool->head, &pool->work[0], &pool->work[1], &pool->work[2], &pool->work[3]};
     return n < 15 ? &triples[n / 3][n % 3] : ones[n - 15];
 }
-enum { ARRAYS = 23 };
+enum { ARRAYS = 24 };
 
 static mns_status_t project(mns_context_t *ctx, pool_t *pool) {
     const mns_grid_t *surface = ctx->grid(ctx, SURFACE, 0);
@@ -306,7 +355,8 @@ static mns_status_t project(mns_context_t *ctx, pool_t *pool) {
         load(pool, wall, (uint32_t)a, pool->wall[a]);
         if (owner) load(pool, owner, (uint32_t)a, pool->owner[a]);
     }
-    const mns_status_t read = read_bodies(ctx, pool);
+    mns_status_t read = read_bodies(ctx, pool);
+    if (read == MNS_OK) read = read_air(ctx, pool);
     if (read != MNS_OK) return read;
     assemble(pool, pool->work[1]);
     const mns_solve_t report = {.size = sizeof report, .name = "pools", .device = "cpu", .unknowns = (uint64_t)dot(pool, pool->wet, pool->wet),

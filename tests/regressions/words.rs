@@ -89,7 +89,7 @@ fn nodes_explains_every_type_in_full() {
     let about =
         [("owner", "participant"), ("role", "liquid"), ("element", "f32"), ("sampling", "cell centres")];
     about.into_iter().for_each(|(key, value)| assert_eq!(pressure[key], value, "{pressure}"));
-    assert_eq!(pressure["access"], serde_json::json!({ "solve": "changes" }));
+    assert_eq!(pressure["access"], serde_json::json!({ "solve": "changes", "contribute": "reads" }));
 
     let output = meniscus(&["nodes", "liquid_objekt"]).output().expect("meniscus starts");
     assert_eq!(output.status.code(), Some(2));

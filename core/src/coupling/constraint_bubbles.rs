@@ -2,7 +2,7 @@
 
 use super::air::regions::Regions;
 use super::fields::LiquidFields;
-use super::projection::{self, Engine, Error, Projection};
+use super::projection::{self, AirShare, Engine, Error, Projection};
 use crate::grid::FaceGrid;
 use crate::pressure::{Params, PressureSolver, Progress};
 
@@ -28,6 +28,12 @@ pub fn project(
     progress: Progress,
 ) -> Result<Projection, Error> {
     projection::project(fields, keeps_volume, vel, dt, Engine { solver, params, progress })
+}
+
+/// The air's part of that system as data, for a coupling that solves it in this one's stead: the rows B u + s_b = 0, s_b with
+/// the outflow that returns each bubble to its volume. Bodies are that coupling's: their gaps are air like any other.
+pub fn share(fields: &LiquidFields) -> Result<AirShare, Error> {
+    projection::share(fields, keeps_volume)
 }
 
 /// Air that reaches unbounded space may change its volume; all other air keeps it.

@@ -19,7 +19,7 @@ mod shut;
 pub mod viscous;
 
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
-pub use projection::{Bubble, ConstraintReport, Error, Projection};
+pub use projection::{AirRow, AirShare, Bubble, ConstraintReport, Error, Projection};
 pub use shut::{passed, shut};
 
 #[cfg(test)]

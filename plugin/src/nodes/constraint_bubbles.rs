@@ -1,12 +1,12 @@
 //! Constraint bubbles: trapped air keeps its volume [Goldade and Batty 2017].
 
-use super::coupled_ports::{BODY, LIQUID, PORTS};
+use super::coupled_ports::{self, BODY, COUPLED, LIQUID};
 use super::projection::{
     self, Air, Caches, ContributedPorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
 };
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Node, NodeKind, Param, Role, Stage, param};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage, Step, param, port};
 use meniscus_core::coupling::{Gas, constraint_bubbles};
 
 const PARAMS: &[Param] = &[
@@ -36,6 +36,29 @@ const PARAMS: &[Param] = &[
     TOLERANCE,
     MAX_ITERATIONS,
 ];
+/// What couplings of liquids and bodies take, and the air's rows for a coupling that solves in this one's stead.
+const PORTS: &[Port] =
+    &Port::joined::<COUPLED, 1, { COUPLED + 1 }>(coupled_ports::contributing(), [air_rows()]);
+
+/// The air's part of a pressure system.
+const fn air_rows() -> Port {
+    Port::table(Owner::PARTICIPANT, c"air_rows")
+        .role(LIQUID)
+        .help(c"One row for each region of air that keeps its volume. id [n] (i64): its cells in `region`. outflow [n] (f64, m^3/s): the net outflow of its faces that the solve should give, the return to its rest volume included. The row of a volume without a way out is there as well: who solves owns the null space.")
+        .substep()
+        .on(Stage::CONTRIBUTE, Access::WRITE)
+}
+
+/// As without a list, but for its own share, which counts where another coupling solves.
+const STEPS: &[Step] = &[
+    Step { role: BODY, stage: Stage::PREDICT },
+    Step { role: LIQUID, stage: Stage::PREDICT },
+    Step { role: BODY, stage: Stage::CONTRIBUTE },
+    Step { role: LIQUID, stage: Stage::CONTRIBUTE },
+    Step { role: Step::SELF, stage: Stage::SOLVE },
+    Step { role: BODY, stage: Stage::CORRECT },
+    Step { role: LIQUID, stage: Stage::CORRECT },
+];
 const SOLVE: Solve = Solve {
     ports: SolvePorts::of_role(PORTS, LIQUID),
     params: SolveParams::of(PARAMS),
@@ -53,7 +76,8 @@ const ROLES: &[Role] = &[
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbles", c"Constraint Bubbles")
     .help(c"Solves a liquid's pressure so that every enclosed region of air keeps its volume, without simulating the air: bottles glug, levels behind walls stay apart, trapped bubbles do not collapse. Bypass it to see the same liquid with a free surface.")
     .cites(c"GoldadeBatty2017 Batty2007 Gibou2002 Kim2007 BattyBridson2008 Hintermueller2002")
-    .stages(&[Stage::INIT, Stage::SOLVE])
+    .stages(&[Stage::INIT, Stage::CONTRIBUTE, Stage::SOLVE])
+    .steps(STEPS)
     .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 1, 0)
     .ports(PORTS)
     .params(PARAMS)
@@ -78,6 +102,9 @@ impl Instance for ConstraintBubbles {
             heat_ratio: call.number(param!(PARAMS, heat_ratio)),
         });
         let air = Air { volume_gain: call.number(param!(PARAMS, volume_gain)), gas };
+        if call.stage() == Stage::CONTRIBUTE {
+            return SOLVE.contribute(&mut self.exchange, call, air, port!(PORTS, air_rows));
+        }
         SOLVE.run(&mut self.exchange, &mut self.caches, call, air)
     }
 

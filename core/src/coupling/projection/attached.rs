@@ -82,10 +82,15 @@ impl Share {
 }
 
 impl<'a> Attached<'a> {
+    /// No body.
+    pub(crate) fn none(dt: f64) -> Self {
+        let (shares, velocity, groups) = Default::default();
+        Self { bodies: &[], shares, velocity, groups, dt }
+    }
+
     /// Finds the shares of all bodies.
     pub(crate) fn find(fields: &LiquidFields<'a>, regions: &Regions, dt: f64) -> Result<Self, Error> {
-        let (shares, velocity, groups) = Default::default();
-        let mut found = Self { bodies: &[], shares, velocity, groups, dt };
+        let mut found = Self::none(dt);
         let Some(bodies) = fields.bodies else { return Ok(found) };
         found.bodies = bodies.bodies;
         let leaves = leaves_of_bodies(&bodies);

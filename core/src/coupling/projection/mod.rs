@@ -12,18 +12,16 @@ mod covered;
 mod first_guess;
 mod flux;
 mod gauge;
+mod kept_air;
 mod lining;
 mod parting;
 mod passes;
 mod skin_lining;
 mod skinned;
 
-use super::air::fit::fit;
-use super::air::growth::{self, growth};
-use super::air::identity::{Identities, identify};
-use super::air::regions::{LABEL_SOLID, Region, Regions, component_of};
-use super::air::volumes::{ClosedVolume, closed_volumes};
-use super::air::{chambers, gas};
+use super::air::gas;
+use super::air::regions::{LABEL_SOLID, Regions, component_of};
+use super::air::volumes::ClosedVolume;
 use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
@@ -34,8 +32,10 @@ use assemble::AirUnknowns;
 use attached::Attached;
 use compatible::Leftover;
 use flux::{Flux, Walls};
-use gauge::Gauge;
 use glam::DVec3;
+use kept_air::KeptAir;
+pub(crate) use kept_air::share;
+pub use kept_air::{AirRow, AirShare};
 use passes::{Known, Solved};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -180,42 +180,15 @@ pub(crate) fn project(
         return Err(Error::VoxelSize(h));
     }
     let regions = Regions::find(fields);
-    let mut identities = identify(&regions, fields.previous_bubbles, h * h * h);
-    let mut constrained = constrained(&regions);
-    let blown = chambers::blown(fields, &regions);
-    constrained.iter_mut().zip(&blown).for_each(|(kept, blown)| *kept |= blown.is_some());
-    if fields.bodies.is_some() {
-        // In a void there is no air that could push a body.
-        constrained.iter_mut().zip(&identities.regions).for_each(|(kept, air)| *kept |= air.void);
-    }
     let mut attached = Attached::find(fields, &regions, dt)?;
-    // Air has a row where something that moves borders it: liquid, or a body.
-    let reached = attached.reached(regions.air.len());
-    let has_row = |(r, air): (usize, &Region)| constrained[r] && (air.liquid_faces > 0 || reached[r]);
-    let rowed: Vec<bool> = regions.air.iter().enumerate().map(has_row).collect();
-    let springs = gas::springs(fields, &identities, &rowed);
-    // Air that yields has no free constant, and its volume can change.
-    let mut closed = closed_volumes(&regions, &constrained, &rowed);
-    closed.retain(|volume| volume.air.iter().all(|&r| springs[r].is_none()));
-    // Pressures can move bodies to where air has its volume; the fit moves nothing but the surface.
-    let gauge = match fields.bodies {
-        Some(_) => Gauge::of(&closed, &attached.nets(&attached.operators()?)),
-        None => Gauge::of(&closed, &[]),
-    };
-    let there = growth::targets(&regions, &identities, &closed, 0.0, |lacks| gauge.left(lacks));
-    let room = growth::targets(&regions, &identities, &closed, fields.liquid_excess, |lacks| lacks);
-    let gain = if fields.gas.is_some() { gas::SLOWER * fields.volume_gain } else { fields.volume_gain };
-    let control = growth::Control { gain, dt: fields.drift, h };
-    let mut grow = growth(&regions, &mut identities, &constrained, &there, fields.bodies.is_some(), control);
-    chambers::blow(&blown, &regions, &rowed, &springs, fields.drift, &mut identities, &mut grow);
-    let fitted = fit(fields, &regions, &room, &constrained);
-    let surface = fitted.as_ref().map_or(fields.surface, |f| &f.surface);
+    let mut kept = KeptAir::find(fields, &regions, constrained, &attached)?;
+    let surface = kept.fitted.as_ref().map_or(fields.surface, |f| &f.surface);
     let fields = &LiquidFields { surface, ..*fields };
     let topology = assemble::liquid_leaves(&regions);
-    let known = Known { fields, regions: &regions, topology, rowed, springs, closed, grow, dt };
+    let known = Known { fields, regions: &regions, topology, kept: &kept, dt };
     let mut engine = engine;
     let (solved, held) = known.solve(&mut attached, vel, &mut engine)?;
-    let Known { topology, rowed, springs, closed, grow, .. } = known;
+    let Known { topology, .. } = known;
     let Solved { system, x, air, walls, parted, left, jumps, info, motions } = solved;
 
     let (moved, impulses) = attached.moved(&motions);
@@ -225,34 +198,31 @@ pub(crate) fn project(
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
     update_velocity(fields.open, fields.vel_solid, h, &system, &values, jumps.as_ref(), vel);
-    let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&grow);
+    let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&kept.grow);
     attached.enter_end(&topology, &moved, &mut after);
     let opening = parted.opening(&air, Some(&x));
     parted.enter(&opening, &mut after);
-    gas::enter(&springs, &mut identities, |r| after.air[r] * fields.drift);
-    for (r, spring) in springs.iter().enumerate() {
-        let pressure = air[r].map_or(0.0, |b| x.supers[b as usize]);
-        after.air[r] -= spring.as_ref().map_or(0.0, |spring| spring.growth(pressure));
+    gas::enter(&kept.springs, &mut kept.identities, |r| after.air[r] * fields.drift);
+    let pressure_of = |r: usize| air[r].map_or(0.0, |b| x.supers[b as usize]);
+    for (r, spring) in kept.springs.iter().enumerate() {
+        after.air[r] -= spring.as_ref().map_or(0.0, |spring| spring.growth(pressure_of(r)));
     }
-    let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &constrained, &after, &left, h);
+    let (max_divergence, max_bubble_flux) = remaining(&regions, &system, &kept.constrained, &after, &left, h);
     let forced = |v: &ClosedVolume| {
         let air: f64 = v.air.iter().map(|&r| left.air[r]).sum();
         (air + left.of_liquid(v)).abs()
     };
     Ok(Projection {
         pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
-        bubbles: {
-            let shown = fitted.as_ref().map_or(&regions.air, |f| &f.air);
-            bubbles(&regions, shown, &identities, &rowed, &air, &x)
-        },
+        bubbles: kept.bubbles(&regions, pressure_of),
         parted: fields.parting.is_some().then(|| parted.speeds(&topology, &opening)),
         info,
         max_divergence,
         max_bubble_flux,
-        incompatible_flux: closed.iter().map(forced).fold(0.0, f64::max),
-        memory: identities.memory(regions),
-        taken: fitted.as_ref().map_or(0.0, |f| f.taken),
-        surface: fitted.map(|f| f.surface),
+        incompatible_flux: kept.closed.iter().map(forced).fold(0.0, f64::max),
+        memory: kept.identities.memory(regions),
+        taken: kept.fitted.as_ref().map_or(0.0, |f| f.taken),
+        surface: kept.fitted.map(|f| f.surface),
         bodies: moved,
         constraints: ConstraintReport { impulses, ..held },
         vel_solid,
@@ -319,28 +289,4 @@ fn pressure_grid(
         }
     });
     grid
-}
-
-/// The bubble table; `shown` are the regions inside the fitted surface.
-fn bubbles(
-    regions: &Regions,
-    shown: &[Region],
-    identities: &Identities,
-    rowed: &[bool],
-    air: &AirUnknowns,
-    x: &Unknowns,
-) -> Vec<Bubble> {
-    let bubble = |(r, (region, shown)): (usize, (&Region, &Region))| Bubble {
-        id: identities.regions[r].id,
-        volume: shown.volume,
-        found_volume: region.volume,
-        rest_volume: identities.regions[r].book.rest,
-        pressure: air[r].map_or(0.0, |b| x.supers[b as usize]),
-        centroid: shown.centroid,
-        constrained: rowed[r],
-        exterior: region.exterior,
-        liquid_faces: region.liquid_faces,
-        liquid_area: region.liquid_area,
-    };
-    regions.air.iter().zip(shown).enumerate().map(bubble).collect()
 }

@@ -7,9 +7,9 @@ use super::constraints::Motion;
 use super::first_guess::first_guess;
 use super::flux::{self, Walls};
 use super::gauge::Gauge;
+use super::kept_air::KeptAir;
 use super::parting::{self, Parted};
 use super::{ConstraintReport, Engine, Error};
-use crate::coupling::air::gas::Spring;
 use crate::coupling::air::regions::Regions;
 use crate::coupling::air::volumes::ClosedVolume;
 use crate::coupling::fields::LiquidFields;
@@ -25,12 +25,7 @@ pub(super) struct Known<'a> {
     pub(super) fields: &'a LiquidFields<'a>,
     pub(super) regions: &'a Regions,
     pub(super) topology: Arc<Topology>,
-    /// The air regions that have a row.
-    pub(super) rowed: Vec<bool>,
-    pub(super) springs: Vec<Option<Spring>>,
-    pub(super) closed: Vec<ClosedVolume>,
-    /// Outflow that air regions should have, m³/s.
-    pub(super) grow: Vec<f64>,
+    pub(super) kept: &'a KeptAir,
     pub(super) dt: f64,
 }
 
@@ -84,7 +79,8 @@ impl Known<'_> {
         last: Option<&Solved>,
         engine: &mut Engine,
     ) -> Result<Solved, Error> {
-        let Self { regions, topology, rowed, springs, closed, grow, dt, .. } = self;
+        let Self { regions, topology, kept, dt, .. } = self;
+        let KeptAir { rowed, springs, closed, grow, .. } = kept;
         let dt = *dt;
         let operators = attached.operators()?;
         let start = attached.start(self.fields);

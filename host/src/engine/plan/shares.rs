@@ -1,6 +1,7 @@
 //! Finds what a plan would leave out: shares of a system that nobody solves, mass that nobody takes.
 
 use super::{Call, Planner};
+use crate::data::Lifetime;
 use crate::engine::state::{Holder, Slot};
 use crate::node::{Access, PortSpec, Stage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,8 +51,13 @@ impl Planner<'_> {
         for call in plan.calls.iter().filter(|c| c.stage == Stage::Contribute) {
             unheard.entry(call.node).or_default().extend(slots(call, |access| access.writes));
         }
-        unheard.retain(|node, slots| {
+        unheard.retain(|node, slots: &mut Vec<Slot>| {
             let is_read = |s: &Slot| readers.get(s).is_some_and(|by| by.iter().any(|reader| reader != node));
+            // A coupling also writes its own books there; what it hands on is gone with the substep.
+            if plan.couplings.contains_key(node) {
+                slots.retain(|s| self.is_scratch(*node, s) && !is_read(s));
+                return !slots.is_empty();
+            }
             !slots.is_empty() && !slots.iter().any(is_read)
         });
         for (member, slots) in unheard {
@@ -63,6 +69,12 @@ impl Planner<'_> {
             );
             self.complain(member, message);
         }
+    }
+
+    /// Whether a node's data of this name do not outlive the substep.
+    fn is_scratch(&self, node: usize, slot: &Slot) -> bool {
+        let ports = &self.contract(node).ports;
+        ports.iter().any(|p| p.name == slot.port && p.lifetime == Lifetime::Substep)
     }
 
     /// The coupling whose schedule runs for a participant.

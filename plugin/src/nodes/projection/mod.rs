@@ -1,5 +1,6 @@
 //! The solve stage that every pressure coupling of a liquid shares: read fields, project, write fields.
 
+mod air_share;
 pub mod alike;
 mod contributed;
 mod inputs;

@@ -38,7 +38,9 @@ pub(super) fn upwind(
 /// The upwind value a and the weight w along an axis: w (u − a)² is h² times the squared difference.
 #[inline(always)]
 fn along_axis(sign: f32, values: [f32; 4]) -> (f32, f32) {
-    let [before, below, above, after] = values.map(|value| sign * value);
+    // What the front has not reached counts on neither side: a missing leaf's +∞ is no front to a voxel inside.
+    let [before, below, above, after] =
+        values.map(|value| if value.abs() < UNREACHED { sign * value } else { UNREACHED });
     let is_below = below <= above;
     let near = if is_below { below } else { above };
     let far = if is_below { before } else { after };
@@ -78,4 +80,32 @@ fn sorted(a: (f32, f32), b: (f32, f32)) -> ((f32, f32), (f32, f32)) {
     let swap = b.0 < a.0;
     let pick = |yes: f32, no: f32| if swap { yes } else { no };
     ((pick(b.0, a.0), pick(b.1, a.1)), (pick(a.0, b.0), pick(a.1, b.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_leaf_is_no_front_on_either_side() {
+        let (h, width, missing) = (0.02, 0.06, [UNREACHED; leaf::DIM]);
+        let near = std::array::from_fn(|n| 0.0072 + 1e-4 * n as f32);
+        let far = std::array::from_fn(|n| 0.0272 + 1e-4 * n as f32);
+        let z = |sign: f32| std::array::from_fn(|n| if n < 2 + leaf::DIM { sign * 0.027 } else { UNREACHED });
+        let solved = |sign: f32| {
+            let signed = |row: &Row| row.map(|v| sign * v);
+            let (near, far) = (signed(&near), signed(&far));
+            upwind(
+                &far,
+                [&near, &near, &missing, &missing],
+                [&missing, &far, &missing, &missing],
+                &z(sign),
+                h,
+                width,
+            )
+        };
+        let (outside, inside) = (solved(1.0), solved(-1.0));
+        assert!(outside.iter().all(|v| (0.0..width).contains(v)), "{outside:?}");
+        assert_eq!(inside, outside.map(|v| -v));
+    }
 }

@@ -19,8 +19,8 @@ const DEPENDENT: f64 = 1e-9;
 
 /// A body that the pressure moves: the Schur term C M̃⁻¹ Cᵀ of its degrees of freedom.
 ///
-/// M̃⁻¹ carries dt, so that C M̃⁻¹ Cᵀ has the units of the face coefficients. It is made and checked once, and shared by
-/// copies: a body that keeps its mass keeps its operator and gets new columns ([`Self::with_columns`]).
+/// M̃⁻¹ carries dt, so that C M̃⁻¹ Cᵀ has the units of the face coefficients. It is checked when it is made, and copies share it:
+/// a body of the same mass gets new columns by [`Self::with_columns`].
 #[derive(Clone, Debug, Default)]
 pub struct AttachedMass {
     columns: Vec<Column>,

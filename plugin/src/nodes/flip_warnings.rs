@@ -125,6 +125,10 @@ pub(super) fn check_loss(
     if fine || rest < LEAST_LOST * liquid.transform.voxel_size().powi(3) {
         return Ok(());
     }
+    if !found.is_finite() {
+        let sentence = "the liquid's level set holds a value that is no number, which is a fault of this program: cook with other voxels or substeps, and send its makers the graph";
+        return Err(Failure::new(meniscus_abi::Status::FAILED, sentence));
+    }
     let travel::Outrunners { share, speed, voxels } = *outran;
     let sentence = format!(
         "{} % of the liquid's volume is gone in one substep, in which {} % of it went farther than it can be followed: up \

@@ -7,8 +7,18 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::grid::Transform;
 use meniscus_core::number::written;
 
+/// Liquids that one solve takes: a cell's owner is kept in a byte.
+const MOST: usize = 256;
+
 /// Refuses liquids that cannot share a solve.
 pub fn check(call: &Call, at: SolvePorts) -> Result<(), Failure> {
+    if call.items(at.surface) as usize > MOST {
+        let sentence = format!(
+            "one solve takes {MOST} liquids at most, not {}: merge some of their sources",
+            call.items(at.surface)
+        );
+        return Err(Failure::input(at.surface, sentence));
+    }
     let mut begun = (0..call.items(at.surface)).filter(|&item| call.grid(at.surface, item).is_some());
     let Some(first) = begun.next() else { return Ok(()) };
     begun.try_for_each(|item| check_pair(call, at, first, item))

@@ -53,12 +53,14 @@ impl Planner<'_> {
         }
         unheard.retain(|node, slots: &mut Vec<Slot>| {
             let is_read = |s: &Slot| readers.get(s).is_some_and(|by| by.iter().any(|reader| reader != node));
-            // A coupling also writes its own books there; what it hands on is gone with the substep.
-            if plan.couplings.contains_key(node) {
+            let is_heard = slots.iter().any(is_read);
+            // A coupling also changes data of its participants there, which the outer one reads; what it hands on is gone with
+            // the substep.
+            if is_heard && plan.couplings.contains_key(node) {
                 slots.retain(|s| self.is_scratch(*node, s) && !is_read(s));
                 return !slots.is_empty();
             }
-            !slots.is_empty() && !slots.iter().any(is_read)
+            !slots.is_empty() && !is_heard
         });
         for (member, slots) in unheard {
             let top = self.node(self.outermost(member)).name.clone();

@@ -65,12 +65,14 @@ pub fn our_plugin_with(arguments: &[&str], folder: &Path) -> PathBuf {
 
 fn build_plugin(arguments: &[&str]) -> PathBuf {
     let folder = std::env::current_exe().expect("a test has a path");
-    let target = folder.ancestors().nth(3).expect("tests run from <target>/<profile>/deps").join("variants");
-    // It cooks nothing, so it need not be fast: without optimisation it is built in a fraction of the time.
-    let quickly = ["profile.dev.opt-level=0", "profile.dev.package.\"*\".opt-level=0"];
+    let folder = folder.ancestors().nth(2).expect("tests run from <target>/<profile>/deps").to_owned();
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(root()).args(["build", "--quiet", "-p", "meniscus-plugin"]).args(arguments);
-    build.args(quickly.iter().flat_map(|setting| ["--config", setting])).arg("--target-dir").arg(&target);
+    let target = folder.parent().expect("the profile's folder has a parent").join("variants");
+    build.arg("--target-dir").arg(&target);
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
     assert!(build.status().expect("cargo starts").success(), "cargo could not build the plugin");
-    target.join("debug/libmeniscus_plugin.so")
+    target.join(folder.file_name().expect("a profile has a name")).join("libmeniscus_plugin.so")
 }

@@ -89,7 +89,7 @@ fn finish(block: &mut Block, level: &Level, weights: &[&[f64]]) {
             (block.weight[at], factor[at]) = (weight[i * k + j], own[i * k + j]);
         }
     }
-    let response = |place| respond(&block.members, &block.members, level, place, n);
+    let response = |place| respond(&block.members, &block.members, level, place, [n, n]);
     block.carry = std::array::from_fn(|place| dense::carry(&factor, &response(place), n));
 }
 

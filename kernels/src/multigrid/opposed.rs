@@ -15,13 +15,18 @@
 //! between red and black,
 //!
 //! ```text
-//! K = T_r − Uᵀ D⁻¹ U + (T_r + Z)ᵀ W (1 + T_b W)⁻¹ (T_r + Z),   Z = C_bᵀ D⁻¹ U
+//! K = T_r − Uᵀ D⁻¹ U + (T_r + Z)ᵀ H (T_r + Z),   Z = C_bᵀ D⁻¹ U,   H = W (1 + T_b W)⁻¹
 //! ```
 //!
-//! Neighbours. Black cells that another body or a sheet pushes have A_bb > D: they are left out of Uᵀ D⁻¹ U, which makes K larger, so
-//! the step shorter. Light bodies that reach the same black rows are not orthogonal in S. With n such neighbours a body's K counts
-//! 1 + n times: Σ P / (1 + n) has no eigenvalue above that of the same sum over a graph's degrees, 1, and the two corrections still
-//! come to at most 2.
+//! Neighbours. Where faces join what bodies i and j push, their answers are not orthogonal in S. With the sum over all bodies m
+//!
+//! ```text
+//! K_ij = V_iᵀ S V_j = δ_ij T_i − U_iᵀ D⁻¹ U_j + Σ Y_miᵀ H_m Y_mj,   Y_mi = C_mᵀ D⁻¹ U_i + δ_mi T_i
+//! ```
+//!
+//! the K of body i counts 1 + Σ ‖K_ii^-½ K_ij K_jj^-½‖ times. By Gershgorin's theorem for blocks, no eigenvalue of the bodies'
+//! corrections together then exceeds 1, and the two corrections still come to at most 2. Black cells that a sheet pushes have
+//! A_bb > D: they are left out of U, which makes K larger, so the step shorter; two bodies beside one sheet count fully.
 
 use super::block::{Block, Member, Opposed};
 use super::body::{Name, name};
@@ -42,11 +47,14 @@ const ROUNDING: f64 = 1e-6;
 /// Gives the blocks of a level, whose carries and whose sheets are known, their second answers.
 pub fn answer(level: &mut Level) {
     let moved = moved_cells(level);
-    let blocks = level.blocks.list.par_iter().enumerate();
-    let light: Vec<Option<Light>> = blocks.map(|(i, b)| Light::new(b, i as u32, level, &moved)).collect();
-    let neighbours = neighbours(&light);
-    let blocks = level.blocks.list.par_iter_mut().zip(light).zip(neighbours);
-    blocks.for_each(|((block, light), n)| block.opposed = light.map(|l| l.answer(block, 1.0 + n as f64)));
+    let blocks = &level.blocks.list;
+    let light: Vec<Option<Light>> =
+        blocks.par_iter().enumerate().map(|(i, b)| Light::new(b, i as u32, level, &moved)).collect();
+    let beside = neighbours(&light);
+    let times: Vec<f64> =
+        (0..blocks.len()).into_par_iter().map(|i| times(i, &light, &beside[i], level)).collect();
+    let blocks = level.blocks.list.par_iter_mut().zip(light).zip(times);
+    blocks.for_each(|((block, light), times)| block.opposed = light.map(|l| l.answer(block.size, times)));
 }
 
 /// Black rows that are solved together.
@@ -73,24 +81,57 @@ fn moved_cells(level: &Level) -> Vec<((u32, u8), u32)> {
     out
 }
 
-/// Per block, how many others reach black rows that it reaches.
-fn neighbours(light: &[Option<Light>]) -> Vec<usize> {
+/// Per block, the others that reach black rows that it reaches, sorted.
+fn neighbours(light: &[Option<Light>]) -> Vec<Vec<usize>> {
     let mut reached: Vec<(Rows, usize)> = Vec::new();
     for (i, light) in light.iter().enumerate() {
         reached.extend(light.iter().flat_map(|l| &l.reach).map(|&rows| (rows, i)));
     }
     reached.sort_unstable();
-    reached.dedup();
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let mut out = vec![Vec::new(); light.len()];
     for run in reached.chunk_by(|a, b| a.0 == b.0) {
-        pairs.extend(run.iter().flat_map(|a| run.iter().map(|b| (a.1, b.1))));
+        for (_, i) in run {
+            out[*i].extend(run.iter().map(|r| r.1).filter(|j| j != i));
+        }
     }
-    pairs.retain(|p| p.0 != p.1);
-    pairs.sort_unstable();
-    pairs.dedup();
-    let mut out = vec![0; light.len()];
-    pairs.iter().for_each(|p| out[p.0] += 1);
+    out.iter_mut().for_each(|of| {
+        of.sort_unstable();
+        of.dedup();
+    });
     out
+}
+
+/// How often the K of block i counts.
+fn times(i: usize, light: &[Option<Light>], beside: &[usize], level: &Level) -> f64 {
+    let Some(own) = &light[i] else { return 1.0 };
+    let others = beside.iter().filter_map(|&j| Some((j, light[j].as_ref()?)));
+    1.0 + others.map(|(j, other)| nearness(own, other, [i, j], level)).sum::<f64>()
+}
+
+/// A bound on ‖K_ii^-½ K_ij K_jj^-½‖, at most 1.
+fn nearness(own: &Light, other: &Light, [i, j]: [usize; 2], level: &Level) -> f64 {
+    let blocks = &level.blocks.list;
+    let [n, m] = [i, j].map(|b| blocks[b].size);
+    let common = own.reach.iter().filter(|rows| other.reach.binary_search(rows).is_ok());
+    let mut between = respond(&own.beside, &other.beside, level, 1, [n, m]);
+    between.iter_mut().for_each(|k| *k = -*k);
+    for rows in common {
+        let Rows::Moved(b) = *rows else { continue };
+        let Some(block) = blocks.get(b as usize) else { return 1.0 };
+        let (one, two) =
+            (own.pushes(block, b as usize == i, n, level), other.pushes(block, b as usize == j, m, level));
+        let held = product(&held(block), &two, [block.size, block.size, m]);
+        let through = product(&transposed(&one, [block.size, n]), &held, [n, block.size, m]);
+        between.iter_mut().zip(through).for_each(|(k, t)| *k += t);
+    }
+    let left = product(&own.factor, &between, [n, n, m]);
+    let both = product(&left, &transposed(&other.factor, [m, m]), [n, m, m]);
+    both.iter().map(|v| v * v).sum::<f64>().sqrt().min(1.0)
+}
+
+/// H.
+fn held(block: &Block) -> Vec<f64> {
+    product(&block.weight, &block.carry[1], [block.size; 3])
 }
 
 /// What the second answer of a light block is made of.
@@ -99,9 +140,11 @@ struct Light {
     red: Vec<f64>,
     /// T W of red.
     tw: Vec<f64>,
-    /// K.
-    k: Vec<f64>,
-    /// The black rows that its red directions touch.
+    /// L⁻¹ of K = L Lᵀ.
+    factor: Vec<f64>,
+    /// The rows of U, without those of sheets' cells.
+    beside: Vec<Member>,
+    /// The black rows that its red directions touch, sorted.
     reach: Vec<Rows>,
 }
 
@@ -109,8 +152,8 @@ impl Light {
     /// `None` where it is not light.
     fn new(block: &Block, number: u32, level: &Level, moved: &[((u32, u8), u32)]) -> Option<Self> {
         let n = block.size;
-        let red = respond(&block.members, &block.members, level, 0, n);
-        let tw = product(&red, &block.weight, n);
+        let red = respond(&block.members, &block.members, level, 0, [n, n]);
+        let tw = product(&red, &block.weight, [n; 3]);
         if tw.iter().fold(0.0, |most: f64, v| most.max(v.abs())) < LIGHT {
             return None;
         }
@@ -118,40 +161,61 @@ impl Light {
         if block.members.iter().chain(&beside).any(|m| touches_a_bubble(m, level)) {
             return None;
         }
+        let blocks = &level.blocks.list;
         let owner = |cell: &(u32, u8)| moved.binary_search_by_key(cell, |m| m.0).ok().map(|at| moved[at].1);
         let touched = beside.iter().flat_map(|m| &m.cells[1]);
         let touched = touched.map(|cell| owner(cell).map_or(Rows::Cell(cell.0, cell.1), Rows::Moved));
-        let reach = touched.chain([Rows::Moved(number)]).collect();
-        beside.iter_mut().for_each(|m| m.retain(1, |cell| owner(cell).is_none_or(|o| o == number)));
+        let mut reach: Vec<Rows> = touched.chain([Rows::Moved(number)]).collect();
+        reach.sort_unstable();
+        reach.dedup();
+        let is_of_sheet = |cell: &(u32, u8)| owner(cell).is_some_and(|o| o as usize >= blocks.len());
+        beside.iter_mut().for_each(|m| m.retain(1, |cell| !is_of_sheet(cell)));
+        let mut light = Self { red, tw, factor: Vec::new(), beside, reach };
 
-        let mut shared = respond(&block.members, &beside, level, 1, n);
-        let between = respond(&beside, &beside, level, 1, n);
-        shared.iter_mut().zip(&red).for_each(|(z, t)| *z += t);
-        // W (1 + T_b W)⁻¹.
-        let held = product(&block.weight, &block.carry[1], n);
-        let opposed = product(&transposed(&shared, n), &product(&held, &shared, n), n);
-        let k = red.iter().zip(&between).zip(&opposed).map(|((t, y), o)| t * (1.0 + GUARD) - y + o).collect();
-        Some(Self { red, tw, k, reach })
+        let between = respond(&light.beside, &light.beside, level, 1, [n, n]);
+        let mut k: Vec<f64> = light.red.iter().zip(&between).map(|(t, y)| t * (1.0 + GUARD) - y).collect();
+        for rows in &light.reach {
+            let Rows::Moved(b) = *rows else { continue };
+            let Some(other) = blocks.get(b as usize) else { continue };
+            let pushed = light.pushes(other, b == number, n, level);
+            let held = product(&held(other), &pushed, [other.size, other.size, n]);
+            let through = product(&transposed(&pushed, [other.size, n]), &held, [n, other.size, n]);
+            k.iter_mut().zip(through).for_each(|(k, t)| *k += t);
+        }
+        light.round_up(&mut k, n);
+        light.factor = dense::Cholesky::new(k, n).inverse_factor();
+        Some(light)
+    }
+
+    /// Y: what its red directions push the black cells of a block by.
+    fn pushes(&self, block: &Block, is_own: bool, n: usize, level: &Level) -> Vec<f64> {
+        let mut out = respond(&block.members, &self.beside, level, 1, [block.size, n]);
+        if is_own {
+            out.iter_mut().zip(&self.red).for_each(|(y, t)| *y += t);
+        }
+        out
+    }
+
+    /// Adds rounding error to a diagonal.
+    fn round_up(&self, matrix: &mut [f64], n: usize) {
+        for i in 0..n {
+            let t = self.red[i * n + i];
+            matrix[i * n + i] += if t > 0.0 { ROUNDING * t } else { 1.0 };
+        }
     }
 
     /// The answer when K counts so many times.
-    fn answer(self, block: &Block, times: f64) -> Opposed {
-        let Self { red, tw, mut k, .. } = self;
-        let n = block.size;
-        let mut g = product(&tw, &red, n);
-        g.iter_mut().zip(&red).for_each(|(g, t)| *g += t);
-        k.iter_mut().for_each(|k| *k *= times);
-        for i in 0..n {
-            let rounding = if red[i * n + i] > 0.0 { ROUNDING * red[i * n + i] } else { 1.0 };
-            k[i * n + i] += rounding;
-            g[i * n + i] += rounding;
-        }
-        let mut change = inverse(k, n);
-        change.iter_mut().zip(inverse(g, n)).for_each(|(k, g)| *k -= g);
-        let mut one = tw;
+    fn answer(self, n: usize, times: f64) -> Opposed {
+        let mut g = product(&self.tw, &self.red, [n; 3]);
+        g.iter_mut().zip(&self.red).for_each(|(g, t)| *g += t);
+        self.round_up(&mut g, n);
+        let mut change = square(&self.factor, n);
+        let without = square(&dense::Cholesky::new(g, n).inverse_factor(), n);
+        change.iter_mut().zip(without).for_each(|(k, g)| *k = *k / times - g);
+        let mut one = self.tw;
         (0..n).for_each(|i| one[i * n + i] += 1.0);
-        let answer = product(&change, &one, n);
-        Opposed { push: product(&red, &answer, n), answer }
+        let answer = product(&change, &one, [n; 3]);
+        Opposed { push: product(&self.red, &answer, [n; 3]), answer }
     }
 }
 
@@ -204,9 +268,10 @@ fn faces(member: &Member, level: &Level) -> Member {
     out
 }
 
-fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
-    let mut out = vec![0.0; n * n];
-    for (row, out) in a.chunks_exact(n).zip(out.chunks_exact_mut(n)) {
+/// The product of an l × m and an m × n matrix.
+fn product(a: &[f64], b: &[f64], [l, m, n]: [usize; 3]) -> Vec<f64> {
+    let mut out = vec![0.0; l * n];
+    for (row, out) in a.chunks_exact(m).zip(out.chunks_exact_mut(n)) {
         for (&a, b) in row.iter().zip(b.chunks_exact(n)).filter(|(a, _)| **a != 0.0) {
             out.iter_mut().zip(b).for_each(|(o, b)| *o += a * b);
         }
@@ -214,12 +279,12 @@ fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
     out
 }
 
-fn transposed(a: &[f64], n: usize) -> Vec<f64> {
-    (0..n * n).map(|e| a[e % n * n + e / n]).collect()
+/// The transposed of an m × n matrix.
+fn transposed(a: &[f64], [m, n]: [usize; 2]) -> Vec<f64> {
+    (0..m * n).map(|e| a[e % m * n + e / m]).collect()
 }
 
-/// L⁻ᵀ L⁻¹ of a definite matrix.
-fn inverse(a: Vec<f64>, n: usize) -> Vec<f64> {
-    let factor = dense::Cholesky::new(a, n).inverse_factor();
-    product(&transposed(&factor, n), &factor, n)
+/// L⁻ᵀ L⁻¹.
+fn square(factor: &[f64], n: usize) -> Vec<f64> {
+    product(&transposed(factor, [n, n]), factor, [n; 3])
 }

@@ -3,14 +3,20 @@
 use super::block::{Member, SUPERS};
 use super::level::Level;
 
-/// Cᵀ D⁻¹ C' of a colour, or of the super-cells, n × n.
-pub fn respond(members: &[Member], others: &[Member], level: &Level, place: usize, n: usize) -> Vec<f64> {
-    let mut out = vec![0.0; n * n];
+/// Cᵀ D⁻¹ C' of a colour, or of the super-cells, rows × columns.
+pub fn respond(
+    members: &[Member],
+    others: &[Member],
+    level: &Level,
+    place: usize,
+    [rows, columns]: [usize; 2],
+) -> Vec<f64> {
+    let mut out = vec![0.0; rows * columns];
     for one in members {
         for other in others {
             for_shared(one, other, level, place, |c, o, d| {
                 for (i, j) in (0..one.size * other.size).map(|e| (e / other.size, e % other.size)) {
-                    out[(one.at + i) * n + other.at + j] += c(i) * o(j) / d;
+                    out[(one.at + i) * columns + other.at + j] += c(i) * o(j) / d;
                 }
             });
         }

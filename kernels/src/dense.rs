@@ -4,9 +4,11 @@
 ///
 /// A pivot that rounding may have left marks a dependent unknown. It gets its diagonal back as pivot, as if
 /// that unknown had one more connection to 0. The solve stays symmetric positive definite, and for right sides
-/// compatible with the null space it is exact. A pivot is yᵀ A y, y the unknown's 1 and what the ones before it answer; entries that are
-/// rounded to f32 leave up to ε yᵀ |A| y of it [Higham 2002, §10.1]. (A wrong pivot of that size would answer, by its inverse, what
-/// rounding puts into the null space: conjugate gradients in f32 run away along it.)
+/// compatible with the null space it is exact.
+///
+/// A pivot is yᵀ A y, where y is 1 at its unknown and what those before it answer. Entries that are rounded to f32 leave up to
+/// ε |y|ᵀ |A| |y| of it [Higham 2002, §10.1]. A pivot of that size is no stiffness: its inverse would answer what rounding puts
+/// into the null space, and conjugate gradients in f32 would run away along it.
 #[derive(Clone, Debug, Default)]
 pub struct Cholesky {
     n: usize,
@@ -73,7 +75,7 @@ impl Cholesky {
     }
 }
 
-/// ε yᵀ |A| y of the pivot behind `row`, the last row so far of the factor: y = (−L⁻ᵀ row, 1).
+/// ε |y|ᵀ |A| |y| of the pivot behind `row`, the last row so far of the factor: y = (−L⁻ᵀ row, 1).
 fn rounding(a: &[f64], factor: &[f64], row: &[f64], n: usize) -> f64 {
     let i = row.len();
     let mut y: Vec<f64> = row.iter().map(|v| -v).collect();

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! ρ the red residual, S = A_rr − A_rb A_bb⁻¹ A_br. All other red directions are answered as before. It is a sum of two
-//! subspace corrections of S, so that no eigenvalue exceeds 2 [Xu 1992] and the smoother converges. That holds for black rows that are
-//! solved: a body beside a bubble, which is solved between black and red, is answered as before. With U = A_f V, A_f the faces
-//! between red and black,
+//! subspace corrections of S, so that no eigenvalue exceeds 2 [Xu 1992] and the smoother converges. That holds for black rows
+//! that are solved: a body beside a bubble, which is solved between black and red, is answered as before. With U = A_f V, A_f the
+//! faces between red and black,
 //!
 //! ```text
 //! K = T_r − Uᵀ D⁻¹ U + (T_r + Z)ᵀ H (T_r + Z),   Z = C_bᵀ D⁻¹ U,   H = W (1 + T_b W)⁻¹

@@ -14,7 +14,7 @@ const MOST: usize = 256;
 pub fn check(call: &Call, at: SolvePorts) -> Result<(), Failure> {
     if call.items(at.surface) as usize > MOST {
         let sentence = format!(
-            "one solve takes {MOST} liquids at most, not {}: merge some of their sources",
+            "one solve takes {MOST} liquids at most, not {}: fill some of them as one liquid_object",
             call.items(at.surface)
         );
         return Err(Failure::input(at.surface, sentence));

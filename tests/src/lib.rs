@@ -19,14 +19,16 @@ pub fn root() -> &'static Path {
 /// The built `meniscus` binary; the plugin's shared library stands beside it.
 ///
 /// Cargo hands a test the binaries of its own package only, so the first caller asks cargo for them, in the
-/// profile this test was built with.
+/// profile this test was built with. It names an example too, because cargo then chooses features as for
+/// `cargo test --workspace`, which has built everything by now: nothing is compiled a second time.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let folder = std::env::current_exe().expect("a test has a path");
         let folder = folder.ancestors().nth(2).expect("tests run from <target>/<profile>/deps").to_owned();
         let mut build = Command::new(env!("CARGO"));
-        build.current_dir(root()).args(["build", "--quiet", "-p", "meniscus", "-p", "meniscus-plugin"]);
+        build.current_dir(root()).args(["build", "--quiet", "--workspace"]);
+        build.args(["--lib", "--bins", "--example", "ptx"]);
         build.arg("--target-dir").arg(folder.parent().expect("the profile's folder has a parent"));
         if folder.ends_with("release") {
             build.arg("--release");

@@ -131,7 +131,9 @@ impl Splash {
         LiquidFields {
             spray: Some(&liquid.spray),
             kick: glam::DVec3::ZERO,
+            kicks: None,
             liquid_excess: liquid.volume.excess_volume(),
+            rest_volume: 0.0,
             source: Some(&liquid.divergence),
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),

@@ -2,7 +2,7 @@
 
 use super::bodies::Bodies;
 use super::memory::BubbleMemory;
-use crate::grid::{FaceGrid, Grid, Transform};
+use crate::grid::{Coord, FaceGrid, Grid, Transform};
 use crate::pressure::Density;
 use crate::solid::{DomainLimits, Side};
 use glam::DVec3;
@@ -73,7 +73,9 @@ pub struct LiquidFields<'a> {
     /// passes through, liquid or not ([`cut_leaves`](crate::solid::cut_leaves)): air in the tiles
     /// elsewhere is unobstructed.
     pub open: &'a FaceGrid<f32>,
-    /// Velocity of the solids on faces, m/s; read where α < 1.
+    /// The same as solids alone leave it, where `open` is less because somebody else [shuts](super::shut) faces; `None`: nobody does.
+    pub without_lids: Option<&'a FaceGrid<f32>>,
+    /// Velocity of the solids on faces, m/s; read where they close some of a face.
     pub vel_solid: &'a FaceGrid<f32>,
     /// ∫ ∇·w of deforming solids over the solid part of each cell, per volume of the cell, 1/s.
     pub swelling: Option<&'a Grid<f32>>,
@@ -94,8 +96,12 @@ pub struct LiquidFields<'a> {
     pub spray: Option<&'a Grid<f32>>,
     /// Volume of liquid, spray included, beyond what there should be, m³.
     pub liquid_excess: f64,
+    /// Volume that the liquid should have, m³; read where there are several.
+    pub rest_volume: f64,
     /// What forces added to the liquid's velocity in this kick, m/s: its mean.
     pub kick: DVec3,
+    /// The same of each of several liquids, and the liquid that each cell belongs to; `None`: there is one.
+    pub kicks: Option<(&'a [DVec3], &'a Grid<u8>)>,
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.
@@ -132,6 +138,7 @@ impl<'a> LiquidFields<'a> {
             domain,
             surface,
             open,
+            without_lids: None,
             vel_solid,
             density,
             face_density: None,
@@ -141,7 +148,9 @@ impl<'a> LiquidFields<'a> {
             jump: None,
             spray: None,
             liquid_excess: 0.0,
+            rest_volume: 0.0,
             kick: DVec3::ZERO,
+            kicks: None,
             previous_pressure: None,
             previous_bubbles: None,
             drift: 1.0,
@@ -152,6 +161,17 @@ impl<'a> LiquidFields<'a> {
             parting: None,
             bodies: None,
         }
+    }
+
+    /// Fraction of each face that no solid closes, whatever else shuts it.
+    pub(crate) fn left_by_solids(&self) -> &'a FaceGrid<f32> {
+        self.without_lids.unwrap_or(self.open)
+    }
+
+    /// What forces added to the velocity of the liquid at a cell in this kick, m/s.
+    pub(crate) fn kick_at(&self, cell: Coord) -> DVec3 {
+        let own = self.kicks.and_then(|(each, owner)| each.get(usize::from(owner.get(cell))).copied());
+        own.unwrap_or(self.kick)
     }
 
     /// Edge length of a voxel, m.

@@ -1,47 +1,40 @@
 //! Faces that somebody shuts: a lid, a valve, a door without thickness.
 
+use super::fields::LiquidFields;
 use crate::grid::{FaceGrid, leaf};
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Shuts the share s of what is open of each face. What shuts it stands still, so the closed part of the face moves as the mean of
-/// both:
+/// What is left open of each face where the share s of it is shut besides: α' = α (1 − s).
 ///
-/// ```text
-/// α' = α (1 − s)      u_s' = u_s (1 − α) / (1 − α')
-/// ```
-///
-/// A face has one owner, who takes the pressure on its closed part: who closes more of it. So a face beside a body that a lid
-/// alone closes is nobody's. Where both close some of a face, whoever closes less of it feels nothing there.
-pub fn shut(
-    open: &mut FaceGrid<f32>,
-    vel_solid: &mut FaceGrid<f32>,
-    mut owner: Option<&mut FaceGrid<u32>>,
-    shut: &FaceGrid<f32>,
-) {
-    let all = Arc::new(open.topology.union(&shut.topology));
-    *open = open.on(&all);
+/// What shuts a face stands still, and takes the pressure on its own part α − α'. Solids keep the rest of what is closed, 1 − α:
+/// their flux, and the pressure on them, are as without it.
+pub fn shut(open: &FaceGrid<f32>, shut: &FaceGrid<f32>) -> FaceGrid<f32> {
+    let mut left = open.on(&Arc::new(open.topology.union(&shut.topology)));
     for (axis, l) in (0..3).flat_map(|axis| (0..shut.topology.len()).map(move |l| (axis, l))) {
-        let origin = shut.topology.origins()[l];
-        let Some(own) = all.leaf_of(origin) else { continue };
-        let solid = vel_solid.topology.leaf_of(origin);
+        let Some(own) = left.topology.leaf_of(shut.topology.origins()[l]) else { continue };
+        let faces = &mut left.values[axis][own * leaf::SIZE..][..leaf::SIZE];
+        let shares = &shut.values[axis][l * leaf::SIZE..][..leaf::SIZE];
+        faces.iter_mut().zip(shares).for_each(|(alpha, s)| *alpha *= 1.0 - s.clamp(0.0, 1.0));
+    }
+    left
+}
+
+/// Velocity of what closes each face, m/s: the mean of solids and of what shuts it besides, w (1 − α) / (1 − α').
+pub(crate) fn closed_velocity<'a>(fields: &LiquidFields<'a>) -> Cow<'a, FaceGrid<f32>> {
+    let Some(left) = fields.without_lids else { return Cow::Borrowed(fields.vel_solid) };
+    let mut mean = fields.vel_solid.clone();
+    for (axis, l) in (0..3).flat_map(|axis| (0..mean.topology.len()).map(move |l| (axis, l))) {
+        let origin = mean.topology.origins()[l];
         for n in 0..leaf::SIZE {
-            let share = shut.values[axis][l * leaf::SIZE + n].clamp(0.0, 1.0);
-            if share <= 0.0 {
-                continue;
+            let cell = origin + glam::IVec3::from_array(leaf::local(n));
+            let closed = 1.0 - fields.open.get(axis, cell);
+            if closed > 0.0 {
+                mean.values[axis][l * leaf::SIZE + n] *= (1.0 - left.get(axis, cell)) / closed;
             }
-            let alpha = &mut open.values[axis][own * leaf::SIZE + n];
-            let left = *alpha * (1.0 - share);
-            if let Some(owner) = owner.as_deref_mut().filter(|_| *alpha - left > 1.0 - *alpha)
-                && let Some(owned) = owner.topology.leaf_of(origin)
-            {
-                owner.values[axis][owned * leaf::SIZE + n] = 0;
-            }
-            if let Some(solid) = solid.filter(|_| left < 1.0) {
-                vel_solid.values[axis][solid * leaf::SIZE + n] *= (1.0 - *alpha) / (1.0 - left);
-            }
-            *alpha = left;
         }
     }
+    Cow::Owned(mean)
 }
 
 /// The velocity of what passes faces that are shut in part, from that in what is left open of them: the mean (1 − s) u over all that
@@ -60,31 +53,14 @@ mod tests {
     use super::*;
     use crate::grid::{Coord, Topology};
 
-    /// What moves through a face by its mean velocity is the flux of the projection, and the outflow of what it was before is kept.
+    /// What moves through a face by its mean velocity is the flux of the projection.
     #[test]
     fn what_passes_is_the_flux_of_what_is_left_open() {
         let topology = Arc::new(Topology::covering([Coord::ZERO]));
         let faces = |value: f32| FaceGrid::from_fn(topology.clone(), value, move |_, _| value);
-        let (mut open, mut solid, mut vel) = (faces(0.8), faces(0.3), faces(2.0));
-        shut(&mut open, &mut solid, None, &faces(0.75));
+        let (open, mut vel) = (shut(&faces(0.8), &faces(0.75)), faces(2.0));
         passed(&mut vel, &faces(0.75));
         let (flux, mean) = (open.get(0, Coord::ZERO) * 2.0, 0.8 * vel.get(0, Coord::ZERO));
         assert!((flux - mean).abs() < 1e-6, "{flux} and {mean}");
-        let wall = (1.0 - open.get(0, Coord::ZERO)) * solid.get(0, Coord::ZERO);
-        assert!((wall - 0.2 * 0.3).abs() < 1e-6, "{wall}");
-    }
-
-    /// A lid over open faces beside a body is nobody's; where the body closes more of a face than the lid does, it is the body's.
-    #[test]
-    fn a_lid_is_not_the_body_beside_it() {
-        let topology = Arc::new(Topology::covering([Coord::ZERO]));
-        let faces = |value: f32| FaceGrid::from_fn(topology.clone(), value, move |_, _| value);
-        for (alpha, share, expected) in
-            [(1.0, 1.0, 0), (1.0, 0.1, 0), (0.8, 0.75, 0), (0.3, 1.0, 2), (0.8, 0.1, 2)]
-        {
-            let mut owner = FaceGrid::from_fn(topology.clone(), 2, |_, _| 2);
-            shut(&mut faces(alpha), &mut faces(0.0), Some(&mut owner), &faces(share));
-            assert!(owner.values.iter().flatten().all(|&number| number == expected), "{alpha} {share}");
-        }
     }
 }

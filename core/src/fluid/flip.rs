@@ -341,4 +341,5 @@ fn measure_volume(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) {
     liquid.spray = volume::spray(particles, cells, &on_cells, transform, params.per_voxel(h));
     let open = solid.volume.seen_on(&surface.topology);
     liquid.measured = LiquidVolume::measure(surface, &open, &liquid.spray, transform);
+    liquid.measured.surface -= liquid.volume.overlap;
 }

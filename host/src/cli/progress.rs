@@ -172,12 +172,8 @@ fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
         parts.push(format!("{iterations} iterations"));
     }
     for (key, list) in stats.lists.iter().filter(|(_, list)| !list.is_empty()) {
-        let mut volumes: Vec<f64> = list.iter().filter_map(|entry| entry.number("volume")).collect();
-        volumes.sort_by(|a, b| b.total_cmp(a));
-        let shown: Vec<String> = volumes.into_iter().take(4).map(units::volume).collect();
-        let more =
-            if list.len() > shown.len() { format!(" … {} in all", list.len()) } else { String::new() };
-        parts.push(format!("{key} {}{more}", shown.join(" ")));
+        let volumes = list.iter().filter_map(|entry| entry.number("volume")).collect();
+        parts.push(listed(key, list.len(), volumes));
     }
     if let Some(drift) = drift(stats, seen) {
         parts.push(format!("volume {:+.2} %", 100.0 * drift));
@@ -189,6 +185,17 @@ fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
         parts.push(format!("{} left", units::duration(left)));
     }
     parts.join(" · ")
+}
+
+/// A list of `count` entries: the four largest of their volumes, m³, or how many they are where they have none.
+fn listed(key: &str, count: usize, mut volumes: Vec<f64>) -> String {
+    if volumes.is_empty() {
+        return format!("{count} {key}");
+    }
+    volumes.sort_by(|a, b| b.total_cmp(a));
+    let shown: Vec<String> = volumes.into_iter().take(4).map(units::volume).collect();
+    let more = if count > shown.len() { format!(" … {count} in all") } else { String::new() };
+    format!("{key} {}{more}", shown.join(" "))
 }
 
 /// Change of the liquids' volume since the start, relative to the rest volume if a node reports one.
@@ -210,4 +217,18 @@ fn time_left(frame: i32, seen: &Seen) -> Option<f64> {
     let done = f64::from(frame - 1 - seen.first) + seen.fraction;
     let all = f64::from(seen.last - seen.first);
     (done > 0.0).then(|| elapsed / done * (all - done))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn a_list_names_volumes_or_how_many_there_are() {
+        assert_eq!(listed("bodies", 7, vec![]), "7 bodies");
+        assert_eq!(listed("bubbles", 1, vec![2e-3]), format!("bubbles {}", super::units::volume(2e-3)));
+        let many = listed("bubbles", 5, vec![1e-3, 5e-3, 4e-3, 3e-3, 2e-3]);
+        assert!(many.starts_with(&format!("bubbles {}", super::units::volume(5e-3))), "{many}");
+        assert!(many.ends_with(" … 5 in all"), "{many}");
+    }
 }

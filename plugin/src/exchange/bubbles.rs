@@ -83,13 +83,14 @@ impl Exchange {
     }
 }
 
-/// Writes the identities that the next substep reads, and the liquid volume that fitting its surface took, m³.
+/// Writes the identities that the next substep reads, the liquid volume that fitting its surface took, and what it claims of
+/// others', m³.
 pub fn write_memory(
     call: &mut Call,
     table: u32,
     item: u32,
     memory: &BubbleMemory,
-    taken: f64,
+    [taken, overlap]: [f64; 2],
 ) -> Result<(), Failure> {
     let ids: Vec<i64> = memory.bubbles.iter().map(|b| i64::from(b.id)).collect();
     let numbers = |of: &dyn Fn(&Remembered) -> f64| memory.bubbles.iter().map(of).collect::<Vec<f64>>();
@@ -101,5 +102,6 @@ pub fn write_memory(
     call.write_array(table, item, c"gas_volume", 1, &numbers(&|b| b.book.gas))?;
     call.write_array(table, item, c"last_growth", 1, &numbers(&|b| b.book.last))?;
     call.write_array(table, item, c"taken", 1, &[taken])?;
+    call.write_array(table, item, c"overlap", 1, &[overlap])?;
     call.write_array(table, item, c"next_id", 1, &[i64::from(memory.next_id)])
 }

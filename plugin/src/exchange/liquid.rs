@@ -94,6 +94,7 @@ impl Exchange {
             found: table.first::<f64>("found_volume").map_or_else(|| number("volume"), Ok)?,
             excess: number("excess")?,
             drift: number("drift")?,
+            overlap: number("overlap")?,
         };
         liquid.entered_from = table.first::<i64>("entered_from").unwrap_or(0);
         liquid.thinned_below = table.first::<f64>("thinned_below").unwrap_or(0.0) as f32;
@@ -220,6 +221,7 @@ pub fn write_table(call: &mut Call, port: u32, held: &LiquidState, density: f64)
     call.write_array(port, 0, c"rest_volume", 1, &[liquid.volume.rest])?;
     call.write_array(port, 0, c"excess", 1, &[liquid.volume.excess])?;
     call.write_array(port, 0, c"drift", 1, &[liquid.volume.drift])?;
+    call.write_array(port, 0, c"overlap", 1, &[liquid.volume.overlap])?;
     call.write_array(port, 0, c"particle_separation", 1, &[held.particle_separation])?;
     call.write_array(port, 0, c"thinned_below", 1, &[f64::from(liquid.thinned_below)])?;
     call.write_array(port, 0, c"voxel_size", 1, &[liquid.transform.voxel_size()])?;

@@ -272,8 +272,9 @@ impl FlipSolver {
             self.exchange.write_particles(call, STATE.particles, &held.liquid.particles, &held.followers)?;
         }
         self.exchange.write_faces(call, STATE.vel_drift, &held.liquid.velocity, &held.liquid.transform)?;
-        let taken = call.table(port!(PORTS, air), 0).and_then(|t| t.first::<f64>("taken")).unwrap_or(0.0);
-        held.liquid.volume.volume = held.liquid.volume.found - taken;
+        let of_solve = |what: &str| call.table(port!(PORTS, air), 0).and_then(|t| t.first::<f64>(what));
+        held.liquid.volume.volume = held.liquid.volume.found - of_solve("taken").unwrap_or(0.0);
+        held.liquid.volume.overlap = of_solve("overlap").unwrap_or(0.0);
         write_table(call, STATE.liquid, &held, density)?;
         call.measure("volume", &[held.liquid.volume.volume + 0.0]);
         call.measure("unfitted_volume", &[unfitted(&held.liquid)]);

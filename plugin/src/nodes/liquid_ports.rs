@@ -79,7 +79,7 @@ pub const PORTS: &[Port] = &[
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"air")
-        .help(c"id, volume (m^3), rest_volume (m^3), drift (m^3 s), gas_volume (m^3; at the pressure of open air) and last_growth (m^3; what compressible air grew by in the last substep) of the bubbles in `region`, by ascending id; taken (m^3): the volume that the liquid lost when its surface was fitted; next_id.")
+        .help(c"id, volume (m^3), rest_volume (m^3), drift (m^3 s), gas_volume (m^3; at the pressure of open air) and last_growth (m^3; what compressible air grew by in the last substep) of the bubbles in `region`, by ascending id; taken (m^3): the volume that the liquid lost when its surface was fitted; overlap (m^3): what its surface encloses of the volume of other liquids; next_id.")
         .on(Stage::SOLVE, BOTH).on(Stage::CORRECT, READ),
     Port::grid(OBJECT, c"tension", Sampling::CENTER, Element::F32)
         .unit(c"Pa")
@@ -189,7 +189,7 @@ pub const fn vel(owner: Owner) -> Port {
 /// Counters and books.
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
-        .help(c"volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3; what it should be), excess ((found_volume - rest_volume) / rest_volume as the volume correction uses it), drift (s; its integral over time), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several), thinned_below (m; depth from which cells were thinned; 0: none), next_id (of the next new particle), born_from (particles with ids from here on are newer than vel_drift and move with their own velocity), entered_from (of those, from here on they came through nozzles), kick (m/s, 3 numbers; what forces added to its velocity in this substep, the mean; there while the pressure is solved).")
+        .help(c"volume (m^3), found_volume (m^3; as the particles leave it, before the surface is fitted to rest_volume), rest_volume (m^3; what it should be), excess ((found_volume - rest_volume) / rest_volume as the volume correction uses it), drift (s; its integral over time), overlap (m^3; what its surface enclosed of other liquids in the last solve), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several), thinned_below (m; depth from which cells were thinned; 0: none), next_id (of the next new particle), born_from (particles with ids from here on are newer than vel_drift and move with their own velocity), entered_from (of those, from here on they came through nozzles), kick (m/s, 3 numbers; what forces added to its velocity in this substep, the mean; there while the pressure is solved).")
 }
 
 /// How strongly forces pull.

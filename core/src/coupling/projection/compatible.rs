@@ -52,7 +52,7 @@ fn rooms(fields: &LiquidFields, regions: &Regions, topology: &Topology) -> (Vec<
     let of_leaf = |(room, &origin): (&mut [f32], &Coord)| {
         let mut sums: Vec<(usize, f64)> = Vec::new();
         let Some(labels) = regions.of_leaf(origin) else { return sums };
-        let open = Rows::faces(fields.open, origin);
+        let open = Rows::faces(fields.left_by_solids(), origin);
         for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
             let alpha = |a: usize| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)];
             // Even cells of no volume can take something, if there are no others.

@@ -235,7 +235,7 @@ fn waiting(fields: &LiquidFields, regions: &Regions, bodies: &Bodies, origin: Co
 
 /// The open fractions of a cell's faces, lower and upper across each axis.
 fn openings(fields: &LiquidFields, cell: Coord) -> [[f32; 2]; 3] {
-    std::array::from_fn(|a| [cell, cell + IVec3::AXES[a]].map(|c| fields.open.get(a, c)))
+    std::array::from_fn(|a| [cell, cell + IVec3::AXES[a]].map(|c| fields.left_by_solids().get(a, c)))
 }
 
 /// The neighbours of a cell that lie nearer to the open: across faces, else across edges, else across corners.

@@ -158,6 +158,8 @@ pub(crate) fn wall_flux_by_cell(
 /// The fields around one leaf that its flux is made of.
 struct LeafFields<'a> {
     open: [Rows<'a, f32>; 3],
+    /// What solids leave open.
+    left: [Rows<'a, f32>; 3],
     velocity: [Rows<'a, f32>; 3],
     /// Velocity of the solids, where any moves.
     solid: Option<[Rows<'a, f32>; 3]>,
@@ -174,6 +176,7 @@ impl<'a> LeafFields<'a> {
         });
         Self {
             open: Rows::faces(fields.open, origin),
+            left: Rows::faces(fields.left_by_solids(), origin),
             velocity: Rows::faces(vel, origin),
             solid,
             source: fields.source.map(|s| Rows::of(s, origin)),
@@ -193,14 +196,17 @@ impl<'a> LeafFields<'a> {
                 false => rows[k / 2].row(n),
             };
             let (alpha, velocity) = (row(&self.open), row(&self.velocity));
-            let alpha: Row<f32> = std::array::from_fn(|z| if shut & 1 << z != 0 { 0.0 } else { alpha[z] });
+            let unless_shut = |open: Row<f32>| -> Row<f32> {
+                std::array::from_fn(|z| if shut & 1 << z != 0 { 0.0 } else { open[z] })
+            };
+            let alpha = unless_shut(alpha);
             for z in 0..leaf::DIM {
                 outflow[z] += sign * f64::from(alpha[z]) * h * h * f64::from(velocity[z]);
             }
             if let Some(solid) = &self.solid {
-                let solid = row(solid);
+                let (left, solid) = (unless_shut(row(&self.left)), row(solid));
                 for z in 0..leaf::DIM {
-                    outflow[z] += sign * (1.0 - f64::from(alpha[z])) * h * h * f64::from(solid[z]);
+                    outflow[z] += sign * (1.0 - f64::from(left[z])) * h * h * f64::from(solid[z]);
                 }
             }
         }
@@ -209,12 +215,12 @@ impl<'a> LeafFields<'a> {
 
     /// The open volume of a cell.
     fn open_volume(&self, n: usize) -> f32 {
-        open_volume(std::array::from_fn(|a| [self.open[a].at(n), self.open[a].at_behind(n, 2 * a + 1)]))
+        open_volume(std::array::from_fn(|a| [self.left[a].at(n), self.left[a].at_behind(n, 2 * a + 1)]))
     }
 }
 
 /// (D u + s) − source of a leaf's liquid cells, and the flux through their faces to liquids and air regions: (D u)_i =
-/// Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α) h² w_f [Batty et al. 2007], less the volume by
+/// Σ_f ± α h² u_f and, for solids of velocity w, s_i = Σ_f ± (1 − α_s) h² w_f [Batty et al. 2007], α_s what they leave open, less the volume by
 /// which they swell inside the cell.
 fn leaf_flux(
     fields: &LiquidFields,
@@ -301,12 +307,13 @@ fn air_wall_flux(
     let Some(around) = walls.around(fields, origin) else { return };
     let solid = block::faces(fields.vel_solid, &around);
     let h = fields.voxel_size();
-    let open = block::faces(fields.open, &fields.open.topology.surroundings(origin));
+    let left = fields.left_by_solids();
+    let left = block::faces(left, &left.topology.surroundings(origin));
     let swelling = fields.swelling.map(|s| block::of(s, origin));
     for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label >= 0) {
         let i = block::centre(n);
         let through =
-            |axis: usize, f: usize| (1.0 - f64::from(open[axis][f])) * h * h * f64::from(solid[axis][f]);
+            |axis: usize, f: usize| (1.0 - f64::from(left[axis][f])) * h * h * f64::from(solid[axis][f]);
         let outflow: f64 = (0..3).map(|a| through(a, i + block::STRIDE[a]) - through(a, i)).sum();
         let swells = swelling.as_ref().map_or(0.0, |s| f64::from(s[i]) * h * h * h);
         f(n, label as usize, outflow - swells);

@@ -60,7 +60,7 @@ impl Lining {
             let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
             for (i, row) in lining.mass.chunks_exact_mut(along.len()).enumerate() {
                 row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
-                lining.impulse[i] += along[i] * (mass * fields.kick[axis] + pull);
+                lining.impulse[i] += along[i] * (mass * fields.kick_at(cell)[axis] + pull);
             }
         };
         for_layers(fields, regions, bodies, near, |layer| {
@@ -78,7 +78,8 @@ impl Lining {
                 let defect = cell.density * (left - 1.0 + 0.5 * closed) / closed;
                 for (side, &number) in owners.iter().enumerate().filter(|(_, number)| of_body(**number)) {
                     let sign = if side == 1 { 1.0 } else { -1.0 };
-                    let across = way.dot(fields.kick) - way[axis] * fields.kick[axis];
+                    let kick = fields.kick_at(cell.at);
+                    let across = way.dot(kick) - way[axis] * kick[axis];
                     add((whole * (defect + sign * way[axis]), whole * sign * across), axis, cell.at, number);
                 }
             }
@@ -149,7 +150,7 @@ pub(super) fn for_layers(
 ) {
     for &origin in near {
         let Some(labels) = regions.of_leaf(origin) else { continue };
-        let (open, owner) = (Rows::faces(fields.open, origin), Rows::faces(bodies.owner, origin));
+        let (open, owner) = (Rows::faces(fields.left_by_solids(), origin), Rows::faces(bodies.owner, origin));
         for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
             let faces: [[f32; 2]; 3] =
                 std::array::from_fn(|a| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)]);

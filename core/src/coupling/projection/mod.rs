@@ -25,6 +25,7 @@ use super::air::volumes::ClosedVolume;
 use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
+use super::shut::closed_velocity;
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use crate::pressure::{self, Info, Params, PressureSolver, PressureSystem, Progress, Unknowns};
 use crate::pressure::{pressures, update_velocity};
@@ -74,6 +75,8 @@ pub struct Projection {
     pub surface: Option<Grid<f32>>,
     /// Liquid volume that the fit took away, m³.
     pub taken: f64,
+    /// Volume, m³, that the liquid's level set claims of what other liquids of the solve fill.
+    pub overlap: f64,
     /// The air regions, in the order of their first cells.
     pub bubbles: Vec<Bubble>,
     /// The cells of the regions, and what the next substep needs to recognise them.
@@ -197,7 +200,7 @@ pub(crate) fn project(
     let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
-    update_velocity(fields.open, fields.vel_solid, h, &system, &values, jumps.as_ref(), vel);
+    update_velocity(fields.open, &closed_velocity(fields), h, &system, &values, jumps.as_ref(), vel);
     let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&kept.grow);
     attached.enter_end(&topology, &moved, &mut after);
     let opening = parted.opening(&air, Some(&x));
@@ -222,6 +225,7 @@ pub(crate) fn project(
         incompatible_flux: kept.closed.iter().map(forced).fold(0.0, f64::max),
         memory: kept.identities.memory(regions),
         taken: kept.fitted.as_ref().map_or(0.0, |f| f.taken),
+        overlap: 0.0,
         surface: kept.fitted.map(|f| f.surface),
         bodies: moved,
         constraints: ConstraintReport { impulses, ..held },

@@ -176,6 +176,8 @@ struct Leaf<'a> {
     open: [Rows<'a, f32>; 3],
     vel: [Rows<'a, f32>; 3],
     vel_solid: [Rows<'a, f32>; 3],
+    /// What solids leave open.
+    left: [Rows<'a, f32>; 3],
     driven: Option<[Rows<'a, f32>; 3]>,
     surface: Rows<'a, f32>,
     previous: Option<Rows<'a, f32>>,
@@ -191,6 +193,7 @@ impl<'a> Leaf<'a> {
         Self {
             walls,
             open: Rows::faces(fields.open, origin),
+            left: Rows::faces(fields.left_by_solids(), origin),
             vel: Rows::faces(walls.vel, origin),
             vel_solid: Rows::faces(fields.vel_solid, origin),
             driven: parting.driven.map(|driven| Rows::faces(driven, origin)),
@@ -217,9 +220,10 @@ impl<'a> Leaf<'a> {
                     return None;
                 }
                 let closed = 1.0 - f64::from(face(&self.open));
-                let relative = f64::from(face(&self.vel)) - f64::from(face(&self.vel_solid));
+                let by_solids = 1.0 - f64::from(face(&self.left));
                 area[axis] += sign * closed;
-                slip[axis] += closed * relative;
+                // What shuts a face besides stands still.
+                slip[axis] += closed * f64::from(face(&self.vel)) - by_solids * f64::from(face(&self.vel_solid));
                 solid += closed;
             }
             slip[axis] = if solid > 0.0 { slip[axis] / solid } else { 0.0 };

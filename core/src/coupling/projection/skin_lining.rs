@@ -46,7 +46,7 @@ pub(super) fn line(
         let place = skinned.place(layer.axis, layer.face).into_iter();
         for (dof, weight) in place.flat_map(|place| place.along(layer.axis)) {
             lining[dof] += weight * layer.mass;
-            impulse[dof] += weight * layer.mass * fields.kick[layer.axis];
+            impulse[dof] += weight * layer.mass * fields.kick_at(layer.cell)[layer.axis];
         }
     });
     let is_diagonal = mass.entries().iter().all(|e| e.0 == e.1);

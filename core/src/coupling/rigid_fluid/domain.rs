@@ -19,6 +19,8 @@ pub(super) struct Domain {
     pub(super) open: FaceGrid<f32>,
     /// Share of each face that nothing but a body closes.
     pub(super) open_to_all: FaceGrid<f32>,
+    /// The same, less what others shut; `None`: nobody does.
+    pub(super) open_under_lids: Option<FaceGrid<f32>>,
     /// Share of each cell that solids fill.
     pub(super) filled: Grid<f32>,
     /// φ of the liquid, m, carried on into the bodies.
@@ -35,7 +37,7 @@ impl Domain {
         let origins = inside.keys().map(|&origin| Coord::from_array(origin));
         let topology = Arc::new(Topology::new(seen.origins().iter().copied().chain(origins).collect()));
         let mut owner = bodies.owner.on(&topology);
-        let mut open = fields.open.on(&topology);
+        let mut open = fields.left_by_solids().on(&topology);
         let mut filled = bodies.volume.on(&topology);
         // Where bodies that touch lie in one another no cell holds more than its volume.
         filled.values.iter_mut().for_each(|v| *v = if *v < 0.0 { 1.0 } else { 1.0 - *v });
@@ -52,6 +54,17 @@ impl Domain {
             let of_body = open.iter_mut().zip(owner).filter(|(_, number)| body(bodies, **number).is_some());
             of_body.for_each(|(open, _)| *open = 1.0);
         }
+        let open_under_lids = fields.without_lids.map(|_| {
+            let mut under = fields.open.on(&topology);
+            for (under, (left, to_all)) in
+                under.values.iter_mut().zip(open.values.iter().zip(&open_to_all.values))
+            {
+                for (under, (&left, &to_all)) in under.iter_mut().zip(left.iter().zip(to_all)) {
+                    *under = if left > 0.0 { to_all * *under / left } else { to_all };
+                }
+            }
+            under
+        });
         let mut domain = Self {
             liquid_density: match fields.density {
                 Density::Uniform(rho) => Grid::new(topology.clone(), rho as f32),
@@ -61,6 +74,7 @@ impl Domain {
             owner,
             open,
             open_to_all,
+            open_under_lids,
             filled,
             topology,
         };
@@ -163,7 +177,7 @@ fn filled_side(fields: &LiquidFields, bodies: &Bodies, origin: Coord, side: usiz
         cell
     });
     let mut filled = cells
-        .filter(|&c| bodies.volume.get(c) <= 0.0 && fields.open.get(axis, c) <= 0.0)
+        .filter(|&c| bodies.volume.get(c) <= 0.0 && fields.left_by_solids().get(axis, c) <= 0.0)
         .map(|c| bodies.owner.get(axis, c));
     filled.find(|&number| body(bodies, number).is_some())
 }

@@ -1,6 +1,7 @@
 //! The prediction of the whole domain: liquid and bodies as one fluid.
 
 use super::domain::Domain;
+use super::places::Place;
 use super::rigid::{Parts, RigidBody};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{FaceGrid, Grid, leaf};
@@ -41,7 +42,8 @@ impl Mixture {
             }),
         };
         for rigid in rigid {
-            let parts = rigid.parts(fields.kick, |place| {
+            let kick = |place: &Place| fields.kick_at(domain.topology.coord(place.slot));
+            let parts = rigid.parts(kick, |place| {
                 f64::from(vel.get(place.axis, domain.topology.coord(place.slot)))
             });
             for ((place, masses), parts) in rigid.places.iter().zip(&rigid.masses).zip(&parts) {

@@ -72,7 +72,8 @@ pub fn project(
     let mixture = Mixture::of(fields, &domain, &rigid, vel);
     let of_all = LiquidFields {
         surface: &domain.surface,
-        open: &domain.open_to_all,
+        open: domain.open_under_lids.as_ref().unwrap_or(&domain.open_to_all),
+        without_lids: domain.open_under_lids.is_some().then_some(&domain.open_to_all),
         density: Density::PerCell(&cell_density),
         face_density: Some(&mixture.face_density),
         source: mixture.source.as_ref(),

@@ -140,7 +140,7 @@ impl RigidBody {
             let place = &self.places[n];
             let found = masses_at(domain, cells, place, self.density, fields.voxel_size().powi(3));
             let Some(masses) = found else { continue };
-            let kick = fields.kick[place.axis];
+            let kick = fields.kick_at(domain.topology.coord(place.slot))[place.axis];
             let j = self.basis(n);
             if place.is_closed {
                 add_outer(&mut lined, j, masses.liquid);
@@ -164,14 +164,19 @@ impl RigidBody {
         self.masses.iter().any(Option::is_some)
     }
 
-    /// What moves in the faces of C before the projection; `None` where a face is dry. `liquid`: its velocity at a place, m/s.
+    /// What moves in the faces of C before the projection; `None` where a face is dry. At a place `kick` is what forces added to the
+    /// liquid's velocity, and `liquid` its velocity, m/s.
     ///
     /// The body's part and the liquid of closed faces have, beside the body's rigid motion, what keeps liquid at rest there.
-    pub(super) fn parts(&self, kick: DVec3, liquid: impl Fn(&Place) -> f64) -> Vec<Option<Parts>> {
+    pub(super) fn parts(
+        &self,
+        kick: impl Fn(&Place) -> DVec3,
+        liquid: impl Fn(&Place) -> f64,
+    ) -> Vec<Option<Parts>> {
         let of_place = |n: usize| {
             let (place, masses) = (&self.places[n], self.masses[n].as_ref()?);
             let rigid = along(self.basis(n), self.start.as_slice());
-            let kick = kick[place.axis];
+            let kick = kick(place)[place.axis];
             let body = if masses.own > 0.0 { rigid + masses.instead / masses.own * kick } else { rigid };
             let liquid = if place.is_closed { rigid + kick } else { liquid(place) };
             let mixed = (masses.share * body + (1.0 - masses.share) * liquid) as f32;

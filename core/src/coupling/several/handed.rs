@@ -41,6 +41,7 @@ impl Joined {
             pressure: projected.pressure.on(own_leaves),
             surface,
             taken,
+            overlap: self.overlaps.get(i).copied().unwrap_or(0.0),
             bubbles: projected.bubbles.iter().filter(|b| b.exterior || is_own(b.id)).cloned().collect(),
             memory: projected.memory.clone(),
             bodies: projected.bodies.clone(),
@@ -152,7 +153,8 @@ fn volume_lost(own: &LiquidFields, fitted: &Grid<f32>) -> f64 {
                 continue;
             }
             let cell = origin + IVec3::from_array(leaf::local(n));
-            let alpha = |a: usize| [own.open.get(a, cell), own.open.get(a, cell + IVec3::AXES[a])];
+            let left = own.left_by_solids();
+            let alpha = |a: usize| [left.get(a, cell), left.get(a, cell + IVec3::AXES[a])];
             sum += f64::from(difference * open_volume(std::array::from_fn(alpha)));
         }
         sum

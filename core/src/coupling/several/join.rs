@@ -72,7 +72,10 @@ pub(super) fn first_leaf(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
 
 /// The solids around the liquids: a face is as open as the solids of all liquids leave it.
 pub(super) struct Faces {
-    pub(super) open: FaceGrid<f32>,
+    /// What solids leave open.
+    pub(super) left: FaceGrid<f32>,
+    /// Less than that where others shut faces.
+    pub(super) open: Option<FaceGrid<f32>>,
     pub(super) vel_solid: FaceGrid<f32>,
     /// Numbers of the solids; those of a liquid are counted on from those of the liquids before it.
     pub(super) solids: Option<FaceGrid<u32>>,
@@ -83,21 +86,30 @@ impl Faces {
         let leaves = liquids.iter().flat_map(|l| [&l.open.topology, &l.vel_solid.topology]);
         let topology = all_leaves(leaves).unwrap_or_default();
         let mut joined = Self {
-            open: FaceGrid::new(topology.clone(), 1.0),
+            left: FaceGrid::new(topology.clone(), 1.0),
+            open: liquids
+                .iter()
+                .any(|l| l.without_lids.is_some())
+                .then(|| FaceGrid::new(topology.clone(), 1.0)),
             vel_solid: FaceGrid::new(topology.clone(), 0.0),
             solids: liquids.iter().any(|l| l.bodies.is_some()).then(|| FaceGrid::new(topology.clone(), 0)),
         };
         let mut counted = 0;
         for liquid in liquids {
-            let (open, vel_solid) = (liquid.open.on(&topology), liquid.vel_solid.on(&topology));
+            let (left, vel_solid) = (liquid.left_by_solids().on(&topology), liquid.vel_solid.on(&topology));
+            if let Some(joined) = &mut joined.open {
+                let open = liquid.open.on(&topology);
+                let both = joined.values.iter_mut().flatten().zip(open.values.iter().flatten());
+                both.for_each(|(joined, &open)| *joined = joined.min(open));
+            }
             let owner = liquid.bodies.map(|bodies| bodies.owner.on(&topology));
             for axis in 0..3 {
-                for (slot, &alpha) in open.values[axis].iter().enumerate() {
+                for (slot, &alpha) in left.values[axis].iter().enumerate() {
                     // Of equals the first counts.
-                    if alpha >= joined.open.values[axis][slot] {
+                    if alpha >= joined.left.values[axis][slot] {
                         continue;
                     }
-                    joined.open.values[axis][slot] = alpha;
+                    joined.left.values[axis][slot] = alpha;
                     joined.vel_solid.values[axis][slot] = vel_solid.values[axis][slot];
                     if let Some(solids) = &mut joined.solids {
                         let number = owner.as_ref().map_or(0, |owner| owner.values[axis][slot]);
@@ -118,8 +130,8 @@ pub(super) struct Lattice {
     /// φ of the liquids together, m.
     pub(super) surface: Grid<f32>,
     /// φ of each, m, on the leaves of `surface`.
-    each: Vec<Grid<f32>>,
-    h: f32,
+    pub(super) each: Vec<Grid<f32>>,
+    pub(super) h: f32,
 }
 
 impl Lattice {
@@ -161,12 +173,18 @@ impl Lattice {
         if let (true, Some(Density::Uniform(rho))) = (parts.iter().all(one), parts.first()) {
             return Ok(*rho);
         }
-        let mut out = Grid::new(self.owner.topology.clone(), 0.0);
+        // Where no liquid is, the first one's: nothing has no density.
+        let elsewhere = match parts.first() {
+            Some(Density::PerCell(rho)) => rho.background,
+            Some(Density::Uniform(rho)) => *rho as f32,
+            None => 0.0,
+        };
+        let mut out = Grid::new(self.owner.topology.clone(), elsewhere);
         out.values.par_iter_mut().enumerate().with_min_len(4096).for_each(|(slot, out)| {
             let cell = self.owner.topology.coord(slot);
             let (mut volume, mut mass) = (0.0, 0.0);
             for (phi, rho) in self.each.iter().zip(parts) {
-                let inside = f64::from(self.inside(phi.values[slot]));
+                let inside = f64::from(inside(phi.values[slot], self.h));
                 volume += inside;
                 mass += if inside > 0.0 { inside * of_cell(rho, cell) } else { 0.0 };
             }
@@ -179,8 +197,8 @@ impl Lattice {
     /// The divergence, 1/s, that each liquid asks for, and what parts liquids where they overlap and closes the gaps
     /// between them: the shares that they take of a cell below the common surface should sum up to 1. The projection
     /// cannot see that they do not, so that without this one liquid would sink into the other. `drift`, s: no more is
-    /// undone in it than there is.
-    pub(super) fn divergence(&self, source: Option<Grid<f32>>, drift: f64) -> Grid<f32> {
+    /// undone in it than there is; `real`: part of the overlaps that is one.
+    pub(super) fn divergence(&self, source: Option<Grid<f32>>, real: f32, drift: f64) -> Grid<f32> {
         let rate = TOGETHER.get().min(1.0 / drift) as f32;
         let topology = &self.owner.topology;
         let mut out = source.map_or_else(|| Grid::new(topology.clone(), 0.0), |source| source.on(topology));
@@ -190,20 +208,15 @@ impl Lattice {
             }
             let (mut all, mut liquids) = (0.0, 0);
             for phi in &self.each {
-                let inside = self.inside(phi.values[slot]);
-                all += inside;
+                all += inside(phi.values[slot], self.h);
                 liquids += usize::from(phi.values[slot] < self.h);
             }
             if liquids > 1 {
-                *out += rate * (all - 1.0);
+                let beyond = all - 1.0;
+                *out += rate * if beyond > 0.0 { real * beyond } else { beyond };
             }
         });
         out
-    }
-
-    /// Share of a box of one voxel that lies inside a surface whose φ is this at its middle.
-    fn inside(&self, phi: f32) -> f32 {
-        (0.5 - phi / self.h).clamp(0.0, 1.0)
     }
 
     /// The mass around each face: its velocity and density. m = Σ mᵢ and u = Σ mᵢ uᵢ / m over the liquids, mᵢ the mass of
@@ -229,7 +242,7 @@ impl Lattice {
                     let (mut volume, mut mass, mut momentum) = (0.0, 0.0, 0.0);
                     let mut nearest = (f32::MAX, 0);
                     for (i, middle) in phi.iter().map(middle).enumerate() {
-                        let inside = f64::from(self.inside(middle));
+                        let inside = f64::from(inside(middle, self.h));
                         if inside > 0.0 {
                             let (rho, u) = of(i);
                             volume += inside;
@@ -251,6 +264,11 @@ impl Lattice {
         }
         out
     }
+}
+
+/// Share of a box of one voxel of edge `h` that lies inside a surface whose φ is this at its middle, both m.
+pub(super) fn inside(phi: f32, h: f32) -> f32 {
+    (0.5 - phi / h).clamp(0.0, 1.0)
 }
 
 /// What flows through faces.

@@ -6,13 +6,16 @@
 
 mod handed;
 mod join;
+mod overlap;
 
 use super::bodies::Bodies;
 use super::fields::{LiquidFields, Parting};
 use crate::grid::{FaceGrid, Grid};
+use glam::DVec3;
 use crate::pressure::Density;
 pub use handed::Handed;
 use join::{Faces, Lattice};
+use overlap::Overlap;
 
 /// The fields of several liquids, joined.
 #[derive(Debug)]
@@ -22,7 +25,14 @@ pub struct Joined {
     /// Velocity on faces, m/s, before the projection.
     vel: FaceGrid<f32>,
     surface: Grid<f32>,
-    open: FaceGrid<f32>,
+    /// What forces added to the velocity of each, m/s.
+    kicks: Vec<DVec3>,
+    /// Volume, m³, that each claims of what others fill.
+    overlaps: Vec<f64>,
+    /// Share of each face that solids leave open.
+    left: FaceGrid<f32>,
+    /// Less than that where others shut faces.
+    open: Option<FaceGrid<f32>>,
     vel_solid: FaceGrid<f32>,
     /// Solid that a cut face belongs to; those of the second liquid are counted on from those of the first.
     solids: Option<FaceGrid<u32>>,
@@ -57,24 +67,29 @@ impl Joined {
         let driven: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.driven).collect();
         let parted = parts(|liquid| liquid.parting?.previous);
         let drift = liquids.first().map_or(1.0, |liquid| liquid.drift);
+        let sprays = parts(|liquid| liquid.spray);
+        let overlap = Overlap::find(liquids, &lattice, &sprays, &faces.left);
         let density = lattice.density(&rho);
         let on_faces = lattice.on_faces(vel, &rho);
         Self {
             vel: on_faces.vel,
             face_density: density.is_err().then_some(on_faces.density),
             density,
-            source: lattice.divergence(lattice.of_owner(&parts(|liquid| liquid.source)), drift),
+            source: lattice.divergence(lattice.of_owner(&parts(|liquid| liquid.source)), overlap.real, drift),
             tension: lattice.of_owner(&parts(|liquid| liquid.tension)),
             swelling: join::greatest(&parts(|liquid| liquid.swelling)),
             spray: join::sum(&parts(|liquid| liquid.spray)),
             previous_pressure: join::first_leaf(&parts(|liquid| liquid.previous_pressure)),
             parted: if every(|liquid| liquid.parting.is_some()) { lattice.of_owner(&parted) } else { None },
             driven: join::greatest_share(&driven),
+            left: faces.left,
             open: faces.open,
             vel_solid: faces.vel_solid,
             solids: faces.solids,
             pieces: liquids.iter().flat_map(|l| l.bodies.map_or(&[][..], |b| b.pieces)).copied().collect(),
             volume: join::least(&liquids.iter().map(|l| l.bodies.map(|b| b.volume)).collect::<Vec<_>>()),
+            kicks: liquids.iter().map(|liquid| liquid.kick).collect(),
+            overlaps: overlap.of_each,
             owner: lattice.owner,
             surface: lattice.surface,
         }
@@ -91,7 +106,9 @@ impl Joined {
         let bodies = liquids.iter().find_map(|liquid| liquid.bodies);
         Some(LiquidFields {
             surface: &self.surface,
-            open: &self.open,
+            kicks: Some((&self.kicks, &self.owner)),
+            open: self.open.as_ref().unwrap_or(&self.left),
+            without_lids: self.open.is_some().then_some(&self.left),
             vel_solid: &self.vel_solid,
             swelling: self.swelling.as_ref(),
             density: match &self.density {

@@ -27,12 +27,25 @@ impl Duct {
         gravity: f64,
         liquid: impl Fn(f64) -> f64 + Sync,
     ) -> Self {
+        Self::as_wide_as(f64::INFINITY, axis, walled, mass, gravity, liquid)
+    }
+
+    /// The same with a piston that reaches only so far across the next axis, cells.
+    fn as_wide_as(
+        width: f64,
+        axis: usize,
+        walled: [bool; 2],
+        mass: f64,
+        gravity: f64,
+        liquid: impl Fn(f64) -> f64 + Sync,
+    ) -> Self {
         let mut size = IVec3::splat(4);
         size[axis] = 32;
         let mut sides = [true; 6];
         [sides[2 * axis], sides[2 * axis + 1]] = walled;
         let along = |p: DVec3| p[axis] / H;
-        let piston = |p: DVec3| H * (ENDS[0] - along(p)).max(along(p) - ENDS[1]);
+        let beside = |p: DVec3| p[(axis + 1) % 3] / H - width;
+        let piston = |p: DVec3| H * (ENDS[0] - along(p)).max(along(p) - ENDS[1]).max(beside(p));
         let kick = gravity * DT;
         let motion = |p: DVec3| if piston(p) < H { kick * DVec3::AXES[axis] } else { DVec3::ZERO };
         let scene = Scene::new(H, size, sides, |p| H * liquid(along(p)), piston, motion)
@@ -65,10 +78,18 @@ impl Duct {
     }
 
     pub(super) fn bubbles(&self) -> (FaceGrid<f32>, Projection, Moved) {
+        self.bubbles_under(None)
+    }
+
+    /// The same where `lid` is what is left open of the faces.
+    fn bubbles_under(&self, lid: Option<&FaceGrid<f32>>) -> (FaceGrid<f32>, Projection, Moved) {
         let bodies = [self.body.clone()];
         let mut fields = self.scene.fields();
         fields.bodies = Some(self.bodies_of(&bodies));
         fields.kick = self.kick;
+        if let Some(lid) = lid {
+            (fields.open, fields.without_lids) = (lid, Some(fields.open));
+        }
         let mut vel = self.scene.vel.clone();
         let projected =
             constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
@@ -140,6 +161,33 @@ fn a_full_chamber_holds_its_piston_whatever_pushes_it() {
     let (_, projected, moved) = duct.bubbles();
     assert!(projected.bubbles.is_empty());
     assert!(moved.velocity[0].abs() < 1e-4 * GRAVITY * DT, "{}", moved.velocity[0]);
+}
+
+/// A piston 2.4 cells wide in a duct of 4, and a lid over the gap beside it: the body keeps its own part of the faces that both
+/// close.
+#[test]
+fn where_a_lid_shuts_the_gap_beside_it_a_full_chamber_holds_a_piston() {
+    for axis in 0..3 {
+        let duct = Duct::as_wide_as(2.4, axis, [true; 2], 3.0, GRAVITY, |_| -9.0);
+        let plane = |a: usize, c: Coord| if a == axis && c[axis] == 16 { 1.0 } else { 0.0 };
+        let lid = FaceGrid::from_fn(duct.scene.vel.topology.clone(), 0.0, plane);
+        let lid = crate::coupling::shut(&duct.scene.open, &lid);
+        let (_, _, free) = duct.bubbles();
+        assert!(free.velocity[0] > 0.01 * GRAVITY * DT, "nothing holds it without the lid: {}", free.velocity[0]);
+        let (vel, projected, moved) = duct.bubbles_under(Some(&lid));
+        assert!(moved.velocity[0].abs() < 1e-5 * GRAVITY * DT, "{}", moved.velocity[0]);
+        assert!(duct.scene.fastest(&vel) < 1e-5 * GRAVITY * DT);
+        // p(18.2) - p(14.3) carries its weight on its own area alone.
+        let at = |x: i32| {
+            let mut c = IVec3::splat(3);
+            c[axis] = x;
+            f64::from(projected.pressure.get(c))
+        };
+        let own = 2.4 / 4.0 * AREA;
+        let expected = WATER * GRAVITY * (31.0 - (ENDS[1] - ENDS[0])) * H + 3.0 * GRAVITY / own;
+        let found = at(31) - at(0);
+        assert!((found - expected).abs() < 5e-3 * expected, "axis {axis}: {found} Pa, not {expected}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod dragged;
 use super::bodies::Bodies;
 use super::fields::LiquidFields;
 use super::projection::{self, Projection};
+use super::shut::closed_velocity;
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Progress;
 use crate::viscosity::{self, Info, Params, Pushed, Viscosity, ViscousLiquid, Walls};
@@ -59,12 +60,16 @@ pub fn between_projections(
     let walls = first.vel_solid.clone();
     let projected = u.clone();
     continue_outward(fields.surface, fields.open, vel, &mut u);
+    let closed = closed_velocity(&LiquidFields {
+        vel_solid: walls.as_ref().unwrap_or(fields.vel_solid),
+        ..*fields
+    });
     let liquid = ViscousLiquid {
         transform: fields.transform,
         surface: fields.surface,
         solid: viscous.solid,
         open: fields.open,
-        vel_solid: walls.as_ref().unwrap_or(fields.vel_solid),
+        vel_solid: &closed,
         density: fields.density,
         face_density: fields.face_density,
         viscosity: viscous.viscosity,
@@ -100,6 +105,7 @@ pub fn between_projections(
         previous_pressure: None,
         pressed: &pressed,
         kick: DVec3::ZERO,
+        kicks: None,
         ..*fields
     };
     let second = project(&left, &mut u)?;

@@ -25,6 +25,8 @@ pub struct VolumeBook {
     pub excess: f64,
     /// ∫ (V − V₀)/V₀ dt, s.
     pub drift: f64,
+    /// What its level set claimed in the last solve of the volume of other liquids, m³: it does not count.
+    pub overlap: f64,
 }
 
 /// The controller that steers the volume back.

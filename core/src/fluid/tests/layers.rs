@@ -16,7 +16,7 @@ use crate::solid::{DomainLimits, Side, SolidMemory, Solids};
 use std::f64::consts::{PI, TAU};
 use std::ops::ControlFlow;
 
-/// Two liquids in a tank that is open above; the lower one first.
+/// Two liquids in a tank.
 pub(super) struct Layers {
     liquids: [Liquid; 2],
     density: [f64; 2],
@@ -26,10 +26,13 @@ pub(super) struct Layers {
     params: FlipParams,
     memory: [SolidMemory; 2],
     solver: MultigridSolver,
+    /// Volume of the air that nothing let in, m³.
+    void: f64,
 }
 
 impl Layers {
-    /// `size` of the tank, m, and the heights of the two surfaces above x, m.
+    /// Layers in a tank that is open above, the lower one first: `size` of the tank, m, and the heights of the two surfaces above x,
+    /// m.
     pub(super) fn new(
         size: DVec3,
         density: [f64; 2],
@@ -38,18 +41,28 @@ impl Layers {
     ) -> Self {
         let mut domain = DomainLimits::uniform(DVec3::ZERO, size, Side::Closed);
         domain.sides[3] = Side::Open;
+        Self::of(domain, density, |p| (p.y < above).then(|| usize::from(p.y >= between(p.x))))
+    }
+
+    /// A closed tank, full of the liquids that `which` says.
+    pub(super) fn closed(size: DVec3, density: [f64; 2], which: impl Fn(DVec3) -> usize + Sync) -> Self {
+        let domain = DomainLimits::uniform(DVec3::ZERO, size, Side::Closed);
+        Self::of(domain, density, |p| Some(which(p)))
+    }
+
+    fn of(domain: DomainLimits, density: [f64; 2], which: impl Fn(DVec3) -> Option<usize> + Sync) -> Self {
         let params = FlipParams { viscosity: false, ..FlipParams::for_voxel(H as f32) };
         let mut memory = [SolidMemory::default(), SolidMemory::default()];
         let liquids = [0, 1].map(|n| {
             let mut liquid = Liquid::new(transform(), DVec3::ZERO);
-            let inside = |p: DVec3| p.y < above && ((p.y < between(p.x)) == (n == 0));
+            let inside = |p: DVec3| which(p) == Some(n);
             let Liquid { particles, next_id, .. } = &mut liquid;
             let seeding = Seeding { seed: n as u64, ..Seeding::for_voxel(H as f32) };
             let material = Material { density: density[n] as f32, viscosity: 0.0 };
             seeding.fill(
                 particles,
                 &transform(),
-                (DVec3::ZERO, size),
+                (domain.min, domain.max),
                 inside,
                 |_| Vec3::ZERO,
                 material,
@@ -60,7 +73,7 @@ impl Layers {
             liquid
         });
         let solver = MultigridSolver::default();
-        Self { liquids, density, air: None, pressure: [None, None], domain, params, memory, solver }
+        Self { liquids, density, air: None, pressure: [None, None], domain, params, memory, solver, void: 0.0 }
     }
 
     pub(super) fn substep(&mut self, dt: f64) {
@@ -77,6 +90,7 @@ impl Layers {
             LiquidFields {
                 spray: Some(&liquid.spray),
                 liquid_excess: liquid.volume.excess_volume(),
+                rest_volume: liquid.volume.rest,
                 source: Some(&liquid.divergence),
                 previous_pressure: self.pressure[n].as_ref(),
                 previous_bubbles: self.air.as_ref(),
@@ -94,10 +108,12 @@ impl Layers {
                 .unwrap();
         let handed =
             [0, 1].map(|n| joined.handed_to(n, &fields[n], &self.liquids[n].velocity, &solved, &vel));
+        self.void = solved.bubbles.iter().filter(|b| b.rest_volume == 0.0).map(|b| b.volume).sum();
         self.air = Some(solved.memory);
         for (n, handed) in handed.into_iter().enumerate() {
             let liquid = &mut self.liquids[n];
             (liquid.velocity, liquid.others) = (handed.vel, Some(handed.others));
+            liquid.volume.overlap = handed.projection.overlap;
             if let Some(fitted) = handed.projection.surface {
                 liquid.surface = fitted;
             }
@@ -110,6 +126,11 @@ impl Layers {
     pub(super) fn rms_speed(&self) -> f64 {
         let v = &self.liquids[0].particles.velocity;
         (v.iter().map(|v| f64::from(v.length_squared())).sum::<f64>() / v.len() as f64).sqrt()
+    }
+
+    /// The liquids' volumes as found, over those that they should have.
+    fn volumes(&self) -> [f64; 2] {
+        [0, 1].map(|n| self.liquids[n].volume.found / self.liquids[n].volume.rest)
     }
 
     /// Mean height of a liquid, m.
@@ -155,6 +176,51 @@ fn the_heavy_liquid_sinks_through_the_light_one() {
     let moved = [0, 1].map(|n| (layers.height(n) - heights[n]) / H);
     // They have begun to change places.
     assert!(moved[0] > 0.3 && moved[1] < -0.3, "the layers moved by {moved:?} voxels");
+}
+
+/// A drop of a heavy liquid in a full tank of a lighter one falls to the floor, and both keep their volumes while it is stirred up:
+/// what is mixed finer than a voxel is neither pulled together nor pushed apart.
+#[test]
+fn a_heavy_drop_falls_to_the_floor_and_no_void_opens() {
+    let size = DVec3::new(16.0, 16.0, 4.0) * H;
+    let in_drop = |p: DVec3| (p - DVec3::new(8.0, 9.0, 2.0) * H).abs().max_element() < 2.0 * H;
+    let mut layers = Layers::closed(size, [1000.0, 1500.0], |p| usize::from(in_drop(p)));
+    let mut lowest = f64::INFINITY;
+    for n in 0..150 {
+        layers.substep(1.0 / 60.0);
+        let height = layers.height(1) / H;
+        lowest = lowest.min(height);
+        if n % 15 == 0 {
+            println!("{n}: {height:.2} voxels, volumes {:.3?}", layers.volumes());
+        }
+        assert!(layers.volumes().iter().all(|v| (v - 1.0).abs() < 0.15), "{n}: {:?}", layers.volumes());
+        assert!(layers.void < 0.01 * size.x * size.y * size.z, "{n}: {} m³ are empty", layers.void);
+    }
+    assert!(lowest < 4.0, "its centre came down to {lowest} voxels");
+}
+
+/// Two liquids of which the heavy one lies above change places. Whatever becomes of them they fill the tank: their common centre
+/// stays in its middle, and no void stays open.
+#[test]
+fn liquids_that_change_places_go_on_filling_their_tank() {
+    for light in [500.0, 800.0] {
+        let size = DVec3::new(16.0, 8.0, 2.0) * H;
+        let mut layers = Layers::closed(size, [light, 1000.0], |p| usize::from(p.y > 4.0 * H));
+        let mut late = 0.0;
+        for n in 0..180 {
+            layers.substep(1.0 / 60.0);
+            let all = 0.5 * (layers.height(0) + layers.height(1)) / H;
+            let void = layers.void / (size.x * size.y * size.z);
+            if n % 20 == 0 {
+                println!("{light}, {n}: centre {all:.2} voxels, void {void:.4}, volumes {:.3?}", layers.volumes());
+            }
+            assert!((all - 4.0).abs() < 0.4, "{light}, {n}: their centre is {all} voxels high");
+            assert!(void < 0.08, "{light}, {n}: {void} of the tank is empty");
+            late += if n >= 120 { void / 60.0 } else { 0.0 };
+        }
+        println!("{light}: {late:.4} empty at last");
+        assert!(late < 0.03, "{light}: {late} of the tank stays empty");
+    }
 }
 
 /// The slow mode of two layers of depths d₁ (below) and d₂ under air: the smaller root of

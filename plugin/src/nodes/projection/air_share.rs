@@ -48,7 +48,7 @@ impl Solve {
         }
         let region = Field::grid(at.region, Sampling::CENTER, &share.memory.cells).of_item(item);
         exchange.write_fields(call, &liquid.transform, &[region])?;
-        write_bubble_memory(call, at.air, item, &share.memory, share.taken)?;
+        write_bubble_memory(call, at.air, item, &share.memory, [share.taken, 0.0])?;
         write_bubbles(call, at.bubbles, item, &share.bubbles)?;
         let ids: Vec<i64> = share.rows.iter().map(|row| i64::from(row.id)).collect();
         let outflow: Vec<f64> = share.rows.iter().map(|row| row.outflow).collect();

@@ -25,6 +25,8 @@ pub(super) struct Inputs {
     domain: DomainLimits,
     surface: Grid<f32>,
     open: FaceGrid<f32>,
+    /// Less than that where others shut faces.
+    under_lids: Option<FaceGrid<f32>>,
     vel_solid: FaceGrid<f32>,
     density: Option<Grid<f32>>,
     /// Where all of the liquid has the same, kg/m³.
@@ -36,6 +38,8 @@ pub(super) struct Inputs {
     bubbles: Option<BubbleMemory>,
     /// What the liquid has beyond its rest volume, m³.
     excess: f64,
+    /// What it should have, m³.
+    rest_volume: f64,
     /// Length of the next drift, s.
     drift: f64,
     /// Where liquid may part from walls: the pressure, Pa, and the faces that sources drive.
@@ -47,8 +51,6 @@ pub(super) struct Inputs {
     owners: Option<Owners>,
     /// What forces added to its velocity in this kick, m/s.
     kick: DVec3,
-    /// Whether others shut faces that its ports call open.
-    is_shut: bool,
 }
 
 impl Inputs {
@@ -102,8 +104,9 @@ impl Inputs {
             walls: read_walls(call, at.domain, item),
             uniform_density: if density.is_some() { 0.0 } else { uniform_density(call, at, item)? },
             excess: liquid_excess(call, at, item),
+            rest_volume: rest_volume(call, at, item),
             drift: call.dt_next(),
-            is_shut: false,
+            under_lids: None,
             item,
             transform,
             surface,
@@ -126,11 +129,7 @@ impl Inputs {
 
     /// Lets what others shut be shut.
     pub(super) fn shut(&mut self, faces: Option<&FaceGrid<f32>>) {
-        if let Some(faces) = faces {
-            let owner = self.owners.as_mut().map(|owners| &mut owners.faces);
-            shut(&mut self.open, &mut self.vel_solid, owner, faces);
-            self.is_shut = true;
-        }
+        self.under_lids = faces.map(|faces| shut(&self.open, faces));
     }
 
     /// As the core reads them; `volume_gain`: 1/s.
@@ -145,7 +144,8 @@ impl Inputs {
             transform: self.transform,
             domain: self.domain,
             surface: &self.surface,
-            open: &self.open,
+            open: self.under_lids.as_ref().unwrap_or(&self.open),
+            without_lids: self.under_lids.is_some().then_some(&self.open),
             vel_solid: &self.vel_solid,
             swelling: self.swelling.as_ref(),
             density: match &self.density {
@@ -159,7 +159,9 @@ impl Inputs {
             chambers: &contributed.chambers,
             spray: self.spray.as_ref(),
             liquid_excess: self.excess,
+            rest_volume: self.rest_volume,
             kick: self.kick,
+            kicks: None,
             previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.bubbles.as_ref(),
             drift: self.drift,
@@ -197,9 +199,6 @@ impl Inputs {
         if projected.surface.is_none() {
             kept.give_back(at.surface, [self.surface.values]);
         }
-        if self.is_shut {
-            return;
-        }
         kept.give_back(at.open, self.open.values);
         if projected.vel_solid.is_none() {
             kept.give_back(at.vel_solid, self.vel_solid.values);
@@ -225,6 +224,12 @@ fn kick(call: &Call, at: SolvePorts, item: u32) -> DVec3 {
     let kick = call.table(at.liquid, item).and_then(|t| t.array::<f64>("kick"));
     let vector = kick.and_then(|v| <[f64; 3]>::try_from(v).ok()).map(DVec3::from_array);
     vector.filter(|v| v.is_finite()).unwrap_or_default()
+}
+
+/// What the liquid should have, m³; 0 where nobody keeps books.
+fn rest_volume(call: &Call, at: SolvePorts, item: u32) -> f64 {
+    let rest = call.table(at.liquid, item).and_then(|t| t.first::<f64>("rest_volume"));
+    rest.filter(|rest| rest.is_finite()).unwrap_or(0.0)
 }
 
 /// What the liquid has beyond its rest volume, m³; 0 where nobody keeps books.

@@ -4,6 +4,7 @@ mod air_share;
 pub mod alike;
 mod contributed;
 mod inputs;
+mod refusals;
 mod report;
 mod together;
 
@@ -12,13 +13,11 @@ use contributed::Contributed;
 pub use contributed::ContributedPorts;
 use inputs::Inputs;
 use meniscus_abi::guest::{Call, Failure, Outcome};
-use meniscus_abi::{Level, Param, Sampling, Status, param_places, port_places};
-use meniscus_core::coupling::viscous::SplitError;
+use meniscus_abi::{Level, Param, Sampling, param_places, port_places};
 use meniscus_core::coupling::{self, Error, Gas, LiquidFields, Projection};
 use meniscus_core::device::Device;
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Iteration, Params, PressureSolver};
-use meniscus_core::viscosity;
 use std::ops::ControlFlow;
 use together::Solved;
 
@@ -143,37 +142,7 @@ impl Solve {
         let Solved { of_all, of_each, viscous } = match solved {
             Ok(Some(solved)) => solved,
             Ok(None) => return Ok(Outcome::Done),
-            Err(SplitError::Projection(Error::Solve(pressure::Error::Cancelled { .. }))) => {
-                return Ok(Outcome::Cancelled);
-            }
-            Err(SplitError::Viscosity(viscosity::Error::Cancelled { .. })) => return Ok(Outcome::Cancelled),
-            Err(SplitError::Projection(Error::Mass(body))) => {
-                let name = shares.names.get(body).map_or("", String::as_str);
-                let sentence = format!(
-                    "the mass of `{name}` is not symmetric and positive definite, or of another size than its velocity"
-                );
-                return Err(Failure::new(Status::BAD_INPUT, sentence));
-            }
-            Err(SplitError::Projection(Error::Indefinite { body, row })) => {
-                let name = shares.names.get(body).map_or("", String::as_str);
-                let sentence =
-                    format!("the mass of `{name}` is not positive definite: see degree of freedom {row}");
-                return Err(Failure::new(Status::BAD_INPUT, sentence));
-            }
-            Err(SplitError::Projection(Error::Thin(body))) => {
-                let name = shares.names.get(body).map_or("", String::as_str);
-                let sentence = format!(
-                    "`{name}` is thinner than a voxel, so that liquid would pass through it: make particle_separation smaller, or use floating_bodies"
-                );
-                return Err(Failure::new(Status::BAD_INPUT, sentence));
-            }
-            Err(SplitError::Projection(Error::Deforms(body))) => {
-                let name = shares.names.get(body).map_or("", String::as_str);
-                let sentence =
-                    format!("`{name}` deforms, and rigid_fluid moves rigid bodies only: use floating_bodies");
-                return Err(Failure::new(Status::BAD_INPUT, sentence));
-            }
-            Err(error) => return Err(Failure::new(Status::FAILED, error.to_string())),
+            Err(error) => return refusals::end(&error, &shares.names),
         };
 
         if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {
@@ -236,7 +205,7 @@ fn write(
     exchange.write_fields(call, &liquid.transform, &fields)?;
     let memory = Field::grid(at.region, Sampling::CENTER, &projected.memory.cells).of_item(item);
     exchange.write_fields(call, &liquid.transform, &[memory])?;
-    write_bubble_memory(call, at.air, item, &projected.memory, projected.taken)?;
+    write_bubble_memory(call, at.air, item, &projected.memory, [projected.taken, projected.overlap])?;
     write_bubbles(call, at.bubbles, item, &projected.bubbles)
 }
 

@@ -130,6 +130,8 @@ struct Surroundings<'a> {
     /// φ, where the liquid's surface may be.
     phi: Block<f32>,
     open: [Rows<'a, f32>; 3],
+    /// What solids leave open.
+    left: [Rows<'a, f32>; 3],
 }
 
 impl Surroundings<'_> {
@@ -154,7 +156,7 @@ impl Surroundings<'_> {
 
     /// Fraction of a cell's volume that no solid fills.
     fn open_fraction(&self, n: usize) -> f32 {
-        open_volume(std::array::from_fn(|a| [self.alpha(n, 2 * a), self.alpha(n, 2 * a + 1)]))
+        open_volume(std::array::from_fn(|a| [self.left[a].at(n), self.left[a].at_behind(n, 2 * a + 1)]))
     }
 
     /// |n·e_axis| of the liquid surface at a cell, n the normal.
@@ -261,6 +263,7 @@ fn measure_leaf(
         around,
         phi: if touching == NONE { [0.0; block::SIZE] } else { block::of(fields.surface, origin) },
         open: Rows::faces(fields.open, origin),
+        left: Rows::faces(fields.left_by_solids(), origin),
     };
     at.add_contacts(&mut shares, &touching);
     // Cells that hold air, or may hold air once the surface moves a little.

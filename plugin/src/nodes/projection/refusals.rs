@@ -1,0 +1,43 @@
+//! What an artist is told when a projection could not be made.
+
+use meniscus_abi::Status;
+use meniscus_abi::guest::{Failure, Outcome};
+use meniscus_core::coupling::Error;
+use meniscus_core::coupling::viscous::SplitError;
+use meniscus_core::{pressure, viscosity};
+
+/// The end of a stage whose projection ended with `error`; `names`: those of the bodies that it counts.
+pub(super) fn end(error: &SplitError, names: &[String]) -> Result<Outcome, Failure> {
+    if let SplitError::Projection(Error::Solve(pressure::Error::Cancelled { .. }))
+    | SplitError::Viscosity(viscosity::Error::Cancelled { .. }) = error
+    {
+        return Ok(Outcome::Cancelled);
+    }
+    Err(match about_body(error, names) {
+        Some(sentence) => Failure::new(Status::BAD_INPUT, sentence),
+        None => Failure::new(Status::FAILED, error.to_string()),
+    })
+}
+
+/// What is wrong with a body, if one is at fault.
+fn about_body(error: &SplitError, names: &[String]) -> Option<String> {
+    let SplitError::Projection(error) = error else { return None };
+    let name = |body: usize| names.get(body).map_or("", String::as_str);
+    Some(match *error {
+        Error::Mass(body) => format!(
+            "the mass of `{}` is not symmetric and positive definite, or of another size than its velocity",
+            name(body)
+        ),
+        Error::Indefinite { body, row } => {
+            format!("the mass of `{}` is not positive definite: see degree of freedom {row}", name(body))
+        }
+        Error::Thin(body) => format!(
+            "`{}` is thinner than a voxel, so that liquid would pass through it: make particle_separation smaller, or use floating_bodies",
+            name(body)
+        ),
+        Error::Deforms(body) => {
+            format!("`{}` deforms, and rigid_fluid moves rigid bodies only: use floating_bodies", name(body))
+        }
+        _ => return None,
+    })
+}

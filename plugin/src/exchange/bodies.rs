@@ -111,7 +111,8 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
     let Some(count) = usize::try_from(count).ok().filter(|&n| n > 0 || velocity.is_empty()) else {
         return Err(Failure::input(port, format!("`{name}` has {count} bodies")));
     };
-    if count == 0 {
+    // What cannot move takes no part.
+    if count == 0 || velocity.is_empty() {
         return Ok(Vec::new());
     }
     let k = velocity.len() / count;

@@ -8,7 +8,7 @@ use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
 use meniscus_core::mesh::{MeshError, TriMesh};
-use meniscus_core::solid::{Collider, Motion, with_volume};
+use meniscus_core::solid::{Collider, Motion, is_seen_anew, with_volume};
 use std::sync::Arc;
 
 /// Signed distances and velocity fields of colliders by their stamps.
@@ -16,8 +16,8 @@ use std::sync::Arc;
 pub struct LevelSets {
     distances: Vec<(u64, Arc<SignedDistance>)>,
     velocities: Vec<(u64, Arc<Grid<Vec3>>)>,
-    /// Those of bodies that keep their volume, by stamp and the bits of the voxel's length.
-    kept_volumes: Vec<((u64, u64), Arc<SignedDistance>)>,
+    /// Those of bodies that keep their volume, by stamp and by the bits of what they depend on.
+    kept_volumes: Vec<((u64, Vec<u64>), Arc<SignedDistance>)>,
 }
 
 /// Level sets that are kept beyond one for each item.
@@ -31,13 +31,13 @@ port_places! {
 
 impl Exchange {
     /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next. One
-    /// with a share of a solve, at the port `dynamics`, is a body; on a lattice of `voxel` m it keeps its volume.
+    /// with a share of a solve, at the port `dynamics`, is a body; on a fluid's `lattice` it keeps its volume.
     pub fn colliders(
         &mut self,
         call: &Call,
         ports: ColliderPorts,
         dynamics: u32,
-        voxel: Option<f64>,
+        lattice: Option<&Transform>,
     ) -> Result<[Vec<Collider>; 2], Failure> {
         let mut colliders = [Vec::new(), Vec::new()];
         let most = KEPT + call.items(ports.collision) as usize;
@@ -57,33 +57,53 @@ impl Exchange {
             };
             let is_body = call.table(dynamics, item).is_some();
             let volume = call.table(ports.motion, item).and_then(|t| t.first::<f64>("volume"));
-            let distance = match (voxel, volume.filter(|v| *v > 0.0 && *v < f64::INFINITY)) {
-                (Some(voxel), Some(volume)) if is_body => {
-                    let key = (view.value_id(), voxel.to_bits());
-                    match self.level_sets.kept_volumes.iter().find(|(k, _)| *k == key && key.0 != 0) {
-                        Some((_, kept)) => kept.clone(),
-                        None => {
-                            let kept = || Arc::new(with_volume(&distance, &transform, volume, voxel));
-                            let kept = self.install(kept);
-                            remember(&mut self.level_sets.kept_volumes, key, &kept, most);
-                            kept
-                        }
-                    }
-                }
-                _ => distance,
-            };
+            let volume = volume.filter(|v| is_body && *v > 0.0 && *v < f64::INFINITY);
+            let places = placements(call, ports.motion, item)?;
+            let most = most + 2 * places.as_ref().map_or(1, Vec::len);
             for (when, colliders) in colliders.iter_mut().enumerate() {
-                let placed = match placements(call, ports.motion, item)? {
-                    Some(places) => copies(call, ports.motion, item, when, &places, transform)?,
+                let placed = match &places {
+                    Some(places) => copies(call, ports.motion, item, when, places, transform)?,
                     None => vec![(transform, self.motion(call, ports, item, when)?)],
                 };
-                colliders.extend(placed.into_iter().map(|(transform, motion)| {
-                    let collider = Collider::new(distance.clone(), transform, motion);
-                    if is_body { collider.as_body() } else { collider }
-                }));
+                for (place, motion) in placed {
+                    let seen = match (lattice, volume) {
+                        (Some(lattice), Some(volume)) => {
+                            self.with_volume((view.value_id(), &distance), &place, lattice, volume, most)
+                        }
+                        _ => distance.clone(),
+                    };
+                    let collider = Collider::new(seen, place, motion);
+                    colliders.push(if is_body { collider.as_body() } else { collider });
+                }
             }
         }
         Ok(colliders)
+    }
+
+    /// A body's distance, `id` its stamp, with its volume on a lattice; from what is remembered if it is there.
+    fn with_volume(
+        &mut self,
+        (id, distance): (u64, &Arc<SignedDistance>),
+        place: &Transform,
+        lattice: &Transform,
+        volume: f64,
+        most: usize,
+    ) -> Arc<SignedDistance> {
+        let h = lattice.voxel_size();
+        let mut depends_on = vec![h, volume];
+        if is_seen_anew(distance, place, h) {
+            depends_on.extend(place.to_row_major());
+            depends_on.extend(lattice.to_row_major());
+        }
+        let key = (id, depends_on.into_iter().map(f64::to_bits).collect());
+        if let Some((_, kept)) = self.level_sets.kept_volumes.iter().find(|(k, _)| id != 0 && *k == key) {
+            return kept.clone();
+        }
+        let kept = self.install(|| Arc::new(with_volume(distance, place, lattice, volume)));
+        if id != 0 {
+            remember(&mut self.level_sets.kept_volumes, key, &kept, most);
+        }
+        kept
     }
 
     /// How a collider moves in this substep (`when` 0) or in the next (1). Without data for the next one the motion

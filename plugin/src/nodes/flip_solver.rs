@@ -114,8 +114,8 @@ impl FlipSolver {
         let mut held = self.exchange.liquid(call, STATE)?;
         let params = flip_params(call, held.particle_separation)?;
         let domain = domain_limits(call)?;
-        let voxel = Some(held.liquid.transform.voxel_size());
-        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), voxel)?;
+        let lattice = Some(&held.liquid.transform);
+        let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), lattice)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let LiquidState { liquid, followers, .. } = &mut held;
         let (memory, filled) = (&mut self.memory, !liquid.particles.is_empty());
@@ -145,8 +145,8 @@ impl FlipSolver {
         held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
         self.exchange.thinned_surface(call, STATE.surface, &mut held.liquid)?;
         let domain = domain_limits(call)?;
-        let voxel = Some(held.liquid.transform.voxel_size());
-        let colliders = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), voxel)?;
+        let lattice = Some(&held.liquid.transform);
+        let colliders = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), lattice)?;
         let [solids, coming] = colliders.each_ref().map(|colliders| Solids { colliders, domain: &domain });
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         if params.air_particles {

@@ -129,8 +129,7 @@ impl<'a> Attached<'a> {
         }
         let inverse: Vec<Vec<f64>> = found.shares.iter().map(Shares::dense).collect();
         let moving = (inverse.as_slice(), found.velocity.as_slice());
-        found.groups = ConstraintGroups::new(bodies.bodies, bodies.constraints, moving, dt)
-            .map_err(Error::Constraint)?;
+        found.groups = ConstraintGroups::new(bodies.bodies, bodies.constraints, moving, dt)?;
         found.settle_dry();
         Ok(found)
     }
@@ -192,7 +191,7 @@ impl<'a> Attached<'a> {
         })
     }
 
-    /// The skin that moves by itself. No row speaks of one.
+    /// The skin that moves by itself. Rows that speak of one were refused.
     fn skin_of(&self, unit: &Unit) -> Option<&Skinned> {
         match unit {
             Unit::Alone(b) => match &self.shares[*b] {

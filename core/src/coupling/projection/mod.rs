@@ -138,6 +138,9 @@ pub enum Error {
         "pressure projection: constraint {0} speaks of a degree of freedom that is not there, or has a number that is not finite"
     )]
     Constraint(usize),
+    /// A joint or contact speaks of a body that deforms.
+    #[error("pressure projection: constraint {0} speaks of a body that deforms")]
+    RowOfSkin(usize),
     /// The sparse mass of a body is not positive definite.
     #[error(
         "pressure projection: the mass of body {body} is not positive definite: see degree of freedom {row}"

@@ -33,10 +33,12 @@ fn check_pair(call: &Call, at: SolvePorts, a: u32, b: u32) -> Result<(), Failure
     if let (Some(a), Some(b)) = (transform(a), transform(b)) {
         let (h, k) = (a.voxel_size(), b.voxel_size());
         if (h - k).abs() > 1e-9 * h {
+            let [one, other] = match written(h) == written(k) {
+                true => [h.to_string(), k.to_string()],
+                false => [written(h), written(k)],
+            };
             return refuse(format!(
-                "their voxels measure {} and {} m; give both the same particle_separation x grid_scale",
-                written(h),
-                written(k)
+                "their voxels measure {one} and {other} m; give both the same particle_separation x grid_scale"
             ));
         }
         if (a.translation - b.translation).abs().max_element() > 1e-6 * h {

@@ -14,6 +14,7 @@ mod group;
 #[cfg(test)]
 mod tests;
 
+use crate::coupling::Error;
 use crate::coupling::bodies::{Body, Constraint};
 use crate::union_find::find;
 use group::Group;
@@ -52,17 +53,20 @@ fn is_sound(row: &Constraint, bodies: &[Body]) -> bool {
 }
 
 impl ConstraintGroups {
-    /// Of bodies with dt M⁻¹ (row-major) and q̇ without the solve of each. The error says which row is none.
+    /// Of bodies with dt M⁻¹ (row-major; empty where they deform) and q̇ without the solve of each. The error says which row is none.
     pub(super) fn new(
         bodies: &[Body],
         constraints: &[Constraint],
         (inverse, velocity): (&[Vec<f64>], &[Vec<f64>]),
         dt: f64,
-    ) -> Result<Self, usize> {
+    ) -> Result<Self, Error> {
+        if let Some(row) = constraints.iter().position(|row| !is_sound(row, bodies)) {
+            return Err(Error::Constraint(row));
+        }
         // Rows join bodies of dense masses.
         let is_dense = |row: &Constraint| row.entries.iter().all(|e| !inverse[e.0].is_empty());
-        if let Some(row) = constraints.iter().position(|row| !is_sound(row, bodies) || !is_dense(row)) {
-            return Err(row);
+        if let Some(row) = constraints.iter().position(|row| !is_dense(row)) {
+            return Err(Error::RowOfSkin(row));
         }
         let mut root: Vec<usize> = (0..bodies.len()).collect();
         let mut joined = vec![false; bodies.len()];

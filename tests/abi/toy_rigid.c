@@ -3,13 +3,14 @@
  * plugin's objects by ports alone. */
 #include "meniscus.h"
 #include "meniscus_find.h"
+#include <string.h>
 
 #define PORT(carries_, name_, help_, ...) \
     {.size = sizeof(mns_port_t), .carries = carries_, .name = name_, .owner = MNS_OF_OBJECT, .help = help_, __VA_ARGS__}
 #define ON(predict_, contribute_, correct_) \
     .access = {[MNS_PREDICT] = predict_, [MNS_CONTRIBUTE] = contribute_, [MNS_CORRECT] = correct_}
 
-enum { BODIES, RIGID, MOTION, DYNAMICS, MOVED, PORTS };
+enum { BODIES, RIGID, MOTION, DYNAMICS, MOVED, CONSTRAINTS, PORTS };
 static const mns_port_t ports[PORTS] = {
     PORT(MNS_GEOMETRY, "bodies", "One point: P, v, and dv, what forces add.", .flags = MNS_MOVABLE | MNS_RESULT, .drawn = MNS_DRAWN_AS_SOLID,
          ON(MNS_READ_WRITE, 0, MNS_READ_WRITE)),
@@ -17,6 +18,7 @@ static const mns_port_t ports[PORTS] = {
     PORT(MNS_TABLE, "motion", "Where the solid is, and its velocity.", ON(MNS_READ_WRITE, 0, 0)),
     PORT(MNS_TABLE, "dynamics", "Its share of a pressure solve.", ON(0, MNS_READ_WRITE, 0)),
     PORT(MNS_TABLE, "moved", "What a coupling's solve gives to it.", .lifetime = MNS_SUBSTEP, ON(0, 0, MNS_READ)),
+    PORT(MNS_TABLE, "constraints", "Rows that couplings keep.", .lifetime = MNS_SUBSTEP, ON(0, MNS_READ_WRITE, 0)),
 };
 
 static const mns_node_t node = {
@@ -52,6 +54,28 @@ static mns_status_t predict(mns_context_t *ctx, double position[3], double veloc
     return told ? MNS_OK : MNS_FAILED;
 }
 
+#ifdef TIED
+/* A row that ties its body to one of another solver: both rise at one speed. */
+static int put(mns_context_t *ctx, const char *name, int32_t element, uint64_t count, const void *values, size_t bytes) {
+    const mns_array_t shape = {.size = sizeof shape, .name = name, .element = element, .components = 1, .count = count};
+    const mns_array_t *array = ctx->edit_array(ctx, CONSTRAINTS, 0, &shape);
+    if (!array) return 0;
+    memcpy(array->writable, values, bytes);
+    return 1;
+}
+
+static int tie(mns_context_t *ctx) {
+    static const char names[] = "lead\0wood";
+    const int64_t start[2] = {0, 2}, object[2] = {0, 1}, freedom[2] = {0, 1};
+    const double value[2] = {1, -1}, wanted[1] = {0};
+    const int32_t kind[1] = {0};
+    return mns_new_table(ctx, CONSTRAINTS, 0) && put(ctx, "objects", MNS_U8, sizeof names, names, sizeof names) &&
+           put(ctx, "start", MNS_I64, 2, start, sizeof start) && put(ctx, "object", MNS_I64, 2, object, sizeof object) &&
+           put(ctx, "freedom", MNS_I64, 2, freedom, sizeof freedom) && put(ctx, "value", MNS_F64, 2, value, sizeof value) &&
+           put(ctx, "wanted", MNS_F64, 1, wanted, sizeof wanted) && put(ctx, "kind", MNS_I32, 1, kind, sizeof kind);
+}
+#endif
+
 static mns_status_t contribute(mns_context_t *ctx, const double position[3], const double velocity[2], double mass) {
     const double upwards[6] = {0, 1, 0, 0, 0, 0};
 #ifdef INVERTED
@@ -62,6 +86,9 @@ static mns_status_t contribute(mns_context_t *ctx, const double position[3], con
                      mns_put_numbers(ctx, DYNAMICS, 0, "mass", 1, 1, &mass) &&
                      mns_put_numbers(ctx, DYNAMICS, 0, "pivot", 3, 1, position) &&
                      mns_put_numbers(ctx, DYNAMICS, 0, "basis", 6, 1, upwards);
+#ifdef TIED
+    if (told && !tie(ctx)) return MNS_FAILED;
+#endif
     return told ? MNS_OK : MNS_FAILED;
 }
 

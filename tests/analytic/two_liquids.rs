@@ -102,6 +102,21 @@ fn each_keeps_its_air_whichever_is_wired_first() {
     assert!(caches[0] == caches[1], "the order of the wires changes what is written");
 }
 
+/// Viscosity acts in a solve of two liquids of different densities as well.
+#[test]
+fn a_viscous_liquid_shares_a_solve_with_another() {
+    let shot = tank(WIRES, same());
+    shot.cook(&["--set", "oil.viscosity=3", "--frames", "1-2"]);
+    for record in shot.stats() {
+        let solved = record["solves"].as_array().expect("solves").iter().any(|s| s["name"] == "viscosity");
+        assert!(solved, "no viscous solve: {record}");
+        for liquid in ["water", "oil"] {
+            let of = |key: &str| number(&record, &format!("/objects/{liquid}/{key}"));
+            assert!((of("found_volume") / of("rest_volume") - 1.0).abs() < 0.01, "{liquid}: {record}");
+        }
+    }
+}
+
 #[test]
 fn liquids_that_cannot_share_a_solve_are_refused() {
     let sentence = |params: [Value; 2]| {

@@ -200,7 +200,8 @@ mod tests {
 
     /// Its volume on a lattice of `h` in places that are not those of the poses, m³.
     fn mean_volume(sdf: &SignedDistance, transform: &Transform, h: f64) -> f64 {
-        let poses = (100..120).map(|n| Pose::of(sdf, h, &Nodes::turned(transform, h, n)).volume(0.0) * h.powi(3));
+        let poses =
+            (100..120).map(|n| Pose::of(sdf, h, &Nodes::turned(transform, h, n)).volume(0.0) * h.powi(3));
         poses.sum::<f64>() / 20.0
     }
 
@@ -224,7 +225,7 @@ mod tests {
                         let seen = Pose::of(&kept, h, &Nodes::at(transform, &lattice)).volume(0.0);
                         let after = seen * h.powi(3) / volume - 1.0;
                         println!("division {division}, voxel {h}, {shift}: {before:+.4} {after:+.4}");
-                        assert!(is_seen_anew(sdf, transform, h) && after.abs() < 1e-4, "{before} {after}");
+                        assert!(is_seen_anew(sdf, transform, h) && after.abs() < 5e-4, "{before} {after}");
                     }
                 }
             }

@@ -190,7 +190,7 @@ fn describe(stats: &SubstepStats, seen: &mut Seen) -> String {
 /// A list of `count` entries: the four largest of their volumes, m³, or how many they are where they have none.
 fn listed(key: &str, count: usize, mut volumes: Vec<f64>) -> String {
     if volumes.is_empty() {
-        return format!("{count} {key}");
+        return format!("{key} {count}");
     }
     volumes.sort_by(|a, b| b.total_cmp(a));
     let shown: Vec<String> = volumes.into_iter().take(4).map(units::volume).collect();
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_list_names_volumes_or_how_many_there_are() {
-        assert_eq!(listed("bodies", 7, vec![]), "7 bodies");
+        assert_eq!(listed("bodies", 7, vec![]), "bodies 7");
         assert_eq!(listed("bubbles", 1, vec![2e-3]), format!("bubbles {}", super::units::volume(2e-3)));
         let many = listed("bubbles", 5, vec![1e-3, 5e-3, 4e-3, 3e-3, 2e-3]);
         assert!(many.starts_with(&format!("bubbles {}", super::units::volume(5e-3))), "{many}");

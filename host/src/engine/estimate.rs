@@ -154,7 +154,11 @@ fn thin_walls(
 ) -> Result<(), Problem> {
     let voxel_of = |object: &usize| {
         let name = &network.nodes[*object].name;
-        estimate.objects.iter().find(|o| o.name == *name && o.voxel > 0.0 && o.particles > 0.0).map(|o| (o.voxel, name))
+        estimate
+            .objects
+            .iter()
+            .find(|o| o.name == *name && o.voxel > 0.0 && o.particles > 0.0)
+            .map(|o| (o.voxel, name))
     };
     let mut advice = Vec::new();
     for wires in plan.solvers.values() {

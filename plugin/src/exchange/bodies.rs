@@ -72,19 +72,34 @@ impl Shares {
         ports: BodyPorts,
         (moved, held): (&[Moved], &[f64]),
     ) -> Result<(), Failure> {
+        let pulled = self.pulled(held);
+        let mut pulled = pulled.as_slice();
         let (mut rest, mut held) = (moved, held);
         for &(item, count, rows) in &self.items {
             let (own_rows, other_rows) = held.split_at(rows.min(held.len()));
             held = other_rows;
             let (own, others) = rest.split_at(count.min(rest.len()));
             rest = others;
+            let (own_pulled, others) = pulled.split_at(count.min(pulled.len()));
+            pulled = others;
             let of = |f: fn(&Moved) -> &Vec<f64>| own.iter().flat_map(f).copied().collect::<Vec<f64>>();
             call.shape_table(ports.moved, item)?;
             call.write_array(ports.moved, item, c"velocity", 1, &of(|moved| &moved.velocity))?;
             call.write_array(ports.moved, item, c"impulse", 1, &of(|moved| &moved.impulse))?;
+            call.write_array(ports.moved, item, c"pulled", 1, &own_pulled.concat())?;
             call.write_array(ports.moved, item, c"held", 1, own_rows)?;
         }
         Ok(())
+    }
+
+    /// The impulses of all rows along each body's degrees of freedom: Jᵀ λ.
+    fn pulled(&self, held: &[f64]) -> Vec<Vec<f64>> {
+        let mut pulled: Vec<Vec<f64>> =
+            self.bodies.iter().map(|body| vec![0.0; body.velocity.len()]).collect();
+        for (row, held) in self.constraints.iter().zip(held) {
+            row.entries.iter().for_each(|&(body, freedom, value)| pulled[body][freedom] += value * held);
+        }
+        pulled
     }
 }
 
@@ -98,6 +113,9 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
         values.map(|v| v.to_vec()).ok_or_else(lacks)
     };
     let velocity = array("velocity")?;
+    let of_type = |told: Result<(), String>| told.map_err(|e| Failure::input(port, format!("`{name}`: {e}")));
+    of_type(table.optional::<f64>("before").and(Ok(())))?;
+    of_type(table.optional::<i64>("count").and(Ok(())))?;
     let before = table.array::<f64>("before").map(|_| array("before")).transpose()?;
     if let Some(before) = before.as_ref().filter(|before| before.len() != velocity.len()) {
         let sentence = format!(

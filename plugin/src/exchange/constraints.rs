@@ -123,6 +123,9 @@ pub fn read(
     let named = |what: String| {
         Failure::input(port, format!("the constraints of `{}`: {what}", call.item_name(port, item)))
     };
+    for optional in ["soft", "most", "pressed"] {
+        table.optional::<f64>(optional).map_err(named)?;
+    }
     arrays.rows(names, bodies).map_err(named)
 }
 
@@ -168,6 +171,19 @@ pub fn write(
     let most = of(|tie| if tie.range[1].is_finite() { tie.range[1] } else { 0.0 });
     call.write_array(port, item, c"most", 1, &most)?;
     call.write_array(port, item, c"pressed", 1, &of(|tie| tie.pressed))
+}
+
+/// The entries of each row that [`write`] wrote: place in its `objects`, degree of freedom, value of J. None where it wrote nothing.
+pub fn entries(call: &Call, port: u32, item: u32) -> Vec<Vec<(usize, usize, f64)>> {
+    let Some(table) = call.table(port, item) else { return Vec::new() };
+    let whole = |what: &str| table.array::<i64>(what).unwrap_or_default().iter().map(|&n| n as usize);
+    let (start, values): (Vec<usize>, _) = (whole("start").collect(), table.array::<f64>("value"));
+    let all: Vec<(usize, usize, f64)> = whole("object")
+        .zip(whole("freedom"))
+        .zip(values.unwrap_or_default())
+        .map(|((object, freedom), &value)| (object, freedom, value))
+        .collect();
+    start.windows(2).map(|ends| all.get(ends[0]..ends[1]).unwrap_or_default().to_vec()).collect()
 }
 
 #[cfg(test)]

@@ -41,5 +41,5 @@ pub const fn chambers(owner: Owner) -> Port {
 pub const fn moved(owner: Owner) -> Port {
     Port::table(owner, c"moved")
         .substep()
-        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. held [rows]: impulse of each row of `constraints` (N s).")
+        .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. pulled [k]: what the rows of all `constraints` gave along each, those of other objects included. held [rows]: impulse of each row of the own `constraints` (N s).")
 }

@@ -93,6 +93,14 @@ fn check_is_as_strict_as_the_first_moment_of_a_cook() {
             }),
             vec!["node `look`", "objects", "there are water"],
         ),
+        (
+            edited(|g| {
+                let nodes = g["nodes"].as_array_mut().expect("nodes");
+                nodes[FLIP]["params"]["end_frame"] = json!(1);
+                nodes.push(json!({ "name": "air", "type": "constraint_bubbles", "inputs": ["flip"] }));
+            }),
+            vec!["node `flip`", "lets it rest while `air` goes on solving `water`"],
+        ),
         (two, vec!["node `air`", "`oil` and `water` cannot share a solve", "voxels measure 0.034"]),
     ];
     let meshes = [

@@ -223,7 +223,8 @@ impl<'a> Leaf<'a> {
                 let by_solids = 1.0 - f64::from(face(&self.left));
                 area[axis] += sign * closed;
                 // What shuts a face besides stands still.
-                slip[axis] += closed * f64::from(face(&self.vel)) - by_solids * f64::from(face(&self.vel_solid));
+                slip[axis] +=
+                    closed * f64::from(face(&self.vel)) - by_solids * f64::from(face(&self.vel_solid));
                 solid += closed;
             }
             slip[axis] = if solid > 0.0 { slip[axis] / solid } else { 0.0 };

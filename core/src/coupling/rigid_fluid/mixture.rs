@@ -43,9 +43,8 @@ impl Mixture {
         };
         for rigid in rigid {
             let kick = |place: &Place| fields.kick_at(domain.topology.coord(place.slot));
-            let parts = rigid.parts(kick, |place| {
-                f64::from(vel.get(place.axis, domain.topology.coord(place.slot)))
-            });
+            let parts =
+                rigid.parts(kick, |place| f64::from(vel.get(place.axis, domain.topology.coord(place.slot))));
             for ((place, masses), parts) in rigid.places.iter().zip(&rigid.masses).zip(&parts) {
                 let (Some(masses), Some(parts)) = (masses, parts) else { continue };
                 mixture.face_density.values[place.axis][place.slot] = masses.density;

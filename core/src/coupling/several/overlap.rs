@@ -9,27 +9,22 @@ use crate::coupling::fields::LiquidFields;
 use crate::grid::rows::Rows;
 use crate::grid::{FaceGrid, Grid, leaf};
 use crate::levelset::open_volume;
-use crate::tuned::Tuned;
 use rayon::prelude::*;
 
-/// Part of the room of contested cells by which claims may exceed it by chance, as particles lie along a surface.
-const CHANCE: Tuned<f64> = Tuned::new("several::CHANCE", 0.02);
-
-/// What the liquids claim, in cells: of each all, and what lies in cells that another claims as well. Of all together, in these: their
-/// room, what is claimed beyond it, and that less what is left over in others of them.
+/// What the liquids claim, in cells: of each all, and what lies in cells that another claims as well. Of all together: what these
+/// are claimed beyond their room, and that less what is left over in others of them.
 #[derive(Clone)]
 struct Claims {
     all: Vec<f64>,
     contested: Vec<f64>,
-    room: f64,
     beyond: f64,
     net: f64,
 }
 
 impl Claims {
-    /// What is claimed twice, beyond chance.
+    /// What is claimed twice.
     fn twice(&self) -> f64 {
-        (self.net - CHANCE.get() * self.room).max(0.0)
+        self.net.max(0.0)
     }
 }
 
@@ -62,14 +57,9 @@ impl Overlap {
     }
 }
 
-fn claims(
-    count: usize,
-    lattice: &Lattice,
-    sprays: &[Option<&Grid<f32>>],
-    left: &FaceGrid<f32>,
-) -> Claims {
+fn claims(count: usize, lattice: &Lattice, sprays: &[Option<&Grid<f32>>], left: &FaceGrid<f32>) -> Claims {
     let topology = &lattice.surface.topology;
-    let none = Claims { all: vec![0.0; count], contested: vec![0.0; count], room: 0.0, beyond: 0.0, net: 0.0 };
+    let none = Claims { all: vec![0.0; count], contested: vec![0.0; count], beyond: 0.0, net: 0.0 };
     let sprays: Vec<_> = sprays.iter().map(|spray| spray.map(|spray| spray.on(topology))).collect();
     let of_leaf = |l: usize| {
         let mut claims = none.clone();
@@ -95,7 +85,6 @@ fn claims(
             }
             let sum: f64 = own.iter().map(|&share| f64::from(share)).sum();
             if several {
-                claims.room += room;
                 claims.beyond += room * (sum - 1.0).max(0.0);
                 // Where air has some of it, a cell need not be full.
                 claims.net += if sum > 1.0 || is_full(slot) { room * (sum - 1.0) } else { 0.0 };
@@ -107,7 +96,6 @@ fn claims(
     leaves.into_iter().fold(none, |mut sum, leaf| {
         sum.all.iter_mut().zip(&leaf.all).for_each(|(sum, own)| *sum += own);
         sum.contested.iter_mut().zip(&leaf.contested).for_each(|(sum, own)| *sum += own);
-        sum.room += leaf.room;
         sum.beyond += leaf.beyond;
         sum.net += leaf.net;
         sum
@@ -126,7 +114,8 @@ fn share_out(claims: &Claims, rest: &[f64]) -> Vec<f64> {
         return vec![0.0; rest.len()];
     }
     // All of it at -1, nothing at the largest excess.
-    let most = claims.all.iter().zip(rest).filter(|(_, rest)| **rest > 0.0).map(|(all, rest)| all / rest - 1.0);
+    let most =
+        claims.all.iter().zip(rest).filter(|(_, rest)| **rest > 0.0).map(|(all, rest)| all / rest - 1.0);
     let (mut low, mut high) = (-1.0, most.fold(0.0, f64::max));
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -143,7 +132,7 @@ mod tests {
     use super::*;
 
     fn shared(all: [f64; 2], contested: [f64; 2], twice: f64, rest: [f64; 2]) -> Vec<f64> {
-        let claims = Claims { all: all.to_vec(), contested: contested.to_vec(), room: 0.0, beyond: twice, net: twice };
+        let claims = Claims { all: all.to_vec(), contested: contested.to_vec(), beyond: twice, net: twice };
         share_out(&claims, &rest)
     }
 

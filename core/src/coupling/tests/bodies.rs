@@ -173,7 +173,11 @@ fn where_a_lid_shuts_the_gap_beside_it_a_full_chamber_holds_a_piston() {
         let lid = FaceGrid::from_fn(duct.scene.vel.topology.clone(), 0.0, plane);
         let lid = crate::coupling::shut(&duct.scene.open, &lid);
         let (_, _, free) = duct.bubbles();
-        assert!(free.velocity[0] > 0.01 * GRAVITY * DT, "nothing holds it without the lid: {}", free.velocity[0]);
+        assert!(
+            free.velocity[0] > 0.01 * GRAVITY * DT,
+            "nothing holds it without the lid: {}",
+            free.velocity[0]
+        );
         let (vel, projected, moved) = duct.bubbles_under(Some(&lid));
         assert!(moved.velocity[0].abs() < 1e-5 * GRAVITY * DT, "{}", moved.velocity[0]);
         assert!(duct.scene.fastest(&vel) < 1e-5 * GRAVITY * DT);

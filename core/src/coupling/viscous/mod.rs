@@ -60,10 +60,8 @@ pub fn between_projections(
     let walls = first.vel_solid.clone();
     let projected = u.clone();
     continue_outward(fields.surface, fields.open, vel, &mut u);
-    let closed = closed_velocity(&LiquidFields {
-        vel_solid: walls.as_ref().unwrap_or(fields.vel_solid),
-        ..*fields
-    });
+    let closed =
+        closed_velocity(&LiquidFields { vel_solid: walls.as_ref().unwrap_or(fields.vel_solid), ..*fields });
     let liquid = ViscousLiquid {
         transform: fields.transform,
         surface: fields.surface,

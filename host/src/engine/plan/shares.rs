@@ -2,6 +2,7 @@
 
 use super::{Call, Planner};
 use crate::data::Lifetime;
+use crate::engine::span::span;
 use crate::engine::state::{Holder, Slot};
 use crate::node::{Access, PortSpec, Stage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,50 @@ impl Planner<'_> {
             self.complain(member, message);
         }
         self.check_heard();
+        self.check_frames();
+    }
+
+    /// Refuses solvers that rest while a coupling needs what they leave for it in every substep.
+    fn check_frames(&mut self) {
+        let shot = self.network.settings.frames;
+        let frames = |node: usize| {
+            let (first, last) = span(self.node(node), shot);
+            (first, last.min(shot.1))
+        };
+        let mut resting = Vec::new();
+        for (&coupling, wires) in &self.plan.couplings {
+            let needs =
+                |p: &&PortSpec| p.required && p.lifetime == Lifetime::Substep && p.access(Stage::Solve).reads;
+            let needed: BTreeSet<Slot> =
+                self.contract(coupling).ports.iter().filter(needs).fold(BTreeSet::new(), |mut all, port| {
+                    all.extend(self.plan.slots(self.network, coupling, None, port));
+                    all
+                });
+            for &member in wires.roles.iter().flatten() {
+                let Some(solver) = self.plan.solvers.get(&member) else { continue };
+                for &object in &solver.solved {
+                    let is_needed = needed
+                        .iter()
+                        .any(|slot| slot.holder == Holder::Object(object) && self.is_written(member, slot));
+                    let (own, solved, there) = (frames(member), frames(coupling), frames(object));
+                    let together = (solved.0.max(there.0), solved.1.min(there.1));
+                    let runs = own.0 <= together.0 && own.1 >= together.1;
+                    if is_needed && together.0 <= together.1 && !runs {
+                        resting.push((member, coupling, object));
+                    }
+                }
+            }
+        }
+        for (member, coupling, object) in resting {
+            let message = format!(
+                "its start_frame or end_frame lets it rest while `{}` goes on solving `{}`: give these frames to `{}` instead, \
+                 or to all three",
+                self.node(coupling).name,
+                self.node(object).name,
+                self.node(object).name
+            );
+            self.complain(member, message);
+        }
     }
 
     /// Refuses participants whose contribution no coupling reads, in whatever stage: one may pass on what it reads of others.

@@ -30,6 +30,16 @@ impl<'a> TableView<'a> {
         unsafe { slice(a.values.cast(), a.count.checked_mul(u64::from(a.components))?) }
     }
 
+    /// The same of an array that may be left out; an error where it has another type.
+    pub fn optional<T: Scalar>(&self, name: &str) -> Result<Option<&'a [T]>, String> {
+        // SAFETY: names live as long as the view.
+        let there = self.arrays.iter().any(|a| unsafe { text(a.name) } == Some(name));
+        match self.array(name) {
+            None if there => Err(format!("the array `{name}` has another type of number than it should")),
+            values => Ok(values),
+        }
+    }
+
     /// The first entry of an array.
     pub fn first<T: Scalar>(&self, name: &str) -> Option<T> {
         self.array(name)?.first().copied()

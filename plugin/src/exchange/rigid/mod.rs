@@ -191,6 +191,17 @@ pub fn read_moved(call: &Call, port: u32, item: u32) -> Result<Option<Vec<Veloci
     Ok(Some(state.numbers::<6>("impulse")?.into_iter().map(velocity_of).collect()))
 }
 
+/// The impulses (N s, N m s) that joints and contacts of all solvers gave to the bodies of an item; empty where a coupling does
+/// not say.
+pub fn read_pulled(call: &Call, port: u32, item: u32) -> Result<Vec<Velocity>, Failure> {
+    let Some(table) = call.table(port, item) else { return Ok(Vec::new()) };
+    let state = State { call, port, item, table };
+    if state.table.array::<f64>("pulled").is_none() {
+        return Ok(Vec::new());
+    }
+    Ok(state.numbers::<6>("pulled")?.into_iter().map(velocity_of).collect())
+}
+
 /// Reads the bodies of all items, with what forces have added to their velocities.
 pub fn read(call: &Call, ports: RigidPorts, shapes: &mut Shapes) -> Result<Vec<Body>, Failure> {
     read_with(call, ports, shapes, true)

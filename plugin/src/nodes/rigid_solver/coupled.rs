@@ -4,6 +4,7 @@ use super::{AT, CONSTRAINTS, CONTACTS, DYNAMICS, MOVED, Met, RigidSolver, names,
 use crate::exchange::{constraints, contacts, rigid};
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_core::solid::rigid::{Body, Velocity, given};
+use std::collections::BTreeMap;
 
 impl RigidSolver {
     /// What a coupling is told of the bodies: their velocities, and the joints and contacts that it solves for with its
@@ -48,15 +49,19 @@ impl RigidSolver {
     }
 
     /// Takes what a coupling has solved for, and lets the bodies touch: the contacts that held in the coupling hold under its
-    /// pressures, and rub.
+    /// pressures, and rub. What rows of somebody else gave to the bodies stays.
     pub(super) fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let (mut bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
         let mut pressed = vec![Velocity::default(); bodies.len()];
+        let own_rows = own_rows(call)?;
         for item in 0..call.items(AT.rigid) {
             let Some(impulses) = rigid::read_moved(call, MOVED, item)? else { continue };
             let is_own = |n: &usize| bodies[*n].key[0] == i64::from(item) && bodies[*n].led.is_none();
             let own: Vec<usize> = (0..bodies.len()).filter(is_own).collect();
-            for (n, impulse) in own.into_iter().zip(impulses) {
+            let pulled = rigid::read_pulled(call, MOVED, item)?;
+            for (number, (n, impulse)) in own.into_iter().zip(impulses).enumerate() {
+                let given = own_rows.get(&(item as usize, number)).copied().unwrap_or_default();
+                let foreign = sum(pulled.get(number).copied().unwrap_or(given), given, -1.0);
                 let by_pressure = Velocity {
                     linear: impulse.linear / bodies[n].shape.mass(),
                     angular: bodies[n].inverse_inertia() * impulse.angular,
@@ -65,12 +70,35 @@ impl RigidSolver {
                     pressed[n] = sum(Velocity::default(), by_pressure, 1.0 / bodies[n].kicked);
                 }
                 bodies[n].nearing = Some(speed_of(&bodies[n], before[n]));
-                let freed = sum(bodies[n].speed(), by_pressure, 1.0);
+                let by_others = Velocity {
+                    linear: foreign.linear / bodies[n].shape.mass(),
+                    angular: bodies[n].inverse_inertia() * foreign.angular,
+                };
+                let freed = sum(sum(bodies[n].speed(), by_pressure, 1.0), by_others, 1.0);
                 bodies[n].take(freed);
             }
         }
         self.touch(call, bodies, &before, &pressed)
     }
+}
+
+/// What the rows that this solver told gave to each body (N s, N m s), by object and number in its `dynamics`.
+fn own_rows(call: &Call) -> Result<BTreeMap<(usize, usize), Velocity>, Failure> {
+    let mut given: BTreeMap<(usize, usize), Velocity> = BTreeMap::new();
+    for item in 0..call.items(CONSTRAINTS) {
+        let Some(held) = call.table(MOVED, item).and_then(|t| t.array::<f64>("held").map(<[f64]>::to_vec))
+        else {
+            continue;
+        };
+        for (row, entries) in held.iter().zip(constraints::entries(call, CONSTRAINTS, item)) {
+            for (object, freedom, value) in entries {
+                let velocity = given.entry((object, freedom / 6)).or_default();
+                let part = if freedom % 6 < 3 { &mut velocity.linear } else { &mut velocity.angular };
+                part[freedom % 3] += value * row;
+            }
+        }
+    }
+    Ok(given)
 }
 
 /// Velocity of a body from that of its middle and its angular momentum.

@@ -42,7 +42,7 @@ const PORTS: &[Port] = &[
     touched(colliders::motion(AFFECTOR).on(Stage::INIT, READ), READ),
     touched(body_ports::dynamics(AFFECTOR).on(Stage::INIT, READ), READ),
     body_ports::dynamics(SOLVED).on(Stage::CONTRIBUTE, BOTH),
-    body_ports::constraints(SOLVED).on(Stage::CONTRIBUTE, WRITE),
+    body_ports::constraints(SOLVED).on(Stage::CONTRIBUTE, WRITE).on(Stage::CORRECT, READ),
     body_ports::moved(SOLVED).on(Stage::CORRECT, READ),
     touched(ports::joint(AFFECTOR).on(Stage::INIT, READ), READ),
     touched(ports::joints(Owner::NODE), BOTH),

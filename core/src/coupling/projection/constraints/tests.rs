@@ -301,6 +301,6 @@ fn bodies_that_share_no_row_stay_by_themselves_and_rows_that_are_none_are_refuse
         Constraint { range: [1.0, 0.0], ..good() },
         Constraint { range: [f64::NAN, 0.0], ..good() },
     ] {
-        assert_eq!(refused(bad), Some(1));
+        assert_eq!(refused(bad), Some(Error::Constraint(1)));
     }
 }

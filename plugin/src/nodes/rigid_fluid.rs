@@ -24,8 +24,9 @@ const ROLES: &[Role] = &[
         c"liquid",
         c"liquid",
         1,
-        0,
-        c"The liquids they float in: wire in their FLIP solvers. Each body must also be wired into the FLIP solver of its liquid.",
+        // Beside a second liquid bodies come out too heavy.
+        1,
+        c"The liquid they float in: wire in its FLIP solver, and each body into that as well. Where there are several, floating_bodies takes them.",
     ),
 ];
 

@@ -302,6 +302,11 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
                { "name": "out", "type": "test.deaf", "inputs": ["cloth"] }"#,
             "node `cloth`: its share is never solved: `out` does not reach it",
         ),
+        (
+            r#"{ "name": "cloth", "type": "test.idle_solver", "inputs": ["wool"] },
+               { "name": "out", "type": "test.any", "inputs": ["cloth"] }"#,
+            "node `cloth`: it has no stage that runs in a substep",
+        ),
         // It looks for a port that nobody fills.
         (
             r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },

@@ -31,8 +31,26 @@ impl Planner<'_> {
             };
             self.complain(member, message);
         }
+        self.check_idle();
         self.check_heard();
         self.check_frames();
+    }
+
+    /// Refuses solvers in couplings that nothing ever calls: what their objects have is old, and a coupling would take it for new.
+    fn check_idle(&mut self) {
+        let plan = &self.plan;
+        let members =
+            plan.couplings.iter().flat_map(|(&c, w)| w.roles.iter().flatten().map(move |&m| (c, m)));
+        let is_idle = |&(_, member): &(usize, usize)| {
+            plan.solvers.contains_key(&member) && !plan.calls.iter().any(|call| call.node == member)
+        };
+        for (coupling, member) in members.filter(is_idle).collect::<Vec<_>>() {
+            let message = format!(
+                "it has no stage that runs in a substep, so that `{0}` would have nothing new of it; wire it out of `{0}`",
+                self.node(coupling).name
+            );
+            self.complain(member, message);
+        }
     }
 
     /// Refuses solvers that rest while a coupling needs what they leave for it in every substep.

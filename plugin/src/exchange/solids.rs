@@ -16,8 +16,8 @@ use std::sync::Arc;
 pub struct LevelSets {
     distances: Vec<(u64, Arc<SignedDistance>)>,
     velocities: Vec<(u64, Arc<Grid<Vec3>>)>,
-    /// Those of bodies that keep their volume, by stamp and by the bits of what they depend on.
-    kept_volumes: Vec<((u64, Vec<u64>), Arc<SignedDistance>)>,
+    /// Those of bodies that keep their volume, by stamp and the bits of what else they depend on.
+    kept_volumes: Vec<(Vec<u64>, Arc<SignedDistance>)>,
 }
 
 /// Level sets that are kept beyond one for each item.
@@ -95,14 +95,16 @@ impl Exchange {
             depends_on.extend(place.to_row_major());
             depends_on.extend(lattice.to_row_major());
         }
-        let key = (id, depends_on.into_iter().map(f64::to_bits).collect());
+        // What has no stamp is not remembered.
+        let key: Vec<u64> = match id {
+            0 => Vec::new(),
+            id => [id].into_iter().chain(depends_on.into_iter().map(f64::to_bits)).collect(),
+        };
         if let Some((_, kept)) = self.level_sets.kept_volumes.iter().find(|(k, _)| id != 0 && *k == key) {
             return kept.clone();
         }
         let kept = self.install(|| Arc::new(with_volume(distance, place, lattice, volume)));
-        if id != 0 {
-            remember(&mut self.level_sets.kept_volumes, key, &kept, most);
-        }
+        remember(&mut self.level_sets.kept_volumes, key, &kept, most);
         kept
     }
 

@@ -14,7 +14,7 @@ mod group;
 #[cfg(test)]
 mod tests;
 
-use crate::coupling::Error;
+use super::Error;
 use crate::coupling::bodies::{Body, Constraint};
 use crate::union_find::find;
 use group::Group;

@@ -2,10 +2,11 @@
 
 use super::bodies::Bodies;
 use super::memory::BubbleMemory;
-use crate::grid::{Coord, FaceGrid, Grid, Transform};
+use crate::grid::{Coord, FaceGrid, Grid, Transform, leaf};
 use crate::pressure::Density;
 use crate::solid::{DomainLimits, Side};
-use glam::DVec3;
+use glam::{DVec3, IVec3};
+use std::borrow::Cow;
 
 /// The limits of the air: the sides of the domain in index space (x low, x high, y low, … for `walled`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,6 +167,24 @@ impl<'a> LiquidFields<'a> {
     /// Fraction of each face that no solid closes, whatever else shuts it.
     pub(crate) fn left_by_solids(&self) -> &'a FaceGrid<f32> {
         self.without_lids.unwrap_or(self.open)
+    }
+
+    /// Velocity of what closes each face, m/s: the mean of solids, w, and of what shuts it besides, which stands still:
+    /// w (1 − α) / (1 − α'), α what solids leave open.
+    pub(crate) fn closed_velocity(&self) -> Cow<'a, FaceGrid<f32>> {
+        let Some(left) = self.without_lids else { return Cow::Borrowed(self.vel_solid) };
+        let mut mean = self.vel_solid.clone();
+        for (axis, l) in (0..3).flat_map(|axis| (0..mean.topology.len()).map(move |l| (axis, l))) {
+            let origin = mean.topology.origins()[l];
+            for n in 0..leaf::SIZE {
+                let cell = origin + IVec3::from_array(leaf::local(n));
+                let closed = 1.0 - self.open.get(axis, cell);
+                if closed > 0.0 {
+                    mean.values[axis][l * leaf::SIZE + n] *= (1.0 - left.get(axis, cell)) / closed;
+                }
+            }
+        }
+        Cow::Owned(mean)
     }
 
     /// What forces added to the velocity of the liquid at a cell in this kick, m/s.

@@ -1,8 +1,6 @@
 //! Faces that somebody shuts: a lid, a valve, a door without thickness.
 
-use super::fields::LiquidFields;
 use crate::grid::{FaceGrid, leaf};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What is left open of each face where the share s of it is shut besides: α' = α (1 − s).
@@ -18,23 +16,6 @@ pub fn shut(open: &FaceGrid<f32>, shut: &FaceGrid<f32>) -> FaceGrid<f32> {
         faces.iter_mut().zip(shares).for_each(|(alpha, s)| *alpha *= 1.0 - s.clamp(0.0, 1.0));
     }
     left
-}
-
-/// Velocity of what closes each face, m/s: the mean of solids and of what shuts it besides, w (1 − α) / (1 − α').
-pub(crate) fn closed_velocity<'a>(fields: &LiquidFields<'a>) -> Cow<'a, FaceGrid<f32>> {
-    let Some(left) = fields.without_lids else { return Cow::Borrowed(fields.vel_solid) };
-    let mut mean = fields.vel_solid.clone();
-    for (axis, l) in (0..3).flat_map(|axis| (0..mean.topology.len()).map(move |l| (axis, l))) {
-        let origin = mean.topology.origins()[l];
-        for n in 0..leaf::SIZE {
-            let cell = origin + glam::IVec3::from_array(leaf::local(n));
-            let closed = 1.0 - fields.open.get(axis, cell);
-            if closed > 0.0 {
-                mean.values[axis][l * leaf::SIZE + n] *= (1.0 - left.get(axis, cell)) / closed;
-            }
-        }
-    }
-    Cow::Owned(mean)
 }
 
 /// The velocity of what passes faces that are shut in part, from that in what is left open of them: the mean (1 − s) u over all that

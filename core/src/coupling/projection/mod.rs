@@ -25,7 +25,6 @@ use super::air::volumes::ClosedVolume;
 use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
-use super::shut::closed_velocity;
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use crate::pressure::{self, Info, Params, PressureSolver, PressureSystem, Progress, Unknowns};
 use crate::pressure::{pressures, update_velocity};
@@ -203,7 +202,7 @@ pub(crate) fn project(
     let walls = if vel_solid.is_some() { Walls::new(fields, &regions) } else { walls };
     let values = pressures(&system, &x);
     include_leaves(vel, &topology);
-    update_velocity(fields.open, &closed_velocity(fields), h, &system, &values, jumps.as_ref(), vel);
+    update_velocity(fields.open, &fields.closed_velocity(), h, &system, &values, jumps.as_ref(), vel);
     let mut after = flux::flux(fields, &regions, &walls, &topology, vel).less(&kept.grow);
     attached.enter_end(&topology, &moved, &mut after);
     let opening = parted.opening(&air, Some(&x));

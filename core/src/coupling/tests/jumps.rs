@@ -1,7 +1,7 @@
 //! What lies in faces: jumps of pressure, and faces that somebody shuts.
 
 use super::*;
-use crate::coupling::shut::{closed_velocity, shut};
+use crate::coupling::shut;
 
 const DT: f64 = 0.01;
 const H: f64 = 0.02;
@@ -96,7 +96,7 @@ fn a_face_that_is_shut_keeps_the_flux_of_its_walls() {
         let (left, vel_solid) = (faces(alpha), faces(speed));
         scene.open = shut(&left, &faces(share));
         let fields = LiquidFields { vel_solid: &vel_solid, without_lids: Some(&left), ..scene.fields() };
-        let (open, moves) = (scene.open.get(1, IVec3::ONE), closed_velocity(&fields).get(1, IVec3::ONE));
+        let (open, moves) = (scene.open.get(1, IVec3::ONE), fields.closed_velocity().get(1, IVec3::ONE));
         assert!((open - alpha * (1.0 - share)).abs() < 1e-6);
         assert!(((1.0 - open) * moves - (1.0 - alpha) * speed).abs() < 1e-6, "{moves} m/s");
     }

@@ -5,7 +5,6 @@ mod dragged;
 use super::bodies::Bodies;
 use super::fields::LiquidFields;
 use super::projection::{self, Projection};
-use super::shut::closed_velocity;
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Progress;
 use crate::viscosity::{self, Info, Params, Pushed, Viscosity, ViscousLiquid, Walls};
@@ -60,8 +59,8 @@ pub fn between_projections(
     let walls = first.vel_solid.clone();
     let projected = u.clone();
     continue_outward(fields.surface, fields.open, vel, &mut u);
-    let closed =
-        closed_velocity(&LiquidFields { vel_solid: walls.as_ref().unwrap_or(fields.vel_solid), ..*fields });
+    let vel_solid = walls.as_ref().unwrap_or(fields.vel_solid);
+    let closed = LiquidFields { vel_solid, ..*fields }.closed_velocity();
     let liquid = ViscousLiquid {
         transform: fields.transform,
         surface: fields.surface,

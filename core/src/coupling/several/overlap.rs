@@ -11,13 +11,16 @@ use crate::grid::{FaceGrid, Grid, leaf};
 use crate::levelset::open_volume;
 use rayon::prelude::*;
 
-/// What the liquids claim, in cells: of each all, and what lies in cells that another claims as well. Of all together: what these
-/// are claimed beyond their room, and that less what is left over in others of them.
+/// What the liquids claim, in cells. A cell is contested where several claim some of it.
 #[derive(Clone)]
 struct Claims {
+    /// Of each liquid.
     all: Vec<f64>,
+    /// Of each liquid, in contested cells.
     contested: Vec<f64>,
+    /// More than contested cells have room for.
     beyond: f64,
+    /// The same, less what is left free in others of them.
     net: f64,
 }
 
@@ -39,7 +42,13 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
-    /// Finds it. `sprays`: share of each cell that spray of each fills; `left`: share of each face that solids leave open.
+    /// Finds it. With V what the liquids claim and V₀ what they should have, all of them together and in cells:
+    ///
+    /// ```text
+    /// missing = Σ V₀ − (Σ V − net)      what all of them fill is Σ V − net
+    /// real    = 1 − (net − missing) / beyond
+    /// ```
+    /// `sprays`: share of each cell that spray of each fills; `left`: share of each face that solids leave open.
     pub(super) fn find(
         liquids: &[LiquidFields],
         lattice: &Lattice,
@@ -57,6 +66,7 @@ impl Overlap {
     }
 }
 
+/// Sums the claims leaf by leaf.
 fn claims(count: usize, lattice: &Lattice, sprays: &[Option<&Grid<f32>>], left: &FaceGrid<f32>) -> Claims {
     let topology = &lattice.surface.topology;
     let none = Claims { all: vec![0.0; count], contested: vec![0.0; count], beyond: 0.0, net: 0.0 };

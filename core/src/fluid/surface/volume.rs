@@ -19,7 +19,7 @@ pub struct VolumeBook {
     pub rest: f64,
     /// Its volume, m³: as found, minus what the fit of its surface has taken since.
     pub volume: f64,
-    /// The volume V as last measured, m³: as the particles leave it, before the fit moves the surface.
+    /// The volume V as last measured, m³: as the particles leave it, without `overlap`, before the fit moves the surface.
     pub found: f64,
     /// (V − V₀)/V₀ as last measured; 0 where nothing corrects it.
     pub excess: f64,

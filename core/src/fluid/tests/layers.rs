@@ -138,7 +138,8 @@ impl Layers {
         (v.iter().map(|v| f64::from(v.length_squared())).sum::<f64>() / v.len() as f64).sqrt()
     }
 
-    /// The liquids' volumes as found, over those that they should have.
+    /// The liquids' volumes as found, over those that they should have. What they claim of each other is left out already, so
+    /// voids and centres, which nothing corrects, say more.
     fn volumes(&self) -> [f64; 2] {
         [0, 1].map(|n| self.liquids[n].volume.found / self.liquids[n].volume.rest)
     }

@@ -15,6 +15,7 @@ pub mod levelset;
 pub mod mesh;
 pub mod number;
 pub mod pressure;
+pub mod scan;
 pub mod solid;
 mod tuned;
 mod union_find;

@@ -25,7 +25,7 @@ use super::surface::volume::{self, LiquidVolume, VolumeBook};
 use super::transport::advection::Way;
 use super::transport::device::{Mover, Processor};
 use super::transport::transfer::Transfer;
-use crate::grid::{FaceGrid, Grid, Topology};
+use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::levelset;
 use crate::solid::SolidMemory;
 use crate::solid::Solids;
@@ -147,10 +147,7 @@ pub fn correct_on<M: Mover>(
     mover: &mut M,
 ) -> Result<(Selection, Vec<Vec3>), M::Error> {
     let topology = liquid.transferred.topology.clone();
-    let (cells, order) = match Cells::of_sorted(&liquid.particles, &liquid.transform, &topology) {
-        Some(cells) => (cells, Selection::identity(liquid.particles.len())),
-        None => cells::sort(&mut liquid.particles, &liquid.transform, &topology),
-    };
+    let (cells, order) = in_cells(&mut liquid.particles, &liquid.transform, &topology);
     liquid.velocity = liquid.velocity.on(&topology);
     // The solved velocity is extended into air and solids.
     let extended = extend_velocity(liquid, &cells, params);
@@ -159,7 +156,8 @@ pub fn correct_on<M: Mover>(
     let transfer = Transfer { cells: &cells, transform: *transform, method: params.transfer };
     mover.faces_to_particles(particles, &transfer, velocity, transferred)?;
     let before = order.apply(before, Vec3::ZERO);
-    let gained = particles.velocity.par_iter().zip(before).with_min_len(4096).map(|(&v, before)| v - before);
+    let gained =
+        particles.velocity.par_iter().zip(&*before).with_min_len(4096).map(|(&v, &before)| v - before);
     let gained: Vec<Vec3> = gained.collect();
     // Interior cells with too few or too many particles are refilled or thinned.
     let reseeded = reseed_interior(liquid, &cells, params);
@@ -167,20 +165,43 @@ pub fn correct_on<M: Mover>(
     // The particles will move into the air without being squeezed. The velocity of the air is not transferred to them.
     carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;
-    Ok((order.then(&reseeded), reseeded.apply(&gained, Vec3::ZERO)))
+    Ok((order.then(&reseeded), reseeded.apply(&gained, Vec3::ZERO).into_owned()))
+}
+
+/// The particles in the order of their cells, and how they came into it.
+fn in_cells(
+    particles: &mut Particles,
+    transform: &Transform,
+    topology: &Arc<Topology>,
+) -> (Cells, Selection) {
+    match Cells::of_sorted(particles, transform, topology) {
+        Some(cells) => (cells, Selection::identity(particles.len())),
+        None => cells::sort(particles, transform, topology),
+    }
 }
 
 /// Face velocity, m/s, of a corrected liquid whose particles carry other velocities than their own, such as those of
-/// the moment that their positions belong to.
-pub fn velocity_now(liquid: &Liquid, velocity: Vec<Vec3>, params: &FlipParams) -> FaceGrid<f32> {
-    let topology = &liquid.transferred.topology;
-    let mut particles = Particles { velocity, ..liquid.particles.clone() };
-    let (cells, _) = cells::sort(&mut particles, &liquid.transform, topology);
-    let transfer = Transfer { cells: &cells, transform: liquid.transform, method: params.transfer };
-    let Ok(mut faces) = Processor.particles_to_faces(&particles, &transfer);
+/// the moment that their positions belong to. `velocity` is exchanged for theirs on the way, and comes back unchanged.
+pub fn velocity_now(liquid: &mut Liquid, velocity: &mut Vec<Vec3>, params: &FlipParams) -> FaceGrid<f32> {
+    let (topology, transform, h) = (liquid.transferred.topology.clone(), liquid.transform, liquid.h());
+    let carry = |particles: &Particles, cells: &Cells| {
+        let transfer = Transfer { cells, transform, method: params.transfer };
+        let Ok(faces) = Processor.particles_to_faces(particles, &transfer);
+        faces
+    };
+    std::mem::swap(&mut liquid.particles.velocity, velocity);
+    let (mut faces, cells) = match Cells::of_sorted(&liquid.particles, &transform, &topology) {
+        Some(cells) => (carry(&liquid.particles, &cells), cells),
+        None => {
+            let mut particles = liquid.particles.clone();
+            let (cells, _) = cells::sort(&mut particles, &transform, &topology);
+            (carry(&particles, &cells), cells)
+        }
+    };
+    std::mem::swap(&mut liquid.particles.velocity, velocity);
     fill_gaps(&mut faces, &cells);
     let Liquid { surface, solid, inlet, parted, .. } = liquid;
-    let walls = Walls { solid, parted: parted.as_ref(), h: liquid.h() };
+    let walls = Walls { solid, parted: parted.as_ref(), h };
     extrapolate(&mut faces, &cells, surface, &walls, inlet.as_ref(), params.layers());
     faces
 }

@@ -3,6 +3,7 @@
 use super::particles::Particles;
 use super::particles::cells::Cells;
 use crate::grid::{Grid, Transform, leaf};
+use crate::scan;
 use crate::viscosity::MAX_VISCOSITY;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -20,16 +21,18 @@ pub fn density(particles: &Particles, cells: &Cells, transform: &Transform) -> O
 
 /// Dynamic viscosity at cell centres, Pa·s; `None` when no particle has any.
 pub fn viscosity(particles: &Particles, cells: &Cells, transform: &Transform) -> Option<Grid<f32>> {
-    let first = *particles.viscosity.first()?;
-    if !particles.viscosity.par_iter().all(|&mu| mu == first) {
-        return Some(per_cell(particles, &particles.viscosity, cells, transform));
+    if particles.is_empty() {
+        return None;
     }
-    (first != 0.0).then(|| Grid::new(cells.topology.clone(), first))
+    let Some(shared) = scan::shared(&particles.viscosity) else {
+        return Some(per_cell(particles, &particles.viscosity, cells, transform));
+    };
+    (shared != 0.0).then(|| Grid::new(cells.topology.clone(), shared))
 }
 
 /// The first particle whose viscosity is not an accepted number.
 pub fn find_impossible_viscosity(particles: &Particles) -> Option<usize> {
-    particles.viscosity.par_iter().position_first(|&mu| !(0.0..=MAX_VISCOSITY as f32).contains(&mu))
+    scan::first(&particles.viscosity, |mu| !(0.0..=MAX_VISCOSITY as f32).contains(mu))
 }
 
 /// A quantity of the particles at cell centres: the mean of those around, weighted trilinearly. Cells without

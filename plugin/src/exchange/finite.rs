@@ -3,6 +3,7 @@
 use super::kept::Kept;
 use meniscus_abi::guest::Scalar;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Values that may be infinite or not a number.
 pub trait Finite: Scalar {
@@ -93,6 +94,13 @@ pub fn read_values<V: Send, T: Finite, const N: usize>(
     from: &[[T; N]],
     value: impl Fn([T; N]) -> V + Sync + Send,
 ) -> (Vec<V>, bool) {
-    let read = from.par_iter().with_min_len(BATCH).map(|&components| value(components)).collect();
-    (read, from.par_chunks(BATCH).map(|batch| all_finite(batch.as_flattened())).reduce(|| true, |a, b| a & b))
+    let sound = AtomicBool::new(true);
+    let read = |&components: &[T; N]| {
+        if !all_finite(&components) {
+            sound.store(false, Ordering::Relaxed);
+        }
+        value(components)
+    };
+    let read = from.par_iter().with_min_len(BATCH).map(read).collect();
+    (read, sound.into_inner())
 }

@@ -98,15 +98,18 @@ impl Exchange {
             .extend(beside().filter(|(_, v)| v.is_some()).map(|(name, _)| vector(name, Meaning::VECTOR)));
         let shape = GeometryShape::points(particles.len(), particles.origin.to_array(), attributes);
         let mut to = call.shape_geometry(port, 0, &shape)?;
+        let strange = || Failure::host(port, "the host shaped other geometry than was asked for");
+        let mut sound = true;
         for (name, values) in beside().filter_map(|(name, v)| Some((name, v.as_ref()?))) {
-            to.points(&name.to_string_lossy(), values.iter().map(Vec3::to_array));
+            let attribute = to.attribute(On::POINTS, &name.to_string_lossy()).ok_or_else(strange)?;
+            let place = Place::of(attribute, values, Vec3::to_array).ok_or_else(strange)?;
+            sound &= self.install(|| place.copy());
         }
         for f in &followers.users {
             if let Some(mut attribute) = to.attribute(On::POINTS, &f.shape.name.to_string_lossy()) {
                 attribute.write_bytes(f.bytes.chunks_exact(f.value_bytes()));
             }
         }
-        let strange = || Failure::host(port, "the host shaped other geometry than was asked for");
         let own = to.side_by_side(OWN).ok_or_else(strange)?;
         let stamps = own.each_ref().map(|a| a.value_id());
         let [p, v, c0, c1, c2, id, density, viscosity, mass_share] = own;
@@ -126,7 +129,7 @@ impl Exchange {
         let (Some(vectors), Some(numbers), Some(ids)) = (vectors, numbers, ids) else {
             return Err(strange());
         };
-        let sound = self.install(|| {
+        sound &= self.install(|| {
             let vectors = vectors.into_iter().fold(true, |sound, place| sound & place.copy());
             numbers.into_iter().fold(vectors, |sound, place| sound & place.copy()) & ids.copy()
         });
@@ -203,21 +206,22 @@ impl<'a, V: Send, T: Finite, const N: usize> Column<'a, V, T, N> {
 }
 
 /// Values and the place in the host's memory that they go to; none where they are there already.
-struct Place<'a, V, T, const N: usize> {
+struct Place<'a, V, T, const N: usize, F> {
     to: Option<&'a mut [[T; N]]>,
     from: &'a [V],
-    components: fn(&V) -> [T; N],
+    /// A type of its own, not a pointer to a function: the compiler then copies whole vectors.
+    components: F,
 }
 
-impl<'a, V: Sync, T: Finite, const N: usize> Place<'a, V, T, N> {
+impl<'a, V: Sync, T: Finite, const N: usize, F: Fn(&V) -> [T; N] + Sync + Send> Place<'a, V, T, N, F> {
     /// None where the attribute is of another type or count.
-    fn of(to: AttributeMut<'a>, from: &'a [V], components: fn(&V) -> [T; N]) -> Option<Self> {
+    fn of(to: AttributeMut<'a>, from: &'a [V], components: F) -> Option<Self> {
         let to = match to.into_packed::<T, N>() {
             Ok(to) if to.len() != from.len() => return None,
             Ok(to) => Some(to),
             // Values that do not lie one after the other.
             Err(mut to) => {
-                if !to.write(from.iter().map(components)) {
+                if !to.write(from.iter().map(&components)) {
                     return None;
                 }
                 None
@@ -291,7 +295,9 @@ impl Followers {
     /// Follows a change of the particles; those without a source get zero.
     pub fn follow(&mut self, selection: &Selection) {
         for velocities in self.velocities.iter_mut().flatten() {
-            *velocities = selection.apply(velocities, Vec3::ZERO);
+            if let Cow::Owned(followed) = selection.apply(velocities, Vec3::ZERO) {
+                *velocities = followed;
+            }
         }
         for f in &mut self.users {
             let size = f.value_bytes();

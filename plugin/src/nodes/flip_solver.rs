@@ -180,7 +180,7 @@ impl FlipSolver {
         let (moved, density) = predicted?;
         self.exchange.install(|| followers.follow(&moved));
         let fastest =
-            kicks.as_deref().map_or(0.0, |kicks| f64::from(self.exchange.install(|| greatest(kicks))));
+            kicks.as_deref().map_or(0.0, |kicks| f64::from(self.exchange.install(|| greatest_speed(kicks))));
         let given = held.liquid.inlet.as_ref().map_or(0.0, |inlet| self.exchange.install(|| inlet.speed()));
         let acceleration =
             if step.kick > 0.0 { fastest / step.kick } else { Drive::read(call, FORCES).acceleration };
@@ -253,8 +253,8 @@ impl FlipSolver {
         let corrected = self.exchange.install(|| {
             let (selection, gained) =
                 flip::correct_on(liquid, &unkicked, &params, mover).map_err(broken_off)?;
-            let now = step.synchronised(&liquid.particles.velocity, &gained);
-            let vel = ends_frame.then(|| flip::velocity_now(liquid, now.clone(), &params));
+            let mut now = step.synchronised(&liquid.particles.velocity, &gained);
+            let vel = ends_frame.then(|| flip::velocity_now(liquid, &mut now, &params));
             let unmoved = selection.is_identity(before);
             Ok((selection, unmoved, shared_density(&liquid.particles), now, vel))
         });
@@ -319,12 +319,6 @@ fn kick(particles: &mut Particles, kicks: &[Vec3], entered_from: i64) {
             *v += *dv;
         }
     });
-}
-
-/// The largest length of some vectors.
-fn greatest(vectors: &[Vec3]) -> f32 {
-    let squared = vectors.par_iter().with_min_len(4096).map(|v| v.length_squared());
-    squared.reduce(|| 0.0, f32::max).sqrt()
 }
 
 /// The mean of some vectors.

@@ -5,6 +5,7 @@ use meniscus_core::fluid::Particles;
 use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::population::thinning::Shares;
 use meniscus_core::fluid::step::Step;
+use meniscus_core::scan;
 use rayon::prelude::*;
 
 /// Particles summed by one task.
@@ -58,12 +59,24 @@ pub(super) fn potential_energy(
     shares: &Shares,
     volume: f64,
 ) -> Option<f64> {
-    let kick = *kicks?.first()?;
-    if !kicks?.par_iter().with_min_len(4096).all(|&other| other == kick) {
-        return None;
-    }
-    let acceleration = kick.as_dvec3() / step.kick;
-    let Particles { origin, position, density, mass_share, .. } = &liquid.particles;
+    let acceleration = scan::shared(kicks?)?.as_dvec3() / step.kick;
+    let (mass, off_centre) = match liquid.particles.uniform_density() {
+        Some(density) => (f64::from(density) * sum(&liquid.particles.mass_share), DVec3::ZERO),
+        None => mass_of_mixed(&liquid.particles, shares),
+    };
+    Some(-mass * volume * acceleration.dot(liquid.measured.centre + off_centre))
+}
+
+/// The sum of some numbers.
+fn sum(values: &[f32]) -> f64 {
+    let of_some = |some: &[f32]| some.iter().map(|&x| f64::from(x)).sum::<f64>();
+    let parts: Vec<f64> = values.par_chunks(SUMMED).map(of_some).collect();
+    parts.into_iter().sum()
+}
+
+/// The mass of particles of several densities, per volume of one, and how far its centre lies off that of their shape, m.
+fn mass_of_mixed(particles: &Particles, shares: &Shares) -> (f64, DVec3) {
+    let Particles { position, density, mass_share, .. } = particles;
     let (positions, densities) = (position.par_chunks(SUMMED), density.par_chunks(SUMMED));
     let of_some = |(chunk, ((position, density), mass)): (usize, Chunk)| {
         let each = (chunk * SUMMED..).zip(position).zip(density.iter().zip(mass));
@@ -80,8 +93,7 @@ pub(super) fn potential_energy(
     let parts = positions.zip(densities).zip(mass_share.par_chunks(SUMMED)).enumerate().map(of_some);
     let parts: Vec<_> = parts.collect();
     let Sums { mass, space, moment } = parts.iter().fold(Sums::default(), Sums::plus);
-    let [middle, of_mass] = [0, 1].map(|n| *origin + moment[n] / space[n]);
-    Some(-mass * volume * acceleration.dot(liquid.measured.centre + (of_mass - middle)))
+    (mass, moment[1] / space[1] - moment[0] / space[0])
 }
 
 /// Sums over particles.

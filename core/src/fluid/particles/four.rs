@@ -1,6 +1,6 @@
 //! Arithmetic on four particles at once, one per SIMD lane.
 
-use glam::{Vec3, Vec4};
+use glam::{IVec4, Vec3, Vec4};
 
 /// Four vectors, axis by axis.
 #[derive(Clone, Copy, Default)]
@@ -45,6 +45,20 @@ pub fn floor(x: Vec4) -> Vec4 {
     near - Vec4::select(near.cmpgt(x), Vec4::ONE, Vec4::ZERO)
 }
 
+/// The floor of numbers as whole ones; beyond what an i32 holds, the nearest that it does.
+#[inline(always)]
+pub fn floor_to_whole(x: Vec4) -> IVec4 {
+    /// 1.5 · 2²³: for numbers up to 2²² on either side of it an f32 holds whole numbers only.
+    const MIDDLE: f32 = 1.5 * WHOLE;
+    let near = x + MIDDLE;
+    if x.abs().cmplt(Vec4::splat(0.5 * WHOLE)).all() {
+        let above = Vec4::select((near - MIDDLE).cmpgt(x), Vec4::ONE, Vec4::ZERO);
+        IVec4::from_array((near - above).to_array().map(|at| at.to_bits() as i32)) - MIDDLE.to_bits() as i32
+    } else {
+        IVec4::from_array(x.to_array().map(|x| x.floor() as i32))
+    }
+}
+
 /// Whole numbers from 0 to 2²² as indices.
 #[inline(always)]
 pub fn indices(whole: Vec4) -> [usize; 4] {
@@ -63,6 +77,16 @@ mod tests {
             x[3] = n as f32;
             prop_assert_eq!(floor(Vec4::from_array(x)).to_array(), x.map(f32::floor));
             prop_assert_eq!(indices(floor(Vec4::from_array(x))), x.map(|x| x as usize));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whole_floors_are_those_of_casts(x in prop::array::uniform4(-5e6f32..5e6), n in -1000i32..1000) {
+            for x in [x, [x[0], n as f32, x[2] * 1e-6, n as f32 - 1e-6], [x[0] * 1e-3, 0.0, -0.0, -0.5]] {
+                let cast = x.map(|x| x.floor() as i32);
+                prop_assert_eq!(floor_to_whole(Vec4::from_array(x)).to_array(), cast);
+            }
         }
     }
 

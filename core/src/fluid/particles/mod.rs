@@ -6,9 +6,11 @@ pub(crate) mod random;
 pub mod seeding;
 
 use crate::grid::Transform;
+use crate::scan;
 use four::Four;
-use glam::{DVec3, IVec3, Vec3};
+use glam::{DVec3, IVec3, Vec3, Vec4};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Particles of one liquid, structure of arrays; every array has the same length.
 ///
@@ -99,15 +101,22 @@ impl Particles {
     /// Keeps, repeats or reorders particles: entry n of the result is particle `selection.source[n]`.
     /// The selection must name particles that exist.
     pub fn select(&mut self, selection: &Selection) {
+        if selection.is_identity(self.len()) {
+            return;
+        }
         self.position = selection.gather(&self.position);
         self.velocity = selection.gather(&self.velocity);
         for rows in &mut self.affine {
             *rows = selection.gather(rows);
         }
         self.id = selection.gather(&self.id);
-        self.density = selection.gather(&self.density);
-        self.viscosity = selection.gather(&self.viscosity);
-        self.mass_share = selection.gather(&self.mass_share);
+        for numbers in [&mut self.density, &mut self.viscosity, &mut self.mass_share] {
+            match scan::shared(numbers) {
+                // All particles of most liquids share these.
+                Some(shared) => numbers.resize(selection.source.len(), shared),
+                None => *numbers = selection.gather(numbers),
+            }
+        }
     }
 
     /// Keeps the particles that stay, in their order. Returns how they continue.
@@ -147,14 +156,12 @@ impl Particles {
 
     /// The density all particles share, if they share one, kg/m³.
     pub fn uniform_density(&self) -> Option<f32> {
-        let first = *self.density.first()?;
-        self.density.par_iter().all(|&d| d == first).then_some(first)
+        scan::shared(&self.density)
     }
 
     /// How much each particle counts beside others, where they differ: its mass, in any unit.
     pub fn masses(&self) -> Option<Vec<f32>> {
-        let first = *self.mass_share.first()?;
-        let alike = self.mass_share.par_iter().with_min_len(4096).all(|&share| share == first);
+        let alike = scan::shared(&self.mass_share).is_some();
         match (self.uniform_density(), alike) {
             (Some(_), true) => None,
             (Some(_), false) => Some(self.mass_share.clone()),
@@ -179,8 +186,7 @@ impl Particles {
 
 /// The greatest of some speeds, m/s.
 pub fn greatest_speed<V: Copy + Sync + Into<Vec3>>(velocities: &[V]) -> f32 {
-    let squared = velocities.par_iter().with_min_len(4096).map(|&v| v.into().length_squared());
-    squared.reduce(|| 0.0, f32::max).sqrt()
+    scan::greatest(velocities, |&v| v.into().length_squared()).sqrt()
 }
 
 /// Maps positions relative to an object's origin to index space without losing f32 precision far from
@@ -235,9 +241,7 @@ impl IndexFrame {
     #[inline(always)]
     pub fn cell(&self, position: Vec3) -> IVec3 {
         let x = self.local(position) + 0.5;
-        // The floor of each component, by truncation: a library call where SSE4 cannot be assumed.
-        let floor = |x: f32| x as i32 - i32::from((x as i32) as f32 > x);
-        IVec3::new(floor(x.x), floor(x.y), floor(x.z)) + self.base
+        four::floor_to_whole(Vec4::new(x.x, x.y, x.z, 0.0)).truncate() + self.base
     }
 }
 
@@ -263,23 +267,25 @@ impl Selection {
 
     /// True when applying it to `n` particles changes nothing.
     pub fn is_identity(&self, n: usize) -> bool {
-        let stays = |(i, &s): (usize, &u32)| s as usize == i;
-        self.source.len() == n && self.source.par_iter().with_min_len(4096).enumerate().all(stays)
+        self.source.len() == n && scan::is_counting(&self.source)
     }
 
     /// This selection followed by another one, as one.
     pub fn then(&self, next: &Selection) -> Selection {
+        if self.is_identity(self.source.len()) {
+            return next.clone();
+        }
         let through = |s: u32| if s == Self::NONE { Self::NONE } else { self.source[s as usize] };
         Selection { source: next.source.par_iter().with_min_len(4096).map(|&s| through(s)).collect() }
     }
 
     /// An attribute array that follows the selection; particles without a source take `default`.
-    pub fn apply<T: Copy + Send + Sync>(&self, values: &[T], default: T) -> Vec<T> {
-        self.source
-            .par_iter()
-            .with_min_len(4096)
-            .map(|&s| if s == Self::NONE { default } else { values[s as usize] })
-            .collect()
+    pub fn apply<'a, T: Copy + Send + Sync>(&self, values: &'a [T], default: T) -> Cow<'a, [T]> {
+        if self.is_identity(values.len()) {
+            return Cow::Borrowed(values);
+        }
+        let of = |&s: &u32| if s == Self::NONE { default } else { values[s as usize] };
+        Cow::Owned(self.source.par_iter().with_min_len(4096).map(of).collect())
     }
 
     pub(super) fn gather<T: Copy + Send + Sync>(&self, values: &[T]) -> Vec<T> {
@@ -296,6 +302,8 @@ mod tests {
         let first = Selection { source: vec![2, 0, Selection::NONE] };
         let second = Selection { source: vec![1, 1, 2] };
         assert_eq!(first.then(&second).apply(&[10, 11, 12], -1), vec![10, 10, -1]);
+        assert_eq!(Selection::identity(3).then(&second), second);
+        assert_eq!(Selection::identity(3).apply(&[10, 11, 12], -1), vec![10, 11, 12]);
         assert!(Selection::identity(3).is_identity(3));
         assert!(!second.is_identity(3));
     }

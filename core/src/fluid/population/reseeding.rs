@@ -225,13 +225,16 @@ impl Pass<'_> {
         let well_below = -(thinned_below + TO_AND_FRO) * self.frame.h;
         let unruly = |s: usize| {
             let (count, phi) = (self.cells.count(s), self.interior.surface.values[s]);
+            if phi >= interior {
+                return false;
+            }
             let (fewest, most) = match self.is_deep(s) {
                 false if count < fewest => (self.of_room(fewest, s), most),
                 false => (fewest, most),
                 true if phi < well_below => (1, thinning::MOST),
                 true => (1, most),
             };
-            phi < interior && (count < fewest || count > most)
+            count < fewest || count > most
         };
         if !(first..first + leaf::SIZE).any(unruly) {
             return None;

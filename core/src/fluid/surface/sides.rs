@@ -39,9 +39,16 @@ pub(super) fn of(open: &FaceGrid<f32>, known: &VoxelMask) -> Vec<Vec<(usize, u32
         }
         let faces = block::faces(open, &open.topology.surroundings(topology.origins()[l]));
         let asked: [u64; 8] = known.words(l).map(|word| !word);
-        offsets(&asked).map(|n| (n, joined(&faces, n))).filter(|(_, among)| *among != MIDDLE).collect()
+        let with_room = offsets(&asked).filter(|&n| has_open_face(&faces, n));
+        with_room.map(|n| (n, joined(&faces, n))).collect()
     };
     (0..topology.len()).into_par_iter().with_min_len(4).map(of_leaf).collect()
+}
+
+/// Whether any of the six faces of a leaf's cell `n` is open.
+fn has_open_face(faces: &[Block<f32>; 3], n: usize) -> bool {
+    let own = block::centre(n);
+    faces.iter().zip(block::STRIDE).any(|(faces, step)| faces[own] > 0.0 || faces[own + step] > 0.0)
 }
 
 /// Those of the 27 cells around a leaf's cell `n` that open faces join to it.

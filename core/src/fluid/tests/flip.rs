@@ -90,7 +90,7 @@ impl Scene {
         }
         let solids = Solids { colliders: &self.colliders, domain: &self.domain };
         let moved = predict(&mut self.liquid, &solids, &solids, step, &self.params, &mut self.memory);
-        unkicked = moved.apply(&unkicked, Vec3::ZERO);
+        unkicked = moved.apply(&unkicked, Vec3::ZERO).into_owned();
         let fields = LiquidFields {
             transform: self.liquid.transform,
             domain: self.domain,

@@ -2,7 +2,8 @@
 
 use crate::fluid::liquid::Liquid;
 use crate::number::written;
-use rayon::prelude::*;
+use crate::scan;
+use glam::Vec3;
 
 /// Most voxels a particle may travel in a substep. No realistic motion comes near it; a wrong unit, or a frame that
 /// lasts minutes, exceeds it.
@@ -33,14 +34,13 @@ pub struct TooFast {
 /// first one.
 pub fn check(liquid: &Liquid, dt: f64) -> Result<(), TooFast> {
     let way = dt / liquid.transform.voxel_size();
-    let voxels = |v: glam::Vec3| v.as_dvec3().length() * way;
-    let fine = |v: glam::Vec3| voxels(v) <= MOST_VOXELS;
-    let velocity = &liquid.particles.velocity;
-    match velocity.par_iter().with_min_len(4096).position_first(|&v| !fine(v)) {
+    let most = (MOST_VOXELS / way).powi(2);
+    let fine = |v: &Vec3| v.as_dvec3().length_squared() <= most;
+    match scan::first(&liquid.particles.velocity, |v| !fine(v)) {
         None => Ok(()),
         Some(p) => {
-            let speed = velocity[p].as_dvec3().length();
-            Err(TooFast { id: liquid.particles.id[p], speed, voxels: voxels(velocity[p]), dt })
+            let speed = liquid.particles.velocity[p].as_dvec3().length();
+            Err(TooFast { id: liquid.particles.id[p], speed, voxels: speed * way, dt })
         }
     }
 }
@@ -60,8 +60,8 @@ pub struct Outrunners {
 pub fn outrunners(liquid: &Liquid, dt: f64, reach: f64) -> Outrunners {
     let way = dt / liquid.transform.voxel_size();
     let velocity = &liquid.particles.velocity;
-    let outruns = |v: &&glam::Vec3| v.as_dvec3().length() * way > reach;
-    let count = velocity.par_iter().with_min_len(4096).filter(outruns).count();
+    let most = (reach / way).powi(2);
+    let count = scan::count(velocity, |v| v.as_dvec3().length_squared() > most);
     let speed = f64::from(liquid.particles.max_speed());
     Outrunners { share: count as f64 / velocity.len().max(1) as f64, speed, voxels: speed * way }
 }

@@ -8,11 +8,7 @@ use super::board::{board, is_shared};
 #[cfg(unix)]
 pub(super) fn watch() {
     super::board::is_own_thread();
-    #[cfg(target_os = "linux")]
-    // SAFETY: the function may run when the process ends. If it cannot be kept, an end is told as a node's.
-    unsafe {
-        libc::atexit(on_exit);
-    }
+    watch_exits();
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {
         // SAFETY: the handler only does what is allowed in a signal handler (atomics, write, _exit, and to read a file);
         // SA_ONSTACK lets it run when a thread's stack is used up (Rust gives its threads an alternative stack).
@@ -50,12 +46,38 @@ extern "C" fn on_crash(signal: libc::c_int, _: *mut libc::siginfo_t, state: *mut
     }
 }
 
-/// A thread of a plugin's own that ends the program is not the node that runs meanwhile.
-#[cfg(target_os = "linux")]
-extern "C" fn on_exit() {
+/// From now on an end of the program by a thread of a plugin's own is told, before what was loaded until now is
+/// torn down.
+#[cfg(unix)]
+fn watch_exits() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn on_exit(
+                function: extern "C" fn(libc::c_int, *mut libc::c_void),
+                of: *mut libc::c_void,
+            ) -> libc::c_int;
+        }
+        // SAFETY: glibc's own function. If it cannot keep ours, an end is told as a node's.
+        unsafe {
+            on_exit(at_exit, std::ptr::null_mut());
+        }
+    }
+}
+
+/// A thread of a plugin's own that ends the program is not the node that runs meanwhile. The program ends at once: other
+/// threads still compute, and would crash of what is torn down around them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+extern "C" fn at_exit(code: libc::c_int, _: *mut libc::c_void) {
     let here = 0usize;
-    if !super::board::on_own_thread() {
-        board().is_foreign(super::modules::running(0, (&raw const here) as usize).unwrap_or(""));
+    if super::board::on_own_thread() {
+        return;
+    }
+    board().is_foreign(super::modules::running(0, (&raw const here) as usize).unwrap_or(""));
+    // SAFETY: what plugins printed is written out, as it would have been; then nothing more runs.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+        libc::_exit(code);
     }
 }
 

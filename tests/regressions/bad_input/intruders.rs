@@ -189,11 +189,17 @@ fn a_thread_that_a_plugin_left_is_told_and_no_node_that_runs_meanwhile() {
         ("test.leaves_an_exit", "ended the program with exit code 0"),
     ];
     for (kind, words) in endings {
-        let shot = shot(kind);
-        let mut graph = tank_with(json!({ "name": "bad", "type": kind }));
-        graph["frames"] = json!([1, 100_000]);
-        shot.graph(graph.to_string().as_bytes());
-        let sentence = shot.refused_midway();
+        let end = || {
+            let shot = shot(kind);
+            let mut graph = tank_with(json!({ "name": "bad", "type": kind }));
+            graph["frames"] = json!([1, 100_000]);
+            shot.graph(graph.to_string().as_bytes());
+            shot.refused_midway()
+        };
+        // Seldom the thread ends the program while a node of its own plugin runs: then that node is told, for it may be
+        // waiting for the thread.
+        let own = |sentence: &String| sentence.starts_with("node `bad`");
+        let sentence = (0..5).map(|_| end()).find(|s| !own(s)).expect("other nodes run far longer");
         says(&sentence, &["a thread that plugin `intruder`, ", "libc_intruder.so began ", words, "--resume"]);
         assert!(sentence.starts_with("a thread"), "{sentence}");
     }

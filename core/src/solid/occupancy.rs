@@ -40,6 +40,10 @@ pub(super) struct Nearby<'p> {
     cut: Vec<(usize, Region<'p>)>,
     /// The closed sides in reach.
     walls: Vec<usize>,
+    /// No closed side is nearer to any node of the leaf, metres.
+    clear_of_walls: f64,
+    /// Colliders that fill the whole leaf, and their φ there.
+    filling: Vec<(usize, f64)>,
     /// Colliders that fill some of the leaf or come near it.
     pub touching: Vec<usize>,
 }
@@ -70,8 +74,15 @@ impl<'a> Placed<'a> {
     pub fn nearby(&self, origin: Coord) -> Nearby<'_> {
         let (low, high) = Self::node_box(origin);
         let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
-        let mut near =
-            Nearby { placed: self, constant: self.far(), cut: vec![], walls: vec![], touching: vec![] };
+        let mut near = Nearby {
+            placed: self,
+            constant: self.far(),
+            cut: vec![],
+            walls: vec![],
+            clear_of_walls: f64::INFINITY,
+            filling: vec![],
+            touching: vec![],
+        };
         for (n, collider) in self.solids.colliders.iter().enumerate() {
             let (linear, translation) = self.maps[n];
             let (c, e) = (linear * centre + translation, absolute(linear) * half);
@@ -80,6 +91,7 @@ impl<'a> Placed<'a> {
                     near.constant = near.constant.min(f64::from(phi));
                     if phi <= 0.0 {
                         near.touching.push(n);
+                        near.filling.push((n, f64::from(phi)));
                     }
                 }
                 region => {
@@ -92,6 +104,7 @@ impl<'a> Placed<'a> {
         let world = self.world(centre);
         for side in (0..6).filter(|&s| self.solids.domain.sides[s] == Side::Closed) {
             let distance = self.solids.domain.side_distance(side, world);
+            near.clear_of_walls = near.clear_of_walls.min(distance - reach[side / 2]);
             if distance + reach[side / 2] < -self.far() {
                 near.constant = -self.far();
             } else if distance - reach[side / 2] < self.far() {
@@ -113,6 +126,11 @@ impl Nearby<'_> {
             (false, true) => Occupancy::Open,
             (false, false) => Occupancy::Cut,
         }
+    }
+
+    /// φ far from every solid, metres.
+    pub fn far(&self) -> f64 {
+        self.placed.far()
     }
 
     /// φ of the solids that are constant in the leaf, metres, clamped to the band.
@@ -141,6 +159,35 @@ impl Nearby<'_> {
             }
         }
         if phi.abs() < ON_SURFACE * placed.h { 0.0 } else { phi.clamp(-placed.far(), placed.far()) as f32 }
+    }
+
+    /// The only solid near the leaf, and the width of its band, metres; `None` where others are near, too.
+    pub fn only(&self) -> Option<(usize, f64)> {
+        let &[n] = self.touching.as_slice() else { return None };
+        let band = f64::from(self.placed.solids.colliders[n].sdf().grid.background);
+        (self.clear_of_walls > band).then_some((n, band))
+    }
+
+    /// The width of the widest band of the colliders near the leaf, metres.
+    pub fn widest_band(&self) -> f64 {
+        let band = |&n: &usize| f64::from(self.placed.solids.colliders[n].sdf().grid.background);
+        self.touching.iter().map(band).fold(0.0, f64::max)
+    }
+
+    /// The number of the collider whose velocity the fluid has at an index position near the leaf: the nearest one, the
+    /// first of equally near ones; `None` nearer to a closed side, and beyond every band.
+    pub fn owner(&mut self, index: DVec3) -> Option<usize> {
+        let placed = self.placed;
+        let cut = self.cut.iter_mut().map(|(n, region)| {
+            let (linear, translation) = placed.maps[*n];
+            (*n, f64::from(region.distance(linear * index + translation)))
+        });
+        let nearer = |a: (usize, f64), b: (usize, f64)| if (b.1, b.0) < (a.1, a.0) { b } else { a };
+        let (n, distance) = self.filling.iter().copied().chain(cut).reduce(nearer)?;
+        let in_band = distance < f64::from(placed.solids.colliders[n].sdf().grid.background);
+        let before_walls =
+            distance < self.clear_of_walls || distance < placed.solids.domain.distance(placed.world(index));
+        (in_band && before_walls).then_some(n)
     }
 }
 
@@ -174,41 +221,79 @@ fn is_near(placed: &Placed, solid: &Collider, origin: Coord) -> bool {
 /// separate regions of air there although no liquid is near. Their number grows with the surface. Those of bodies count where
 /// other solids cover them, too.
 pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Transform) -> Topology {
-    // Closed sides do not separate air from other air, so they cut no leaves.
     let no_sides = DomainLimits::unbounded();
-    let placed = Placed::new(Solids { colliders, domain: &no_sides }, transform);
-    let half = DVec3::splat(0.5 * leaf::DIM as f64);
-    let in_domain = |o: Coord| {
-        let (centre, reach) = (placed.world(o.as_dvec3() - 0.5 + half), absolute(transform.linear) * half);
-        (centre + reach).cmpge(domain.min).all() && (centre - reach).cmple(domain.max).all()
-    };
-    let mut origins = Vec::new();
-    for (collider, (linear, translation)) in colliders.iter().zip(&placed.maps) {
-        let back = linear.inverse();
-        for o in collider.sdf().grid.topology.origins() {
-            let centre = back * (o.as_dvec3() + 3.5 - *translation);
-            let reach = absolute(back) * half;
-            let (low, high) = ((centre - reach).floor().as_ivec3() & !7, (centre + reach).ceil().as_ivec3());
-            let steps = |axis: usize| (low[axis]..=high[axis]).step_by(leaf::DIM);
-            let found = steps(0)
-                .flat_map(|x| steps(1).flat_map(move |y| steps(2).map(move |z| IVec3::new(x, y, z))))
-                .filter(|&o| in_domain(o));
-            origins.extend(found);
-        }
+    let surfaces = Surfaces::new(colliders, &no_sides, transform);
+    let candidates = surfaces.candidates(domain);
+    Topology::new(candidates.into_par_iter().filter(|&origin| surfaces.cut(origin)).collect())
+}
+
+/// The surfaces of colliders on a fluid's lattice.
+pub(super) struct Surfaces<'a> {
+    placed: Placed<'a>,
+    bodies: Vec<&'a Collider>,
+}
+
+impl<'a> Surfaces<'a> {
+    /// Closed sides do not separate air from other air, so they cut no leaves: `no_sides` has none.
+    pub fn new(colliders: &'a [Collider], no_sides: &'a DomainLimits, transform: &Transform) -> Self {
+        let placed = Placed::new(Solids { colliders, domain: no_sides }, transform);
+        Self { placed, bodies: colliders.iter().filter(|c| c.is_body()).collect() }
     }
-    let candidates = Topology::new(origins);
-    let bodies: Vec<&Collider> = colliders.iter().filter(|c| c.is_body()).collect();
-    let has_surface = |o: &&Coord| {
-        if bodies.iter().any(|body| is_near(&placed, body, **o)) {
+
+    /// Leaves inside a domain's box that surfaces may run through, sorted, each once.
+    pub fn candidates(&self, domain: &DomainLimits) -> Vec<Coord> {
+        let Placed { solids, transform, maps, .. } = &self.placed;
+        let half = DVec3::splat(0.5 * leaf::DIM as f64);
+        let in_domain = |o: Coord| {
+            let centre = self.placed.world(o.as_dvec3() - 0.5 + half);
+            let reach = absolute(transform.linear) * half;
+            (centre + reach).cmpge(domain.min).all() && (centre - reach).cmple(domain.max).all()
+        };
+        let mut origins = Vec::new();
+        for (collider, (linear, translation)) in solids.colliders.iter().zip(maps) {
+            let back = linear.inverse();
+            for o in collider.sdf().grid.topology.origins() {
+                let centre = back * (o.as_dvec3() + 3.5 - *translation);
+                origins.extend(leaves_around(centre, absolute(back) * half).filter(|&o| in_domain(o)));
+            }
+        }
+        origins.sort_unstable_by_key(|o| o.to_array());
+        origins.dedup();
+        origins
+    }
+
+    /// Whether a surface runs through a leaf.
+    pub fn cut(&self, origin: Coord) -> bool {
+        if self.bodies.iter().any(|body| is_near(&self.placed, body, origin)) {
             return true;
         }
-        let mut near = placed.nearby(**o);
+        let mut near = self.placed.nearby(origin);
+        if near.cut.is_empty() {
+            return false;
+        }
         let mut signs = (0..leaf::SIZE + 217).map(|n| {
             let n = n as i32;
-            near.node(**o + IVec3::new(n / 81, n / 9 % 9, n % 9)) > 0.0
+            near.node(origin + IVec3::new(n / 81, n / 9 % 9, n % 9)) > 0.0
         });
         let first = signs.next();
         signs.any(|s| Some(s) != first)
-    };
-    Topology::new(candidates.origins().par_iter().filter(has_surface).copied().collect())
+    }
+}
+
+/// Lowest and highest leaf of a fluid's lattice that a collider, its inside included, reaches with what is near it.
+pub(super) fn reach_of(collider: &Collider, transform: &Transform) -> Option<(Coord, Coord)> {
+    let (first, last) = collider.sdf().bounds()?;
+    let (linear, translation) = collider.index_map(transform);
+    let back = linear.inverse();
+    let (first, last) = (first.as_dvec3(), last.as_dvec3());
+    let centre = back * (0.5 * (first + last) - translation);
+    let reach = absolute(back) * (0.5 * (last - first) + 2.0) + 2.0;
+    Some(((centre - reach).floor().as_ivec3() & !7, (centre + reach).ceil().as_ivec3() & !7))
+}
+
+/// The leaves that a box around an index position meets.
+fn leaves_around(centre: DVec3, reach: DVec3) -> impl Iterator<Item = Coord> {
+    let (low, high) = ((centre - reach).floor().as_ivec3() & !7, (centre + reach).ceil().as_ivec3());
+    let steps = move |axis: usize| (low[axis]..=high[axis]).step_by(leaf::DIM);
+    steps(0).flat_map(move |x| steps(1).flat_map(move |y| steps(2).map(move |z| IVec3::new(x, y, z))))
 }

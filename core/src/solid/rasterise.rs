@@ -94,12 +94,13 @@ impl LeafFields<'_> {
     }
 
     fn compute(&mut self, placed: &Placed, near: &mut Nearby, origin: Coord) {
-        match near.occupancy() {
+        let block = match near.occupancy() {
             Occupancy::Open => return,
             Occupancy::Solid => {
                 self.open.iter_mut().for_each(|o| o.fill(0.0));
                 self.nodes.fill(near.constant());
                 self.volume.fill(0.0);
+                NodeBlock { phi: [near.constant(); 1000] }
             }
             Occupancy::Cut => {
                 let block = NodeBlock::new(near, origin);
@@ -108,21 +109,23 @@ impl LeafFields<'_> {
                 }
                 block.open_fractions(&mut self.open, near, origin);
                 block.open_volumes(self.volume, near, origin);
+                block
             }
-        }
+        };
         let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
         if near.touching.iter().any(moving) {
-            self.solid_velocity(placed, &near.touching, origin);
+            self.solid_velocity(placed, near, &block, origin);
         }
     }
 
-    fn solid_velocity(&mut self, placed: &Placed, touching: &[usize], origin: Coord) {
-        let colliders: Vec<Collider> = touching.iter().map(|&n| placed.solids.colliders[n].clone()).collect();
-        let mut probe = Solids { colliders: &colliders, domain: placed.solids.domain }.probe();
+    fn solid_velocity(&mut self, placed: &Placed, near: &mut Nearby, block: &NodeBlock, origin: Coord) {
         for (axis, values) in self.velocity.iter_mut().enumerate() {
             for (n, v) in values.iter_mut().enumerate() {
-                let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
-                *v = probe.velocity(placed.world(cell - 0.5 * DVec3::AXES[axis]))[axis] as f32;
+                let local = leaf::local(n);
+                let face = (origin + IVec3::from_array(local)).as_dvec3() - 0.5 * DVec3::AXES[axis];
+                if let Some(owner) = block.owner_of_face(near, local, axis, face) {
+                    *v = placed.solids.colliders[owner].velocity(placed.world(face))[axis] as f32;
+                }
             }
         }
     }
@@ -137,6 +140,9 @@ struct NodeBlock {
 }
 
 impl NodeBlock {
+    /// Index steps of one voxel along x, y, z.
+    const STEP: [usize; 3] = [100, 10, 1];
+
     fn new(near: &mut Nearby, origin: Coord) -> Self {
         let mut phi = [0.0; 1000];
         for (n, phi) in phi.iter_mut().enumerate() {
@@ -154,6 +160,26 @@ impl NodeBlock {
     #[inline(always)]
     fn at(&self, local: [i32; 3]) -> f32 {
         self.phi[Self::index(local)]
+    }
+
+    /// [`Nearby::owner`] of a face of the leaf. The corners of most faces say it: where they are all beyond the band,
+    /// and in the band of a solid that is alone.
+    fn owner_of_face(&self, near: &mut Nearby, local: [i32; 3], axis: usize, face: DVec3) -> Option<usize> {
+        /// Share of its band in which a face surely belongs to a solid, though distances bend between the corners.
+        const SURELY: f64 = 0.8;
+        let i = Self::index(local);
+        let (s, t) = (Self::STEP[(axis + 1) % 3], Self::STEP[(axis + 2) % 3]);
+        let corners = [self.phi[i], self.phi[i + s], self.phi[i + t], self.phi[i + s + t]];
+        let far = near.far();
+        if corners.iter().all(|&phi| phi >= far as f32) && near.widest_band() <= far {
+            return None;
+        }
+        match near.only() {
+            Some((only, band)) if corners.iter().all(|&phi| f64::from(phi) < SURELY * band.min(far)) => {
+                Some(only)
+            }
+            _ => near.owner(face),
+        }
     }
 
     /// Writes the open fraction of the leaf's cells.
@@ -183,16 +209,15 @@ impl NodeBlock {
 
     /// Writes α of the leaf's faces over a leaf filled with 1.
     fn open_fractions(&self, open: &mut [&mut [f32]; 3], near: &mut Nearby, origin: Coord) {
-        const STEP: [usize; 3] = [100, 10, 1];
         if self.phi.iter().all(|&p| p > 0.0) {
             return;
         }
         let split = self.split_cells();
         for (axis, open) in open.iter_mut().enumerate() {
-            let (s, t) = (STEP[(axis + 1) % 3], STEP[(axis + 2) % 3]);
+            let (s, t) = (Self::STEP[(axis + 1) % 3], Self::STEP[(axis + 2) % 3]);
             for (n, open) in open.iter_mut().enumerate() {
                 let i = Self::index(leaf::local(n));
-                let closed = split[i] || split[i - STEP[axis]];
+                let closed = split[i] || split[i - Self::STEP[axis]];
                 let phi = [self.phi[i], self.phi[i + s], self.phi[i + t], self.phi[i + s + t]];
                 *open = match (closed, phi == [0.0; 4]) {
                     (true, _) => 0.0,

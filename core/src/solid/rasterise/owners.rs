@@ -4,8 +4,8 @@ use super::SolidFields;
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::levelset::fractions::cell_inside;
+use crate::solid::Collider;
 use crate::solid::occupancy::Placed;
-use crate::solid::{Collider, Solids};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -22,18 +22,14 @@ pub(super) fn owners(placed: &Placed, topology: &Arc<Topology>) -> Option<FaceGr
     let chunks = |v| <[u32]>::par_chunks_mut(v, leaf::SIZE);
     let leaves = (chunks(x), chunks(y), chunks(z)).into_par_iter().zip(topology.origins());
     leaves.for_each(|((x, y, z), &origin)| {
-        let touching = placed.nearby(origin).touching;
-        if !touching.iter().any(|&n| colliders[n].is_body()) {
+        let mut near = placed.nearby(origin);
+        if !near.touching.iter().any(|&n| colliders[n].is_body()) {
             return;
         }
-        // The same colliders as those whose velocity the leaf has.
-        let near: Vec<Collider> = touching.iter().map(|&n| colliders[n].clone()).collect();
-        let mut probe = Solids { colliders: &near, domain: placed.solids.domain }.probe();
         for (axis, values) in [x, y, z].into_iter().enumerate() {
             for (n, owner) in values.iter_mut().enumerate() {
                 let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
-                let place = placed.world(cell - 0.5 * DVec3::AXES[axis]);
-                *owner = probe.owner(place).map_or(0, |n| touching[n] as u32 + 1);
+                *owner = near.owner(cell - 0.5 * DVec3::AXES[axis]).map_or(0, |n| n as u32 + 1);
             }
         }
     });

@@ -1,4 +1,4 @@
-use super::super::{Motion, Side, cut_leaves, occupancy};
+use super::super::{Motion, Side, SolidMemory, cut_leaves, occupancy};
 use super::*;
 use crate::levelset::SignedDistance;
 use glam::DMat3;
@@ -285,4 +285,78 @@ fn cut_leaves_are_the_leaves_of_the_surface() {
         }
     }
     assert!(cut.len() < topology.len() / 2);
+}
+
+/// Faces take the velocity of the solid that the distances themselves name, wherever on the grid the solids stand, alone
+/// or beside each other and a wall.
+#[test]
+fn corners_of_faces_name_the_owner_that_distances_name() {
+    let h = 2.0 / 32.0;
+    let transform = Transform::uniform(h, DVec3::splat(-1.0));
+    let topology = cube_topology(32);
+    let spin = Motion::Rigid { linear: DVec3::Y, angular: DVec3::new(1.0, -2.0, 3.0), pivot: DVec3::ZERO };
+    let slide = Motion::Rigid { linear: DVec3::X * 2.0, angular: DVec3::ZERO, pivot: DVec3::ZERO };
+    let floor = |side| DomainLimits {
+        sides: [Side::Open, Side::Open, side, Side::Open, Side::Open, Side::Open],
+        ..DomainLimits::uniform(DVec3::splat(-0.9), DVec3::splat(2.0), Side::Open)
+    };
+    for turn in 0..4 {
+        let angle = 0.4 * f64::from(turn);
+        let place = |x: f64| (DMat3::from_rotation_z(angle), DVec3::new(x, -0.5, 0.013 * f64::from(turn)));
+        let cube = |p: DVec3| p.abs().max_element() - 0.3;
+        let one = collider(32, place(-0.35), spin.clone(), cube);
+        let other = collider(40, place(0.37), slide.clone(), |p: DVec3| p.length() - 0.35);
+        for colliders in [vec![one.clone()], vec![one.clone(), other.clone()], vec![other, one]] {
+            for domain in [floor(Side::Open), floor(Side::Closed)] {
+                let fields = rasterise(&colliders, &domain, &topology, &transform);
+                let mut probe = Solids { colliders: &colliders, domain: &domain }.probe();
+                let bands = colliders.iter().map(|c| f64::from(c.sdf().grid.background));
+                let (band, mut met) = (bands.fold(f64::INFINITY, f64::min), 0);
+                for slot in 0..topology.len() * leaf::SIZE {
+                    let c = topology.coord(slot);
+                    for axis in 0..3 {
+                        let face = transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis]);
+                        let apart: Vec<f64> = colliders.iter().map(|c| c.distance(face)).collect();
+                        // At the end of a band rounding decides.
+                        if apart.iter().all(|&d| d > 0.95 * band) {
+                            continue;
+                        }
+                        let v = fields.velocity.get(axis, c);
+                        let expected = probe.velocity(face)[axis] as f32;
+                        let tied = apart.len() == 2 && (apart[0] - apart[1]).abs() < 1e-5;
+                        assert!(tied || (v - expected).abs() < 1e-5, "{face}: {v}, not {expected}");
+                        met += u32::from(expected != 0.0);
+                    }
+                }
+                assert!(met > 5000, "{met}");
+            }
+        }
+    }
+}
+
+/// A solid sweeps over another one: with what was remembered, the fields and their leaves are those found anew.
+#[test]
+fn memory_of_moving_solids_changes_no_bit() {
+    let transform = Transform::uniform(2.0 / 64.0, DVec3::splat(-1.0));
+    let domain = DomainLimits::unbounded();
+    let shell = collider(64, STAY, Motion::Static, |p| (p.length() - 0.5).abs() - 0.08);
+    let ball = |x: f64| collider(64, (DMat3::IDENTITY, DVec3::X * x), Motion::Static, |p| p.length() - 0.6);
+    let mover = ball(0.0).sdf().clone();
+    let mut memory = SolidMemory::default();
+    for step in 0..12 {
+        let place = ball(2.0 - 0.3 * f64::from(step)).transform().to_owned();
+        let motion = Motion::Rigid { linear: -DVec3::X, angular: DVec3::ZERO, pivot: DVec3::ZERO };
+        let colliders = [shell.clone(), Collider::new(mover.clone(), place, motion)];
+        let solids = Solids { colliders: &colliders, domain: &domain };
+        // The liquid comes and goes, too.
+        let origins = (0..3).map(|x| IVec3::new(8 * (x + step % 4), 24, 24)).collect();
+        let liquid = Arc::new(Topology::new(origins));
+        let known = memory.fields(&solids, &transform, &liquid).clone();
+        let mut none = SolidMemory::default();
+        let anew = none.fields(&solids, &transform, &liquid);
+        assert_eq!(known.nodes.topology, anew.nodes.topology, "step {step}");
+        assert!(same(&known, anew), "step {step}");
+        let all = liquid.union(&cut_leaves(&colliders, &domain, &transform));
+        assert_eq!(*known.nodes.topology, all, "step {step}");
+    }
 }

@@ -40,7 +40,7 @@ pub fn count<T: Sync>(values: &[T], is: impl Fn(&T) -> bool + Sync) -> usize {
     values.par_chunks(BATCH).with_min_len(TASK).map(of_batch).sum()
 }
 
-/// The greatest of some numbers made from the values, and 0; numbers that are not one are left out.
+/// The greatest of some numbers made from the values, and 0. NaN is left out.
 pub fn greatest<T: Sync>(values: &[T], number: impl Fn(&T) -> f32 + Sync) -> f32 {
     /// Independent maxima, one for each place of a vector.
     const LANES: usize = 8;

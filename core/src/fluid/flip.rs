@@ -25,7 +25,7 @@ use super::surface::volume::{self, LiquidVolume, VolumeBook};
 use super::transport::advection::Way;
 use super::transport::device::{Mover, Processor};
 use super::transport::transfer::Transfer;
-use crate::grid::{FaceGrid, Grid, Topology, Transform};
+use crate::grid::{FaceGrid, Grid, Topology};
 use crate::levelset;
 use crate::solid::SolidMemory;
 use crate::solid::Solids;
@@ -147,7 +147,10 @@ pub fn correct_on<M: Mover>(
     mover: &mut M,
 ) -> Result<(Selection, Vec<Vec3>), M::Error> {
     let topology = liquid.transferred.topology.clone();
-    let (cells, order) = in_cells(&mut liquid.particles, &liquid.transform, &topology);
+    let (cells, order) = match Cells::of_sorted(&liquid.particles, &liquid.transform, &topology) {
+        Some(cells) => (cells, Selection::identity(liquid.particles.len())),
+        None => cells::sort(&mut liquid.particles, &liquid.transform, &topology),
+    };
     liquid.velocity = liquid.velocity.on(&topology);
     // The solved velocity is extended into air and solids.
     let extended = extend_velocity(liquid, &cells, params);
@@ -166,18 +169,6 @@ pub fn correct_on<M: Mover>(
     carry_volume(&mut liquid.velocity, &extended, &liquid.solid, params.layers());
     liquid.born_from = liquid.next_id;
     Ok((order.then(&reseeded), reseeded.apply(&gained, Vec3::ZERO).into_owned()))
-}
-
-/// The particles in the order of their cells, and how they came into it.
-fn in_cells(
-    particles: &mut Particles,
-    transform: &Transform,
-    topology: &Arc<Topology>,
-) -> (Cells, Selection) {
-    match Cells::of_sorted(particles, transform, topology) {
-        Some(cells) => (cells, Selection::identity(particles.len())),
-        None => cells::sort(particles, transform, topology),
-    }
 }
 
 /// Face velocity, m/s, of a corrected liquid whose particles carry other velocities than their own, such as those of

@@ -206,7 +206,7 @@ impl SolidProbe<'_> {
 
     /// The solid whose velocity a place near solids has: the nearest collider; `None` nearer to a closed side, and beyond
     /// every band.
-    pub fn owner(&mut self, world: DVec3) -> Option<usize> {
+    fn owner(&mut self, world: DVec3) -> Option<usize> {
         let wall = self.solids.domain.distance(world);
         let (d, n) = self.nearest_collider(world)?;
         (d < wall && d < f64::from(self.solids.colliders[n].sdf.grid.background)).then_some(n)

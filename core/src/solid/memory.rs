@@ -79,6 +79,6 @@ impl CutLeaves {
         let asked = missing.par_iter().filter(|o| !self.known.contains_key(o));
         let found: Vec<(Coord, bool)> = asked.map(|&o| (o, surfaces.cut(o))).collect();
         self.known.extend(found);
-        Topology::new(missing.into_iter().filter(|o| self.known[o]).collect())
+        Topology::new(missing.into_iter().filter(|o| self.known.get(o) == Some(&true)).collect())
     }
 }

@@ -161,11 +161,10 @@ impl Nearby<'_> {
         if phi.abs() < ON_SURFACE * placed.h { 0.0 } else { phi.clamp(-placed.far(), placed.far()) as f32 }
     }
 
-    /// The only solid near the leaf, and the width of its band, metres; `None` where others are near, too.
-    pub fn only(&self) -> Option<(usize, f64)> {
+    /// The collider that is alone near the leaf: neither another one nor a closed side comes as near as its band is wide.
+    pub fn only(&self) -> Option<usize> {
         let &[n] = self.touching.as_slice() else { return None };
-        let band = f64::from(self.placed.solids.colliders[n].sdf().grid.background);
-        (self.clear_of_walls > band).then_some((n, band))
+        (self.clear_of_walls > self.widest_band()).then_some(n)
     }
 
     /// The width of the widest band of the colliders near the leaf, metres.

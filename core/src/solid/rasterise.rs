@@ -170,14 +170,12 @@ impl NodeBlock {
         let i = Self::index(local);
         let (s, t) = (Self::STEP[(axis + 1) % 3], Self::STEP[(axis + 2) % 3]);
         let corners = [self.phi[i], self.phi[i + s], self.phi[i + t], self.phi[i + s + t]];
-        let far = near.far();
-        if corners.iter().all(|&phi| phi >= far as f32) && near.widest_band() <= far {
+        let (far, band) = (near.far(), near.widest_band());
+        if corners.iter().all(|&phi| phi >= far as f32) && band <= far {
             return None;
         }
         match near.only() {
-            Some((only, band)) if corners.iter().all(|&phi| f64::from(phi) < SURELY * band.min(far)) => {
-                Some(only)
-            }
+            Some(only) if corners.iter().all(|&phi| f64::from(phi) < SURELY * band.min(far)) => Some(only),
             _ => near.owner(face),
         }
     }

@@ -112,7 +112,7 @@ impl Particles {
         self.id = selection.gather(&self.id);
         for numbers in [&mut self.density, &mut self.viscosity, &mut self.mass_share] {
             match scan::shared(numbers) {
-                // All particles of most liquids share these.
+                // In most liquids all particles have the same.
                 Some(shared) => numbers.resize(selection.source.len(), shared),
                 None => *numbers = selection.gather(numbers),
             }

@@ -39,6 +39,19 @@ pub fn planes<T>(half: &Half<T>) -> &[Plane<T>; DIM] {
     half.as_chunks::<DIM>().0.first_chunk::<DIM>().expect("64 rows are 8 planes of 8")
 }
 
+/// Rows y + 1 and y + 2 of a plane, y even, where `next` follows its last row. Read where they stand: a copy that the pairs are cut
+/// from costs a tenth of a solve, because a processor waits for a load that spans two stores.
+#[inline(always)]
+fn following<T: Copy>(rows: &Plane<T>, y: usize, next: Row<T>) -> Pair<T> {
+    if y + 2 < DIM { pair(rows, y + 1) } else { join(rows[y + 1], next) }
+}
+
+/// Rows y − 1 and y, y even, where `last` stands before the first row.
+#[inline(always)]
+fn preceding<T: Copy>(last: Row<T>, rows: &Plane<T>, y: usize) -> Pair<T> {
+    if y > 0 { pair(rows, y - 1) } else { join(last, rows[y]) }
+}
+
 /// Coefficients of a plane's rows.
 pub struct PlaneWeights<'a> {
     /// Towards −x, +x, −y and −z.
@@ -46,8 +59,9 @@ pub struct PlaneWeights<'a> {
     upper_x: &'a Plane<f32>,
     lower_y: &'a Plane<f32>,
     lower_z: &'a Plane<f32>,
-    /// Towards +y; the last row is another's.
-    upper_y: Plane<f32>,
+    /// The other colour's lower y faces, here and the first row beyond.
+    other_y: &'a Plane<f32>,
+    beyond_y: Row<f32>,
     /// The other colour's lower z faces, here and in the leaf above.
     other_z: &'a Plane<f32>,
     beyond_z: &'a Plane<f32>,
@@ -59,13 +73,13 @@ impl<'a> PlaneWeights<'a> {
         let n = level.neighbours[leaf].map(|n| n as usize);
         let (own, other) = (colour, 1 - colour);
         let [fx, fy, fz] = &level.faces;
-        let (upper_x, upper_y) = (planes(&fx[other][leaf]), planes(&fy[other][leaf]));
-        let beyond_y = &fy[other][n[3]][x * DIM];
+        let upper_x = planes(&fx[other][leaf]);
         Self {
             lower_x: &planes(&fx[own][leaf])[x],
             upper_x: if x + 1 < DIM { &upper_x[x + 1] } else { &planes(&fx[other][n[1]])[0] },
             lower_y: &planes(&fy[own][leaf])[x],
-            upper_y: std::array::from_fn(|y| if y + 1 < DIM { upper_y[x][y + 1] } else { *beyond_y }),
+            other_y: &planes(&fy[other][leaf])[x],
+            beyond_y: fy[other][n[3]][x * DIM],
             lower_z: &planes(&fz[own][leaf])[x],
             other_z: &planes(&fz[other][leaf])[x],
             beyond_z: &planes(&fz[other][n[5]])[x],
@@ -77,7 +91,8 @@ impl<'a> PlaneWeights<'a> {
     pub fn row(&self, y: usize, phase: usize) -> [Row<f32>; 6] {
         let z = self.other_z[y];
         let upper_z = if phase == 0 { z } else { before(z, self.beyond_z[y][0]) };
-        [self.lower_x[y], self.upper_x[y], self.lower_y[y], self.upper_y[y], self.lower_z[y], upper_z]
+        let upper_y = if y + 1 < DIM { self.other_y[y + 1] } else { self.beyond_y };
+        [self.lower_x[y], self.upper_x[y], self.lower_y[y], upper_y, self.lower_z[y], upper_z]
     }
 
     /// The same of rows y and y + 1, y even; `PHASE` is that of row y.
@@ -89,8 +104,9 @@ impl<'a> PlaneWeights<'a> {
         } else {
             join(before(one, self.beyond_z[y][0]), two)
         };
-        let [lower_x, upper_x] = [self.lower_x, self.upper_x].map(|p| pair(p, y));
-        [lower_x, upper_x, pair(self.lower_y, y), pair(&self.upper_y, y), pair(self.lower_z, y), upper_z]
+        let upper_y = following(self.other_y, y, self.beyond_y);
+        let [lower_y, lower_z] = [pair(self.lower_y, y), pair(self.lower_z, y)];
+        [pair(self.lower_x, y), pair(self.upper_x, y), lower_y, upper_y, lower_z, upper_z]
     }
 }
 
@@ -98,8 +114,10 @@ impl<'a> PlaneWeights<'a> {
 pub struct PlaneValues<'a, T> {
     below_x: &'a Plane<T>,
     above_x: &'a Plane<T>,
-    /// The rows of y −1 to 8.
-    along_y: [Row<T>; DIM + 2],
+    /// The rows of y −1, of 0 to 7, and of 8.
+    below_y: Row<T>,
+    here: &'a Plane<T>,
+    above_y: Row<T>,
     below_z: &'a Plane<T>,
     above_z: &'a Plane<T>,
 }
@@ -111,11 +129,9 @@ impl<'a, T: Copy> PlaneValues<'a, T> {
         Self {
             below_x: if x > 0 { &here[x - 1] } else { &planes(xm)[DIM - 1] },
             above_x: if x + 1 < DIM { &here[x + 1] } else { &planes(xp)[0] },
-            along_y: std::array::from_fn(|y| match y {
-                0 => ym[row + DIM - 1],
-                y if y <= DIM => here[x][y - 1],
-                _ => yp[row],
-            }),
+            below_y: ym[row + DIM - 1],
+            here: &here[x],
+            above_y: yp[row],
             below_z: &planes(zm)[x],
             above_z: &planes(zp)[x],
         }
@@ -125,13 +141,14 @@ impl<'a, T: Copy> PlaneValues<'a, T> {
     /// the other colour's lanes then stand one above, else one below; in row y + 1 it is the other way round.
     #[inline(always)]
     pub fn pair<const PHASE: usize>(&self, y: usize) -> [Pair<T>; 6] {
-        let (one, two) = (self.along_y[y + 1], self.along_y[y + 2]);
+        let (one, two) = (self.here[y], self.here[y + 1]);
         let (below, above) = if PHASE == 0 {
             (join(after(self.below_z[y][3], one), two), join(one, before(two, self.above_z[y + 1][0])))
         } else {
             (join(one, after(self.below_z[y + 1][3], two)), join(before(one, self.above_z[y][0]), two))
         };
-        let [below_x, above_x] = [self.below_x, self.above_x].map(|p| pair(p, y));
-        [below_x, above_x, pair(&self.along_y, y), pair(&self.along_y, y + 2), below, above]
+        let below_y = preceding(self.below_y, self.here, y);
+        let above_y = following(self.here, y, self.above_y);
+        [pair(self.below_x, y), pair(self.above_x, y), below_y, above_y, below, above]
     }
 }

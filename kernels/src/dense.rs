@@ -162,56 +162,9 @@ pub fn carry(factor: &[f64], t: &[f64], n: usize) -> Vec<f64> {
     out
 }
 
-/// Eigenvalues and eigenvectors (columns, row-major) of a small dense symmetric matrix, by cyclic Jacobi
-/// rotations [Golub and Van Loan 2013, §8.5].
-pub fn symmetric_eigen(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
-    let mut v: Vec<f64> = (0..n * n).map(|e| if e / n == e % n { 1.0 } else { 0.0 }).collect();
-    let total: f64 = a.iter().map(|x| x * x).sum();
-    for _ in 0..60 {
-        let off: f64 = (0..n * n).filter(|e| e / n != e % n).map(|e| a[e] * a[e]).sum();
-        if off <= 1e-30 * total {
-            break;
-        }
-        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
-            if a[p * n + q] != 0.0 {
-                rotate(&mut a, &mut v, n, p, q);
-            }
-        }
-    }
-    ((0..n).map(|i| a[i * n + i]).collect(), v)
-}
-
-/// One Jacobi rotation that zeroes a_pq.
-fn rotate(a: &mut [f64], v: &mut [f64], n: usize, p: usize, q: usize) {
-    let tau = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
-    let t = tau.signum() / (tau.abs() + (1.0 + tau * tau).sqrt());
-    let c = 1.0 / (1.0 + t * t).sqrt();
-    let s = t * c;
-    let turn = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
-    for k in 0..n {
-        (a[k * n + p], a[k * n + q]) = turn(a[k * n + p], a[k * n + q]);
-    }
-    for k in 0..n {
-        (a[p * n + k], a[q * n + k]) = turn(a[p * n + k], a[q * n + k]);
-        (v[k * n + p], v[k * n + q]) = turn(v[k * n + p], v[k * n + q]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn eigenvectors_diagonalise() {
-        let a = vec![4.0, 1.0, -2.0, 1.0, 2.0, 0.5, -2.0, 0.5, 3.0];
-        let (values, v) = symmetric_eigen(a.clone(), 3);
-        for j in 0..3 {
-            for i in 0..3 {
-                let av: f64 = (0..3).map(|k| a[i * 3 + k] * v[k * 3 + j]).sum();
-                assert!((av - values[j] * v[i * 3 + j]).abs() < 1e-12);
-            }
-        }
-    }
 
     #[test]
     fn carrying_by_semidefinite_matrices() {

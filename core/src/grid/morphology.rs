@@ -98,19 +98,6 @@ impl VoxelMask {
         Self { topology, words }
     }
 
-    /// The set of the voxels at `offsets(l)` in leaf `l`.
-    pub fn from_offsets<I: Iterator<Item = usize>>(
-        topology: Arc<Topology>,
-        offsets: impl Fn(usize) -> I + Sync + Send,
-    ) -> Self {
-        Self::from_words(topology, |l| {
-            offsets(l).fold([0; 8], |mut words, n| {
-                words[n / 64] |= 1 << (n % 64);
-                words
-            })
-        })
-    }
-
     /// The voxels of either set; both live on the same leaves.
     pub fn union(&self, other: &Self) -> Self {
         let both = |l: usize| std::array::from_fn(|x| self.words[l][x] | other.words[l][x]);

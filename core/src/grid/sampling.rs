@@ -177,12 +177,6 @@ impl<'a> Sampler<'a> {
         trilinear_gradient(&self.gather(&grid.values, grid.background, at.base), at.fraction)
     }
 
-    /// Value and gradient (per index unit) of the trilinear interpolant of a node grid.
-    #[inline]
-    pub fn sample_nodes_gradient(&mut self, grid: &Grid<f32>, at: impl Into<Position>) -> (f32, Vec3) {
-        self.sample_gradient(grid, at.into().to_nodes())
-    }
-
     /// One component of a staggered field at an index position.
     #[inline]
     pub fn sample_face<T: Linear>(&mut self, grid: &FaceGrid<T>, axis: usize, at: impl Into<Position>) -> T {

@@ -20,17 +20,6 @@ pub fn theta(phi_liquid: f32, phi_air: f32) -> f32 {
     if span < 0.0 { (phi_liquid / span).clamp(THETA_MIN, 1.0) } else { 1.0 }
 }
 
-/// Fraction of an edge inside, from φ at its ends.
-#[inline]
-pub fn edge_inside(a: f32, b: f32) -> f32 {
-    match (a > 0.0, b > 0.0) {
-        (false, false) => 1.0,
-        (true, true) => 0.0,
-        (false, true) => a / (a - b),
-        (true, false) => b / (b - a),
-    }
-}
-
 /// Fraction of a triangle inside, from φ at its corners.
 #[inline]
 fn triangle_inside(a: f32, b: f32, c: f32) -> f32 {

@@ -1,7 +1,7 @@
 //! A narrow-band signed distance, with the tiles that say which side each point outside the band is on.
 
 use super::InsideTiles;
-use crate::grid::sampling::{Position, Sampler, trilinear, trilinear_gradient};
+use crate::grid::sampling::{Position, Sampler, trilinear};
 use crate::grid::{Coord, Grid, Topology, Transform};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
@@ -117,13 +117,6 @@ impl SdfSampler<'_> {
     pub fn distance(&mut self, at: impl Into<Position>) -> f32 {
         let at = at.into();
         trilinear(&self.cube(at.base), at.fraction)
-    }
-
-    /// Distance (metres) and its gradient (metres per index unit) at an index position.
-    #[inline]
-    pub fn distance_gradient(&mut self, at: impl Into<Position>) -> (f32, Vec3) {
-        let at = at.into();
-        trilinear_gradient(&self.cube(at.base), at.fraction)
     }
 
     /// Gradient (metres per index unit) by central differences over one voxel. It is continuous; the gradient of the

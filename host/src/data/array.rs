@@ -140,11 +140,6 @@ impl Array {
         if let Array::F64(v) = self { Some(v) } else { None }
     }
 
-    /// The values when they are i32.
-    pub fn as_i32(&self) -> Option<&[i32]> {
-        if let Array::I32(v) = self { Some(v) } else { None }
-    }
-
     /// The values when they are i64.
     pub fn as_i64(&self) -> Option<&[i64]> {
         if let Array::I64(v) = self { Some(v) } else { None }

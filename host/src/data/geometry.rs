@@ -1,6 +1,6 @@
 //! Points, polylines or triangles with typed attributes.
 
-use super::{Array, Element, next_stamp};
+use super::{Array, next_stamp};
 use std::sync::Arc;
 
 /// What an attribute is attached to.
@@ -236,16 +236,6 @@ impl Geometry {
                 format!("attribute `{}` holds {} values, expected {expected}", a.name, a.values.len())
             })
         })
-    }
-}
-
-/// An empty attribute array of the right length for an owner.
-impl Geometry {
-    /// Adds an attribute of zeros and returns its position in [`Geometry::attributes`].
-    pub fn add_zeros(&mut self, owner: Owner, name: &str, components: usize, element: Element) -> usize {
-        let values = Array::zeros(element, self.count(owner) * components);
-        self.set(owner, name, components, values);
-        self.attributes.iter().position(|a| a.owner == owner && a.name == name).unwrap_or(0)
     }
 }
 

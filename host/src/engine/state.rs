@@ -12,7 +12,7 @@ pub struct Clock {
     pub substep: u32,
     /// Seconds done of it.
     pub elapsed: f64,
-    /// Length promised for the next substep, s (only where a coupling looks ahead).
+    /// Length promised for the next substep, s: forces act until the middle of it. `None` before the first.
     pub promise: Option<f64>,
     /// Longest next substep that a node asked for, s.
     pub wish: Option<f64>,

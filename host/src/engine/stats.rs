@@ -54,7 +54,7 @@ pub struct SubstepStats {
     pub time: f64,
     /// s
     pub dt: f64,
-    /// Voxels that the fastest liquid crosses.
+    /// Voxels that the fastest particle crosses in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfl: Option<f64>,
     /// Wall time of each stage, s, in the order they ran.

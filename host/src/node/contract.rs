@@ -256,7 +256,7 @@ pub struct Contract {
     pub accepts: Vec<NodeKind>,
     /// Its ports.
     pub ports: Vec<PortSpec>,
-    /// Its roles, solids first.
+    /// Its roles, in the order that the descriptor lists them.
     pub roles: Vec<Role>,
     /// Its schedule; empty: [`Self::schedule`] says which.
     pub steps: Vec<Step>,

@@ -100,7 +100,7 @@ impl Joined {
         &self.vel
     }
 
-    /// The fields for a projection; what is no field is that of the first of the `liquids`.
+    /// The fields for a projection; what is the coupling's, not a liquid's, stands with each of the `liquids` alike.
     pub fn fields<'a>(&'a self, liquids: &[LiquidFields<'a>]) -> Option<LiquidFields<'a>> {
         let first = liquids.first()?;
         let bodies = liquids.iter().find_map(|liquid| liquid.bodies);
@@ -133,7 +133,16 @@ impl Joined {
                 }
                 _ => None,
             },
-            ..*first
+            transform: first.transform,
+            domain: first.domain,
+            jump: first.jump,
+            rest_volume: liquids.iter().map(|liquid| liquid.rest_volume).sum(),
+            kick: first.kick,
+            drift: first.drift,
+            volume_gain: first.volume_gain,
+            gas: first.gas,
+            pressed: first.pressed,
+            chambers: first.chambers,
         })
     }
 

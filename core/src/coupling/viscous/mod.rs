@@ -103,7 +103,24 @@ pub fn between_projections(
         pressed: &pressed,
         kick: DVec3::ZERO,
         kicks: None,
-        ..*fields
+        transform: fields.transform,
+        domain: fields.domain,
+        surface: fields.surface,
+        open: fields.open,
+        without_lids: fields.without_lids,
+        swelling: fields.swelling,
+        density: fields.density,
+        face_density: fields.face_density,
+        source: fields.source,
+        spray: fields.spray,
+        liquid_excess: fields.liquid_excess,
+        rest_volume: fields.rest_volume,
+        previous_bubbles: fields.previous_bubbles,
+        drift: fields.drift,
+        volume_gain: fields.volume_gain,
+        gas: fields.gas,
+        chambers: fields.chambers,
+        parting: fields.parting,
     };
     let second = project(&left, &mut u)?;
     *vel = u;

@@ -24,6 +24,12 @@ static const mns_port_t input_ports[] = {
      .access = {[MNS_PREDICT] = MNS_READ}},
 };
 
+static const mns_port_t surface_ports[] = {
+    {.size = sizeof(mns_port_t), .carries = MNS_GRID, .name = "surface", .owner = MNS_OF_OBJECT,
+     .element = MNS_F32, .components = 1, .grid_class = MNS_LEVEL_SET, .drawn = MNS_DRAWN_AS_LIQUID, .unit = "m",
+     .access = {[MNS_PREDICT] = MNS_READ_WRITE}},
+};
+
 static const mns_param_t params[] = {
     {.size = sizeof(mns_param_t), .type = MNS_FLOAT, .name = "dt", .label = "Time Step", .unit = "s",
      .help = "The longest time step this node takes.", .default_number = {0.01}, .range = {0.0, 1.0},
@@ -33,7 +39,7 @@ static const mns_param_t params[] = {
 enum { FAILS, FAILS_SILENTLY, FAILS_LATE, WRITES_NAN, SUGGESTS_DT, REJECTS_DT, CANCELS, CREATE_FAILS,
        CRASHES, ABORTS, CRASHES_IN_A_THREAD, EXITS, EXITS_AT_ONCE, EXITS_IN_A_THREAD, EXITS_IN_CREATE, EXITS_IN_DESTROY,
        CRASHES_IN_DESTROY, EXITS_IN_SUGGEST_DT, IS_KILLED, HANGS, CHANGES_CONST, CHANGES_INPUT, WISHES,
-       FAILS_AND_SAYS_OK, NODES };
+       FAILS_AND_SAYS_OK, FAILS_WITHOUT_WORDS, SAYS_IT_WAS_CANCELLED, REPORTS_NAN, PLACES_FLAT, NODES };
 
 #define FORCE(id_, help_)                                                                                    \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .help = help_,                       \
@@ -44,6 +50,13 @@ static const mns_node_t nodes[NODES] = {
     [FAILS] = FORCE("test.fails", "Returns an error and says why."),
     [FAILS_SILENTLY] = FORCE("test.fails_silently", "Returns an error and does not say why."),
     [FAILS_AND_SAYS_OK] = FORCE("test.fails_and_says_ok", "Says why it failed, and returns ok."),
+    [FAILS_WITHOUT_WORDS] = FORCE("test.fails_without_words", "Tells of an error with no sentence."),
+    [SAYS_IT_WAS_CANCELLED] = FORCE("test.says_it_was_cancelled", "Returns MNS_CANCELLED, and nobody has asked for it."),
+    [REPORTS_NAN] = FORCE("test.reports_nan", "Reports a solve whose residual is NaN."),
+    [PLACES_FLAT] = {.size = sizeof(mns_node_t), .version = 1, .id = "test.places_flat", .label = "Places Flat",
+                     .help = "Places a grid so that its voxels have no height.", .kind = MNS_NODE_FORCE,
+                     .stages = MNS_BIT(MNS_PREDICT), .port_count = 1, .ports = surface_ports, .param_count = 1,
+                     .params = params},
     [FAILS_LATE] = FORCE("test.fails_late", "Overwrites all velocities, then returns an error: the velocities must be as before."),
     [WRITES_NAN] = FORCE("test.writes_nan", "Writes a NaN and returns ok."),
     [SUGGESTS_DT] = FORCE("test.suggests_dt", "Suggests its dt for the next substep."),
@@ -150,6 +163,12 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     case FAILS: return ctx->fail(ctx, MNS_FAILED, 0, "the particles are not to its liking");
     case FAILS_AND_SAYS_OK: ctx->fail(ctx, MNS_FAILED, 0, "it returns ok all the same"); return MNS_OK;
     case FAILS_SILENTLY: return MNS_FAILED;
+    case FAILS_WITHOUT_WORDS: return ctx->fail(ctx, MNS_UNSUPPORTED, 0, NULL);
+    case SAYS_IT_WAS_CANCELLED: return MNS_CANCELLED;
+    case REPORTS_NAN:
+        ctx->solved(ctx, &(mns_solve_t){.size = sizeof(mns_solve_t), .name = "wild", .iterations = 3, .residual = NAN});
+        return MNS_OK;
+    case PLACES_FLAT: return ctx->place_grid(ctx, 0, 0, (const double[16]){0.1, 0, 0, 0, 0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
     case FAILS_LATE:
         status = push(ctx, 1.0e6f);
         return status ? status : ctx->fail(ctx, MNS_FAILED, 0, "it failed after it had written");

@@ -177,6 +177,13 @@ fn next(end: &End, command: &Command) -> String {
         }
         _ if limited => "raise that limit or `particle_separation`, then ",
         _ if short => "free memory or raise `particle_separation`, then ",
+        // A checkpoint belongs to the plugins that it was made with.
+        _ if saved => {
+            return format!(
+                "what was cooked before is saved: bypass the node, then go on with: {}; with a mended plugin cook from the start",
+                resume_command()
+            );
+        }
         _ => "mend or bypass the node, then ",
     };
     if saved {

@@ -133,6 +133,15 @@ impl Grid {
         (m[0] * m[0] + m[1] * m[1] + m[2] * m[2]).sqrt()
     }
 
+    /// Whether the transform is affine and gives voxels a volume.
+    pub fn has_place(&self) -> bool {
+        let m = &self.transform;
+        let [x, y, z] = [0, 4, 8].map(|row| glam::DVec3::new(m[row], m[row + 1], m[row + 2]));
+        let box_of_edges = x.length() * y.length() * z.length();
+        let affine = [m[3], m[7], m[11], m[15]] == [0.0, 0.0, 0.0, 1.0];
+        affine && box_of_edges > 0.0 && x.dot(y.cross(z)).abs() > 1e-9 * box_of_edges
+    }
+
     /// World position of an index position, metres.
     pub fn to_world(&self, p: [f64; 3]) -> [f64; 3] {
         let m = &self.transform;

@@ -1,6 +1,7 @@
 //! The host's side of a call, behind `ctx->host`.
 
 use super::arena::Arena;
+use super::instance::without_a_reason;
 use super::view::{self, Reading, Writing};
 use super::{Item, Measured, Request, Solve, Source, Written, shape};
 use crate::data::{Data, Table, next_stamp};
@@ -55,6 +56,8 @@ impl<'a> Bridge<'a> {
     /// Records why a call fails; the first reason is kept.
     pub(super) fn fail(&self, status: Status, port: i32, sentence: &str) -> Status {
         let port = usize::try_from(port).ok().and_then(|p| self.ports.get(p));
+        let unsaid = || without_a_reason(status.name().unwrap_or("unknown status"));
+        let sentence = if sentence.trim().is_empty() { &unsaid() } else { sentence };
         let sentence = match port {
             Some(p) => format!("port `{}`: {sentence}", p.called()),
             None => sentence.to_owned(),

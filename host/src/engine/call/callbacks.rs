@@ -118,6 +118,10 @@ unsafe extern "C" fn solved(ctx: *mut Context, solve: *const abi::Solve) {
     with(ctx, (), |b| {
         // SAFETY: the header asks for a solve, its size true.
         let Some(s) = (unsafe { abi::read(solve) }) else { return };
+        if let Some(x) = [s.residual, s.seconds].into_iter().find(|x| !x.is_finite()) {
+            b.fail(Status::NOT_FINITE, -1, &format!("its solve `{}` reports {x}", text(s.name)));
+            return;
+        }
         b.notes().solves.push(Solve {
             name: text(s.name),
             device: text(s.device),

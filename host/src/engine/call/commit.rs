@@ -137,6 +137,9 @@ fn non_finite_grid(g: &Grid, old: Option<&Grid>, sound: bool) -> Option<String> 
     if let Some(x) = g.transform.iter().chain(&g.background).find(|x| !x.is_finite()) {
         return Some(format!("its transform or background holds {x}"));
     }
+    if !g.has_place() {
+        return Some("its transform gives voxels no volume, or is not affine".into());
+    }
     if let Some(t) = g.tiles.iter().find(|t| t.value.iter().any(|x| !x.is_finite())) {
         return Some(format!("the tile at {:?} is not finite", t.origin));
     }

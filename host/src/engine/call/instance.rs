@@ -9,6 +9,7 @@ use crate::node::PortSpec;
 use crate::process::board::enter;
 use meniscus_abi::{self as abi, Context, Status};
 use std::ffi::CString;
+use std::sync::atomic::Ordering;
 
 /// An instance of a node.
 #[derive(Debug)]
@@ -149,7 +150,13 @@ fn call(
     outcome
 }
 
+/// Why a call failed that names a status and no reason.
+pub(super) fn without_a_reason(status: &str) -> String {
+    format!("it gave up without a reason ({})", status.to_lowercase().replace('_', " "))
+}
+
 fn gather(status: Status, bridge: Bridge) -> Outcome {
+    let asked = bridge.request.cancel.load(Ordering::Relaxed);
     let notes = std::mem::take(&mut *bridge.notes());
     let mut desk = std::mem::take(&mut *bridge.desk());
     let ending = match status {
@@ -157,12 +164,15 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
         Status::OK if notes.failure.is_some() => Ending::Failed,
         Status::OK => Ending::Done,
         Status::NOT_CONVERGED => Ending::NotConverged,
-        Status::CANCELLED => Ending::Cancelled,
+        Status::CANCELLED if asked => Ending::Cancelled,
         Status::DT_REJECTED => Ending::Rejected,
         _ => Ending::Failed,
     };
     let reason = match (notes.failure, status.name()) {
         (Some((_, sentence)), _) => sentence,
+        (None, _) if status == Status::CANCELLED => {
+            "it says that it was told to stop, and nobody told it".into()
+        }
         (None, _) if ending == Ending::NotConverged => match notes.solves.last() {
             Some(s) => format!(
                 "after {} iterations the residual of `{}` is {:.1e}; it does not say what was wanted",
@@ -170,9 +180,7 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
             ),
             None => "it does not say what it reached".into(),
         },
-        (None, Some(name)) => {
-            format!("it gave up without a reason ({})", name.to_lowercase().replace('_', " "))
-        }
+        (None, Some(name)) => without_a_reason(name),
         (None, None) => format!("it answered with the unknown status {}", status.0),
     };
     let keep = matches!(ending, Ending::Done | Ending::NotConverged);

@@ -132,3 +132,19 @@ fn liquids_that_cannot_share_a_solve_are_refused() {
     let smaller = sentence([json!({ "solver": { "limit_size": [0.6, 0.5, 0.3] } }), json!({})]);
     assert!(smaller.contains("boxes differ"), "{smaller}");
 }
+
+#[test]
+fn liquids_that_start_in_one_place_are_told_and_pushed_apart() {
+    for (shift, told) in [(0.15, true), (0.3, false)] {
+        let shot = tank(WIRES, [json!({}), json!({})]);
+        let b =
+            hollow([[shift - 0.3, 0.0, -0.15], [shift, 0.3, 0.15]], [[0.1, 0.06, -0.06], [0.11, 0.16, 0.06]]);
+        let a = hollow([[-0.3, 0.0, -0.15], [0.0, 0.3, 0.15]], [[-0.27, 0.06, -0.06], [-0.26, 0.16, 0.06]]);
+        shot.file("a.obj", a.as_bytes());
+        shot.file("b.obj", b.as_bytes());
+        let output = shot.command(&[]).output().expect("cook runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.contains("is in the place of another liquid"), told, "{shift}: {said}");
+    }
+}

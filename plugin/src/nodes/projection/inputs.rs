@@ -39,7 +39,7 @@ pub(super) struct Inputs {
     /// What the liquid has beyond its rest volume, m³.
     excess: f64,
     /// What it should have, m³.
-    rest_volume: f64,
+    pub(super) rest_volume: f64,
     /// Length of the next drift, s.
     drift: f64,
     /// Where liquid may part from walls: the pressure, Pa, and the faces that sources drive.

@@ -94,7 +94,9 @@ pub struct Air {
 pub struct Caches {
     solver: Option<Box<dyn PressureSolver>>,
     /// Somebody was told that a closed volume is full.
-    told: bool,
+    told_full: bool,
+    /// And that liquids are in one place.
+    told_overlap: bool,
 }
 
 impl Solve {
@@ -169,8 +171,16 @@ impl Solve {
             report::viscosity(call, info);
         }
         let full = liquids.iter().find_map(|l| report::no_room(l.swelling.as_ref(), &l.transform, &of_all));
-        if let Some(sentence) = full.filter(|_| !caches.told) {
-            caches.told = true;
+        if let Some(sentence) = full.filter(|_| !caches.told_full) {
+            caches.told_full = true;
+            call.log(Level::WARNING, &sentence);
+        }
+        let overlaps = liquids.iter().zip(&of_each).find_map(|(liquid, (part, _))| {
+            let name = call.item_name(at.surface, liquid.item);
+            report::in_one_place(name, part.overlap, liquid.rest_volume)
+        });
+        if let Some(sentence) = overlaps.filter(|_| !caches.told_overlap) {
+            caches.told_overlap = true;
             call.log(Level::WARNING, &sentence);
         }
         if let Ok([liquid]) = <[Inputs; 1]>::try_from(liquids) {

@@ -76,3 +76,15 @@ pub(super) fn no_room(
         )
     })
 }
+
+/// A liquid much of which is in the place of another, in a sentence; volumes in m³.
+pub(super) fn in_one_place(name: &str, overlap: f64, volume: f64) -> Option<String> {
+    /// Share from which it is worth a word: liquids that stir each other have a few per cent.
+    const SHARED: f64 = 0.25;
+    (overlap > SHARED * volume && volume > 0.0).then(|| {
+        format!(
+            "{} % of the volume of `{name}` is in the place of another liquid, and is pushed out of it; if they start so, move their shapes apart",
+            roughly(100.0 * overlap / volume)
+        )
+    })
+}

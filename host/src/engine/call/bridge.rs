@@ -1,7 +1,6 @@
 //! The host's side of a call, behind `ctx->host`.
 
 use super::arena::Arena;
-use super::instance::without_a_reason;
 use super::view::{self, Reading, Writing};
 use super::{Item, Measured, Request, Solve, Source, Written, shape};
 use crate::data::{Data, Table, next_stamp};
@@ -35,6 +34,11 @@ pub(super) struct Bridge<'a> {
     pub(super) state: &'a State,
     pub(super) notes: Mutex<Notes>,
     pub(super) desk: Mutex<Desk>,
+}
+
+/// Why a call failed that names a status and no reason.
+pub(super) fn without_a_reason(status: &str) -> String {
+    format!("it gave up without a reason ({})", status.to_lowercase().replace('_', " "))
 }
 
 /// The result of edit and shape: an address in the arena, or why there is none.

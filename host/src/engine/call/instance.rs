@@ -1,6 +1,6 @@
 //! Creates instances of plugin nodes and runs their stages.
 
-use super::bridge::Bridge;
+use super::bridge::{Bridge, without_a_reason};
 use super::paranoid::Fingerprints;
 use super::{Ending, Outcome, Request, callbacks};
 use crate::engine::state::State;
@@ -148,11 +148,6 @@ fn call(
         outcome.writes.clear();
     }
     outcome
-}
-
-/// Why a call failed that names a status and no reason.
-pub(super) fn without_a_reason(status: &str) -> String {
-    format!("it gave up without a reason ({})", status.to_lowercase().replace('_', " "))
 }
 
 fn gather(status: Status, bridge: Bridge) -> Outcome {

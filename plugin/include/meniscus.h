@@ -440,7 +440,7 @@ struct mns_context_t {
        it is measure(). */
     void (*measure_item)(mns_context_t *ctx, uint32_t port, uint32_t item, const char *key, uint32_t count,
                          const double *values);
-    /* [any] */
+    /* [any] A solve for stats.jsonl. A residual or time that is not finite fails the call. */
     void (*solved)(mns_context_t *ctx, const mns_solve_t *solve);
 
     /* [owner] Number of items at a port. */
@@ -468,7 +468,8 @@ struct mns_context_t {
     const mns_grid_t *(*edit_grid)(mns_context_t *ctx, uint32_t port, uint32_t item);
     const mns_attribute_t *(*edit_attribute)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_attribute_t *shape);
     const mns_array_t *(*edit_array)(mns_context_t *ctx, uint32_t port, uint32_t item, const mns_array_t *shape);
-    /* [owner] Moves the grid at a port: a new index_to_world, row-major; values and stamps stay. */
+    /* [owner] Moves the grid at a port: a new index_to_world, row-major; values and stamps stay. It is
+       affine and gives voxels a volume. */
     mns_status_t (*place_grid)(mns_context_t *ctx, uint32_t port, uint32_t item, const double *index_to_world);
     /* [owner] Takes away what is at a port that this stage may write (of ADD and MIN, see there, this node's own
        contribution); nothing where nothing is. */

@@ -4,8 +4,9 @@
 //! links back like springs. Taken where the bodies are, such forces would let the swing grow. So joints damp it, as much as
 //! makes it stable: between their bodies, so that angular momentum stays, and a chain that swings as a whole feels little.
 //!
-//! How fast a swing is depends on what moves with it: a ball on a long rod moves on an arc about the far end of the rod, and is slow. A body's own
-//! inertia alone gives a bound ([`damping`]); where that says too fast, [`super::linkage`] finds the fastest swing that the joints allow.
+//! How fast a swing is depends on what moves with it: a ball on a long rod moves on an arc about the far end of the rod, and
+//! is slow. A body's own inertia alone gives a bound ([`damping`]); where that says too fast, the bodies' linkage finds
+//! the fastest swing that the joints allow.
 
 use glam::{DMat3, DVec3};
 use nalgebra::{Matrix3, SymmetricEigen};

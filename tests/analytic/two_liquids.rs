@@ -134,7 +134,7 @@ fn liquids_that_cannot_share_a_solve_are_refused() {
 }
 
 #[test]
-fn liquids_that_start_in_one_place_are_told_and_pushed_apart() {
+fn liquids_that_start_in_one_place_are_told_of() {
     for (shift, told) in [(0.15, true), (0.3, false)] {
         let shot = tank(WIRES, [json!({}), json!({})]);
         let b =

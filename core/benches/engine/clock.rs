@@ -1,7 +1,9 @@
 //! Time this thread has run.
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Seconds that this thread has run: what else the machine does is not counted.
 pub fn own_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).expect("nanoseconds") * 1e-9
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }

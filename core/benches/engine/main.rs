@@ -2,7 +2,7 @@
 //! every peer's solver is measured on, and what bubbles cost.
 //!
 //! ```text
-//! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] [threads=1,2] [bubbles=no] [write=FOLDER]
+//! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] [threads=1,2] [bubbles=1,3,30,300] [write=FOLDER]
 //! cargo bench -p meniscus-core --bench engine -- [cells a side …] [turns=5] bodies=1,10,100 [membrane=100]
 //! ```
 //!
@@ -37,7 +37,7 @@ struct Options {
     sizes: Vec<i32>,
     turns: usize,
     threads: Vec<usize>,
-    bubbles: bool,
+    bubbles: Vec<usize>,
     write: Option<PathBuf>,
     bodies: Vec<usize>,
     membrane: u32,
@@ -49,7 +49,7 @@ impl Options {
             sizes: vec![],
             turns: 5,
             threads: vec![1, 2],
-            bubbles: true,
+            bubbles: vec![1, 3, 30, 300],
             write: None,
             bodies: vec![],
             membrane: 0,
@@ -60,7 +60,9 @@ impl Options {
                 Some(("threads", list)) => {
                     out.threads = list.split(',').map(|n| n.parse().expect("threads=N,N")).collect();
                 }
-                Some(("bubbles", wanted)) => out.bubbles = wanted != "no",
+                Some(("bubbles", list)) => {
+                    out.bubbles = list.split(',').filter_map(|n| n.parse().ok()).collect();
+                }
                 Some(("bodies", list)) => {
                     out.bodies = list.split(',').map(|n| n.parse().expect("bodies=N,N")).collect();
                 }
@@ -289,7 +291,7 @@ fn main() {
             });
         }
     }
-    if options.bubbles {
+    if !options.bubbles.is_empty() {
         // Inside a pool, as a solver always is: from outside every loop would wait for another thread to wake.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads[0]).build().expect("threads");
         pool.install(|| bubble_table(&options));
@@ -303,7 +305,7 @@ fn bubble_table(options: &Options) {
     );
     println!("|---|---|---|---|---|---|---|---|");
     for &n in &options.sizes {
-        for count in [1, 3, 30, 300] {
+        for &count in &options.bubbles {
             TOLERANCES.iter().for_each(|&t| bubbles(n, count, t, options.turns));
         }
     }

@@ -124,23 +124,31 @@ pub fn semidefinite_factor(a: &[f64], n: usize) -> Vec<f64> {
 
 /// (1 + T W)⁻¹ with W = F Fᵀ, as 1 − T F (1 + Fᵀ T F)⁻¹ Fᵀ, which exists for every semidefinite W and T.
 pub fn carry(factor: &[f64], t: &[f64], n: usize) -> Vec<f64> {
-    // Rows of the first times columns of the second, which is given transposed.
+    // Row by row, so that sums run along rows and what is zero in the first, nearly all of F, costs nothing.
     let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
-        let entry = |e: usize| a[e / n * n..][..n].iter().zip(&b[e % n * n..][..n]).map(|(a, b)| a * b).sum();
-        (0..n * n).map(entry).collect()
+        let mut out = vec![0.0; n * n];
+        for (out, a) in out.chunks_exact_mut(n).zip(a.chunks_exact(n)) {
+            for (a, b) in a.iter().zip(b.chunks_exact(n)).filter(|(a, _)| **a != 0.0) {
+                out.iter_mut().zip(b).for_each(|(out, b)| *out += a * b);
+            }
+        }
+        out
     };
     let transposed = |a: &[f64]| -> Vec<f64> { (0..n * n).map(|e| a[e % n * n + e / n]).collect() };
     let columns = transposed(factor);
-    let pushed = product(t, &columns);
+    // (T F)ᵀ.
+    let pushed = product(&columns, &transposed(t));
     let mut inner = product(&columns, &transposed(&pushed));
     (0..n).for_each(|i| inner[i * n + i] += 1.0);
+    // Its factor Lᵀ, above the diagonal.
     for i in 0..n {
-        for j in 0..=i {
-            let (above, row) = inner.split_at_mut(i * n);
-            let other = if i == j { &row[..j] } else { &above[j * n..][..j] };
-            let known: f64 = row[..j].iter().zip(other).map(|(p, q)| p * q).sum();
-            let rest = row[j] - known;
-            row[j] = if i == j { rest.max(1.0).sqrt() } else { rest / above[j * n + j] };
+        let (row, below) = inner[i * n..].split_at_mut(n);
+        let pivot = row[i].max(1.0).sqrt();
+        row[i..].iter_mut().for_each(|v| *v /= pivot);
+        row[i] = pivot;
+        for (m, below) in (i + 1..n).zip(below.chunks_exact_mut(n)) {
+            let share = row[m];
+            below[m..].iter_mut().zip(&row[m..]).for_each(|(v, r)| *v -= share * r);
         }
     }
     // L⁻¹ Fᵀ and L⁻¹ (T F)ᵀ, row by row.
@@ -148,15 +156,14 @@ pub fn carry(factor: &[f64], t: &[f64], n: usize) -> Vec<f64> {
         for i in 0..n {
             let (above, row) = rows.split_at_mut(i * n);
             for m in 0..i {
-                let (factor, known) = (inner[i * n + m], &above[m * n..][..n]);
+                let (factor, known) = (inner[m * n + i], &above[m * n..][..n]);
                 row.iter_mut().zip(known).for_each(|(r, v)| *r -= factor * v);
             }
             row[..n].iter_mut().for_each(|r| *r /= inner[i * n + i]);
         }
         rows
     };
-    let (half, other) = (transposed(&solved(columns)), transposed(&solved(transposed(&pushed))));
-    let mut out = product(&other, &half);
+    let mut out = product(&transposed(&solved(pushed)), &solved(columns));
     out.iter_mut().for_each(|v| *v = -*v);
     (0..n).for_each(|i| out[i * n + i] += 1.0);
     out

@@ -16,6 +16,7 @@ mod moving_solids;
 mod pendulum;
 mod pistons;
 mod pools;
+mod radiation;
 mod rigid_fluid;
 mod settling;
 mod sheets;

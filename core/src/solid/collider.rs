@@ -4,7 +4,7 @@ use super::DomainLimits;
 use crate::grid::sampling::Sampler;
 use crate::grid::{Grid, Transform};
 use crate::levelset::{SdfSampler, SignedDistance};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DVec3, I64Vec3, Vec3};
 use std::sync::Arc;
 
 /// How a solid moves during the substep.
@@ -56,6 +56,8 @@ pub struct Collider {
     transform: Transform,
     motion: Motion,
     to_index: DMat3,
+    /// Where its distance may be less than its band is wide: lowest and highest corner, world metres.
+    reach: Option<(DVec3, DVec3)>,
     is_body: bool,
 }
 
@@ -63,7 +65,24 @@ impl Collider {
     /// Places a signed distance in the world. `transform` maps its index space to world metres at the end of
     /// the substep.
     pub fn new(sdf: Arc<SignedDistance>, transform: Transform, motion: Motion) -> Self {
-        Self { sdf, transform, motion, to_index: transform.linear.inverse(), is_body: false }
+        let reach = sdf.bounds().map(|(low, high)| {
+            let (low, high) = (low.as_dvec3() - 1.0, high.as_dvec3() + 1.0);
+            let middle = transform.to_world(0.5 * (low + high));
+            let half = absolute(transform.linear) * (0.5 * (high - low));
+            (middle - half, middle + half)
+        });
+        Self { sdf, transform, motion, to_index: transform.linear.inverse(), reach, is_body: false }
+    }
+
+    /// Whether its distance may be less than its band is wide anywhere in a box, world metres.
+    #[inline]
+    pub fn reaches(&self, low: DVec3, high: DVec3) -> bool {
+        self.reach.is_some_and(|(l, h)| l.cmple(high).all() && h.cmpge(low).all())
+    }
+
+    /// The width of its band, metres: its distance far from it.
+    pub fn band(&self) -> f64 {
+        f64::from(self.sdf.grid.background)
     }
 
     /// The same solid, moved by the pressure of what it meets.
@@ -138,6 +157,11 @@ impl Collider {
     }
 }
 
+/// The absolute values of a matrix: where it takes the half edges of a box.
+pub(super) fn absolute(m: DMat3) -> DMat3 {
+    DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs())
+}
+
 /// All solids a fluid meets: colliders and the closed sides of the domain.
 #[derive(Clone, Copy, Debug)]
 pub struct Solids<'a> {
@@ -148,26 +172,58 @@ pub struct Solids<'a> {
 }
 
 impl<'a> Solids<'a> {
-    /// Samples the solids and remembers the last leaf; keep one per task.
+    /// Samples the solids and remembers the last leaf, and which colliders are near; keep one per task.
     pub fn probe(&self) -> SolidProbe<'a> {
-        let samplers = self.colliders.iter().map(|c| c.sdf.sampler()).collect();
-        SolidProbe { solids: *self, samplers }
+        let bands = self.colliders.iter().map(Collider::band);
+        SolidProbe {
+            solids: *self,
+            samplers: self.colliders.iter().map(|c| c.sdf.sampler()).collect(),
+            far: bands.clone().zip(0..).min_by(|a, b| a.0.total_cmp(&b.0)),
+            edge: BANDS_AN_EDGE * bands.fold(f64::MIN_POSITIVE, f64::max),
+            block: None,
+            near: Vec::new(),
+        }
     }
 }
+
+/// Edge of the blocks of space whose colliders a probe remembers, in widths of the widest band: an edge is about a leaf's.
+const BANDS_AN_EDGE: f64 = 4.0;
 
 /// Distance, normal and velocity of the union of all solids.
 #[derive(Clone, Debug)]
 pub struct SolidProbe<'a> {
     solids: Solids<'a>,
     samplers: Vec<SdfSampler<'a>>,
+    /// The narrowest band, metres, and the first collider that has it.
+    far: Option<(f64, usize)>,
+    /// Edge of a block, metres.
+    edge: f64,
+    /// The block of space that was asked last.
+    block: Option<I64Vec3>,
+    /// The colliders that reach into it.
+    near: Vec<usize>,
 }
 
 impl SolidProbe<'_> {
     /// Nearest collider and its distance, metres; beyond every collider's band, the smallest band.
     fn nearest_collider(&mut self, world: DVec3) -> Option<(f64, usize)> {
-        let distance =
-            |(n, c): (usize, &Collider)| (f64::from(self.samplers[n].distance(c.to_index(world))), n);
-        self.solids.colliders.iter().enumerate().map(distance).min_by(|a, b| a.0.total_cmp(&b.0))
+        let mut nearest = self.far?;
+        let block = (world / self.edge).floor();
+        if self.block != Some(block.as_i64vec3()) {
+            self.block = Some(block.as_i64vec3());
+            let (low, high) = (block * self.edge, (block + 1.0) * self.edge);
+            let colliders = self.solids.colliders.iter().enumerate();
+            self.near.clear();
+            self.near.extend(colliders.filter(|(_, c)| c.reaches(low, high)).map(|(n, _)| n));
+        }
+        for &n in self.near.iter().filter(|&&n| self.solids.colliders[n].reaches(world, world)) {
+            let at = self.solids.colliders[n].to_index(world);
+            let distance = (f64::from(self.samplers[n].distance(at)), n);
+            if distance < nearest {
+                nearest = distance;
+            }
+        }
+        Some(nearest)
     }
 
     /// Signed distance to the union of the solids, metres, negative inside; +∞ when there is none.
@@ -194,7 +250,7 @@ impl SolidProbe<'_> {
         let wall = self.solids.domain.distance(world);
         let Some((d, n)) = self.nearest_collider(world).filter(|(d, _)| *d < wall) else { return 0.0 };
         let collider = &self.solids.colliders[n];
-        if !matches!(collider.motion, Motion::PerVoxel(_)) || d >= f64::from(collider.sdf.grid.background) {
+        if !matches!(collider.motion, Motion::PerVoxel(_)) || d >= collider.band() {
             return 0.0;
         }
         let across = |axis: usize| {
@@ -209,11 +265,60 @@ impl SolidProbe<'_> {
     fn owner(&mut self, world: DVec3) -> Option<usize> {
         let wall = self.solids.domain.distance(world);
         let (d, n) = self.nearest_collider(world)?;
-        (d < wall && d < f64::from(self.solids.colliders[n].sdf.grid.background)).then_some(n)
+        (d < wall && d < self.solids.colliders[n].band()).then_some(n)
     }
 
     /// Velocity of the nearest solid, m/s; zero beyond every band.
     pub fn velocity(&mut self, world: DVec3) -> DVec3 {
         self.owner(world).map_or(DVec3::ZERO, |n| self.solids.colliders[n].velocity(world))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::IVec3;
+
+    /// Balls of several sizes and lattices, on and about a line that turns through space.
+    fn balls() -> Vec<Collider> {
+        let ball = |n: i32| {
+            let radius = 0.05 + 0.01 * f64::from(n % 4);
+            let lattice = Transform::uniform(0.2 * radius, DVec3::ZERO);
+            let cells = IVec3::splat(12);
+            let sdf = SignedDistance::from_fn(&lattice, -cells, cells, 3.0, |p: DVec3| p.length() - radius);
+            let turn = DMat3::from_rotation_y(0.7 * f64::from(n)) * DMat3::from_rotation_x(0.4);
+            let mut placed = lattice;
+            placed.linear = turn * lattice.linear;
+            placed.translation = turn * DVec3::new(0.11 * f64::from(n) - 2.0, 0.3, 0.02 * f64::from(n % 7));
+            Collider::new(Arc::new(sdf), placed, Motion::Static)
+        };
+        (0..40).map(ball).collect()
+    }
+
+    #[test]
+    fn a_probe_finds_the_nearest_of_many_without_asking_each() {
+        let (colliders, domain) = (balls(), DomainLimits::unbounded());
+        let mut probe = Solids { colliders: &colliders, domain: &domain }.probe();
+        let mut found = 0;
+        for n in 0..20_000 {
+            let along = |step: f64| (f64::from(n) * step).sin();
+            let world = match n % 2 {
+                0 => 2.5 * DVec3::new(along(0.37), 0.3 * along(0.71), along(0.53)),
+                // Close about one of them.
+                _ => colliders[n as usize % 40].transform().translation + 0.1 * DVec3::splat(along(0.9)),
+            };
+            let each = colliders.iter().map(|c| c.distance(world));
+            let (nearest, expected) = each
+                .enumerate()
+                .fold((0, f64::MAX), |best, (n, d)| if d < best.1 - 1e-7 { (n, d) } else { best });
+            let distance = probe.distance(world);
+            assert!((distance - expected).abs() < 1e-6, "{world}: {distance}, not {expected}");
+            if let Some(owner) = probe.owner(world) {
+                let d = colliders[owner].distance(world);
+                assert!((d - expected).abs() < 1e-6, "{world}: {owner} is nearest, not {nearest}");
+                found += 1;
+            }
+        }
+        assert!(found > 4000, "only {found} points lie near a ball");
     }
 }

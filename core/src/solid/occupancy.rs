@@ -1,5 +1,6 @@
 //! Finds the leaves of a fluid's lattice that solids touch, without visiting voxels.
 
+use super::collider::absolute;
 use super::{Collider, DomainLimits, Side, Solids};
 use crate::grid::{Coord, Topology, Transform, leaf};
 use crate::levelset::Region;
@@ -83,7 +84,13 @@ impl<'a> Placed<'a> {
             filling: vec![],
             touching: vec![],
         };
+        let world = self.world(centre);
+        let reach = absolute(self.transform.linear) * half;
         for (n, collider) in self.solids.colliders.iter().enumerate() {
+            if !collider.reaches(world - reach, world + reach) {
+                near.constant = near.constant.min(collider.band());
+                continue;
+            }
             let (linear, translation) = self.maps[n];
             let (c, e) = (linear * centre + translation, absolute(linear) * half);
             match collider.sdf().region(c - e, c + e) {
@@ -100,8 +107,6 @@ impl<'a> Placed<'a> {
                 }
             }
         }
-        let reach = absolute(self.transform.linear) * half;
-        let world = self.world(centre);
         for side in (0..6).filter(|&s| self.solids.domain.sides[s] == Side::Closed) {
             let distance = self.solids.domain.side_distance(side, world);
             near.clear_of_walls = near.clear_of_walls.min(distance - reach[side / 2]);
@@ -113,10 +118,6 @@ impl<'a> Placed<'a> {
         }
         near
     }
-}
-
-fn absolute(m: DMat3) -> DMat3 {
-    DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs())
 }
 
 impl Nearby<'_> {
@@ -169,7 +170,7 @@ impl Nearby<'_> {
 
     /// The width of the widest band of the colliders near the leaf, metres.
     pub fn widest_band(&self) -> f64 {
-        let band = |&n: &usize| f64::from(self.placed.solids.colliders[n].sdf().grid.background);
+        let band = |&n: &usize| self.placed.solids.colliders[n].band();
         self.touching.iter().map(band).fold(0.0, f64::max)
     }
 
@@ -183,7 +184,7 @@ impl Nearby<'_> {
         });
         let nearer = |a: (usize, f64), b: (usize, f64)| if (b.1, b.0) < (a.1, a.0) { b } else { a };
         let (n, distance) = self.filling.iter().copied().chain(cut).reduce(nearer)?;
-        let in_band = distance < f64::from(placed.solids.colliders[n].sdf().grid.background);
+        let in_band = distance < placed.solids.colliders[n].band();
         let before_walls =
             distance < self.clear_of_walls || distance < placed.solids.domain.distance(placed.world(index));
         (in_band && before_walls).then_some(n)
@@ -203,6 +204,11 @@ pub fn occupancy(
 /// Whether the surface of a solid, which others may cover, comes within a voxel of a leaf.
 fn is_near(placed: &Placed, solid: &Collider, origin: Coord) -> bool {
     let (low, high) = Placed::node_box(origin);
+    let (world, reach) =
+        (placed.world(0.5 * (low + high)), absolute(placed.transform.linear) * (0.5 * (high - low)));
+    if !solid.reaches(world - reach, world + reach) {
+        return false;
+    }
     let map = solid.index_map(&placed.transform);
     let (c, e) = (map.0 * (0.5 * (low + high)) + map.1, absolute(map.0) * (0.5 * (high - low)));
     let mut region = solid.sdf().region(c - e, c + e);

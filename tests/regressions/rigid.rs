@@ -273,3 +273,21 @@ fn contacts_that_do_not_settle_are_told_once() {
     let said = String::from_utf8_lossy(&output.stderr).matches("the contacts have not settled").count();
     assert_eq!(said, 1, "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// A field with voxels as large as a solid shows nothing of it: liquids would go through it, and it would sink.
+#[test]
+fn solids_that_their_fields_cannot_show_are_told_of() {
+    for (size, told) in [(0.06, 0), (0.29, 0), (0.5, 1), (5.0, 1)] {
+        let shot = Shot::new(&shot_of(
+            1,
+            crates([1, 1, 1], json!({ "division_size": size })),
+            &["crates"],
+            json!({}),
+        ));
+        let output = shot.command(&[]).output().expect("meniscus starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.matches("set division_size to 0.15 or less").count(), told, "{size}: {said}");
+        assert_eq!(said.matches("node `crates`").count(), told, "{size}: {said}");
+    }
+}

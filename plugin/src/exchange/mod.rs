@@ -35,7 +35,7 @@ pub use liquid::{InletPorts, LiquidState, StatePorts, SubstepPorts, shared_densi
 pub use particles::Followers;
 pub use region::Region;
 pub use rigid_rest::{RigidRest, Start, Weight};
-pub use solid_shape::SolidShape;
+pub use solid_shape::{SolidShape, tell_if_lost};
 pub use solids::ColliderPorts;
 
 use grids::Topologies;

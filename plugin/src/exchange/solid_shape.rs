@@ -4,11 +4,12 @@ use super::Exchange;
 use super::solids::{ColliderPorts, mesh_of, no_inside, stamps_of};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
-use meniscus_abi::{Element, On, Sampling, Tile};
+use meniscus_abi::{Element, Level, On, Sampling, Tile};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
 use meniscus_core::mesh::TriMesh;
+use meniscus_core::number::{roughly, written};
 
 /// A rigid motion as the host's geometry carries it on its detail.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +96,8 @@ impl SolidShape {
         }
     }
 
-    pub(super) fn mesh(&self) -> &TriMesh {
+    /// Its mesh, in the rest frame where it moves rigidly.
+    pub fn mesh(&self) -> &TriMesh {
         match self {
             Self::Rigid { rest, .. } => rest,
             Self::Free { mesh, .. } => mesh,
@@ -230,6 +232,22 @@ fn velocities_next(items: &[GeometryView], mesh: &TriMesh) -> Option<Vec<Vec3>> 
         first += item.point_count();
     }
     Some(next)
+}
+
+/// Says that a solid's field cannot show it, if it is thinner than a voxel of `h` metres: then liquids and bodies go through it.
+pub fn tell_if_lost(call: &Call, mesh_port: u32, mesh: &TriMesh, h: f64) {
+    let (low, high) = mesh.bounds();
+    let thick = f64::from((high - low).min_element());
+    if thick < h {
+        let sentence = format!(
+            "`{}` is {} m thick, and its field has voxels of {} m: what meets it may go through; set division_size to {} or less",
+            call.item_name(mesh_port, 0),
+            roughly(thick),
+            written(h),
+            roughly(0.5 * thick)
+        );
+        call.log(Level::WARNING, &sentence);
+    }
 }
 
 pub(super) fn write_distance(

@@ -2,7 +2,7 @@
 
 use super::{body_ports, collider_ports as colliders, frames, limits, liquid_ports, rigid_ports as ports};
 use crate::exchange::rigid::{self, Published};
-use crate::exchange::{Exchange, RigidRest, Weight};
+use crate::exchange::{Exchange, RigidRest, Weight, tell_if_lost};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::number::written;
@@ -156,6 +156,7 @@ impl Instance for RigidObject {
                 format!("{} points are wired in for bodies; 1 to {MOST} can be", rest.starts.len());
             return Err(Failure::input(INPUT, sentence));
         }
+        tell_if_lost(call, INPUT, &rest.mesh, h);
         self.write(call, &rest, h, keyframed)
     }
 

@@ -2,7 +2,7 @@
 //! mesh deforms.
 
 use super::{collider_ports as ports, frames, limits};
-use crate::exchange::{ColliderPorts, Exchange, SolidShape};
+use crate::exchange::{ColliderPorts, Exchange, SolidShape, tell_if_lost};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::grid::Transform;
@@ -62,6 +62,9 @@ impl Instance for StaticObject {
         let h = call.number(param!(PARAMS, division_size));
         limits::length("division_size", h)?;
         let shape = self.exchange.solid_shape(call, MESH)?;
+        if call.stage() == Stage::INIT {
+            tell_if_lost(call, MESH, shape.mesh(), h);
+        }
         if call.is_trial() {
             self.exchange.check_shape(call, MESH, &shape, h)?;
             return Ok(Outcome::Done);

@@ -62,11 +62,9 @@ impl Instance for StaticObject {
         let h = call.number(param!(PARAMS, division_size));
         limits::length("division_size", h)?;
         let shape = self.exchange.solid_shape(call, MESH)?;
-        if call.stage() == Stage::INIT {
-            tell_if_lost(call, MESH, shape.mesh(), h);
-        }
         if call.is_trial() {
             self.exchange.check_shape(call, MESH, &shape, h)?;
+            tell_if_lost(call, MESH, shape.mesh(), h);
             return Ok(Outcome::Done);
         }
         let stamps = shape.stamps();
@@ -77,6 +75,9 @@ impl Instance for StaticObject {
                 _ => call.grid(AT.collision, 0).map(|g| Transform::from_row_major(g.index_to_world())),
             };
             self.exchange.write_collision(call, AT, MESH, &shape, h, last)?;
+            if call.stage() == Stage::INIT {
+                tell_if_lost(call, MESH, shape.mesh(), h);
+            }
             self.made_of = stamps;
         } else if let SolidShape::Rigid { placement, .. } = &shape {
             let transform = shape.lattice(h, None).to_row_major();

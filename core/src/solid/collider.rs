@@ -56,7 +56,7 @@ pub struct Collider {
     transform: Transform,
     motion: Motion,
     to_index: DMat3,
-    /// Where its distance may be less than its band is wide: lowest and highest corner, world metres.
+    /// Where its distance may be less than its band is wide: lowest and highest corner, world metres. `None` without leaves.
     reach: Option<(DVec3, DVec3)>,
     is_body: bool,
 }

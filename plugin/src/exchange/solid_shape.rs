@@ -234,7 +234,8 @@ fn velocities_next(items: &[GeometryView], mesh: &TriMesh) -> Option<Vec<Vec3>> 
     Some(next)
 }
 
-/// Says that a solid's field cannot show it, if it is thinner than a voxel of `h` metres: then liquids and bodies go through it.
+/// Says that a solid's field cannot show it, if its bounds are thinner than a voxel of `h` metres: then liquids and bodies go through
+/// it. Thin walls of large solids, and thin plates that lie aslant, are not found this way.
 pub fn tell_if_lost(call: &Call, mesh_port: u32, mesh: &TriMesh, h: f64) {
     let (low, high) = mesh.bounds();
     let thick = f64::from((high - low).min_element());

@@ -34,6 +34,8 @@ pub(super) struct Contact {
     pub normal: DVec3,
     /// Distance, m; negative where they overlap.
     pub gap: f64,
+    /// What the body's turning adds to the gap in the drift that comes, m, besides what its velocity at `at` does.
+    pub bend: f64,
     /// Velocity there, m/s, of a solid that is not a body, in the next drift.
     pub solid: DVec3,
     /// Coulomb's coefficient.
@@ -59,6 +61,7 @@ impl Contact {
             own: at,
             normal,
             gap,
+            bend: 0.0,
             solid: DVec3::ZERO,
             friction: 0.0,
             restitution: 0.0,

@@ -7,7 +7,7 @@ use super::{Body, Key, Pose};
 use crate::interrupt::Interrupt;
 use crate::levelset::SdfSampler;
 use crate::solid::{Collider, DomainLimits, Side};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use parry3d_f64::math::{Pose3, Rot3, Vec3};
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
 
@@ -27,11 +27,19 @@ const KEPT: usize = 8;
 /// Distance at which touching bodies are kept apart, by the smaller one's radius: hulls that overlap have no clear normal.
 const SKIN: f64 = 2e-4;
 
+/// The least turn in a drift, rad, of which contacts are told: beyond it places rise by less than a thousandth of the radius.
+const TURNS: f64 = 0.04;
+
 /// How far a point of a body goes in a drift of `next` seconds, m, at most.
 fn travels(body: &Body, next: f64) -> f64 {
     let v = body.speed();
     let turn = (v.angular.length() * next).min(2.0);
     v.linear.length() * next + turn * body.shape.radius()
+}
+
+/// Whether a body turns so far in a drift of `next` seconds that other places come to touch.
+fn turns(body: &Body, next: f64) -> bool {
+    body.speed().angular.length() * next > TURNS
 }
 
 /// Contacts that may close in a drift of `next` seconds, in a fixed order. Pairs that both rest are left out.
@@ -63,7 +71,7 @@ pub(super) fn contacts(
         }
         let reach = bodies[n].keeps() + travels(&bodies[n], next);
         with_colliders(bodies, n, around, reach, next, &mut found);
-        with_walls(bodies, n, around.domain, reach, &mut found);
+        with_walls(bodies, n, around.domain, (reach, next), &mut found);
     }
     found.retain(|contact| can_close(bodies, contact, next));
     found
@@ -167,20 +175,32 @@ fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Cont
     found.extend(spread(all, kept));
 }
 
-/// The deepest contact and those farthest from the ones chosen before, in their order.
+/// The contacts that hold a body where it is and where it will have turned to, in their order.
 fn spread(all: Vec<Contact>, most: usize) -> Vec<Contact> {
-    if all.len() <= most {
-        return all;
+    let mut chosen = chosen(&all, most, |contact| contact.gap);
+    if all.iter().any(|contact| contact.bend != 0.0) {
+        chosen.extend(self::chosen(&all, most, |contact| contact.gap + contact.bend));
     }
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen.into_iter().map(|n| all[n]).collect()
+}
+
+/// The deepest contact, as `gap` has it, and those farthest from the ones chosen before.
+fn chosen(all: &[Contact], most: usize, gap: impl Fn(&Contact) -> f64) -> Vec<usize> {
+    if all.len() <= most {
+        return (0..all.len()).collect();
+    }
+    let gap = |n: usize| gap(&all[n]);
     let mut chosen: Vec<usize> = Vec::new();
-    let deepest = |a: &usize, b: &usize| all[*a].gap.total_cmp(&all[*b].gap).then(a.cmp(b));
+    let deepest = |a: &usize, b: &usize| gap(*a).total_cmp(&gap(*b)).then(a.cmp(b));
     chosen.extend((0..all.len()).min_by(deepest));
     // What is far off closes later, if at all: it counts as nearer.
-    let least = all[chosen[0]].gap;
+    let least = gap(chosen[0]);
     let mut apart: Vec<f64> = vec![f64::INFINITY; all.len()];
     while let Some(&last) = chosen.last().filter(|_| chosen.len() < most) {
         for (n, apart) in apart.iter_mut().enumerate() {
-            let distance = (all[n].at - all[last].at).length() - 2.0 * (all[n].gap - least).max(0.0);
+            let distance = (all[n].at - all[last].at).length() - 2.0 * (gap(n) - least).max(0.0);
             *apart = apart.min(if n == last { f64::NEG_INFINITY } else { distance });
         }
         let farthest = (0..all.len()).max_by(|&a, &b| apart[a].total_cmp(&apart[b]).then(b.cmp(&a)));
@@ -189,13 +209,12 @@ fn spread(all: Vec<Contact>, most: usize) -> Vec<Contact> {
             None => break,
         }
     }
-    chosen.sort_unstable();
-    chosen.into_iter().map(|n| all[n]).collect()
+    chosen
 }
 
-/// The box of a collider's values in its own lattice, and the map of a body's rest frame into it.
-fn map_into(body: &Body, collider: &Collider) -> (DMat3, DVec3) {
-    let turn = DMat3::from_quat(body.pose.orientation);
+/// The map of the rest frame of a body, turned so, into a collider's lattice.
+fn map_into(orientation: DQuat, body: &Body, collider: &Collider) -> (DMat3, DVec3) {
+    let turn = DMat3::from_quat(orientation);
     let linear = collider.transform().linear.inverse();
     (linear * turn, collider.to_index(body.pose.position))
 }
@@ -265,6 +284,7 @@ fn with_colliders(
     found: &mut Vec<Contact>,
 ) {
     let body = &bodies[n];
+    let ahead = body.flown(body.speed(), next);
     for (c, (collider, coming)) in around.colliders[0].iter().zip(around.colliders[1]).enumerate() {
         let carried = coming.velocity(body.pose.position).length() * next;
         let reach = reach + carried + 1e-3 * body.shape.radius();
@@ -272,14 +292,19 @@ fn with_colliders(
             continue;
         }
         let other = Other::Solid([COLLIDER, c as i64]);
-        let (linear, from) = map_into(body, collider);
+        let (linear, from) = map_into(body.pose.orientation, body, collider);
+        let turned = turns(body, next).then(|| map_into(ahead.orientation, body, collider));
         let sampler: &mut SdfSampler = &mut collider.sdf().sampler();
         let mut all = Vec::new();
         for &sample in body.shape.samples() {
             let gap = f64::from(sampler.distance(linear * sample + from));
             if gap < reach && gap < f64::from(collider.sdf().grid.background) {
                 let at = body.pose.place(sample);
-                all.push(Contact::new(n, other, at, DVec3::ZERO, gap - body.keeps()));
+                let mut contact = Contact::new(n, other, at, DVec3::ZERO, gap - body.keeps());
+                if let Some((linear, from)) = turned {
+                    contact.bend = f64::from(sampler.distance(linear * sample + from)) - gap;
+                }
+                all.push(contact);
             }
         }
         let way = (body.speed().linear - coming.velocity(body.pose.position)).length() * next;
@@ -304,11 +329,18 @@ fn with_colliders(
     }
 }
 
-fn with_walls(bodies: &[Body], n: usize, domain: &DomainLimits, reach: f64, found: &mut Vec<Contact>) {
+fn with_walls(
+    bodies: &[Body],
+    n: usize,
+    domain: &DomainLimits,
+    (reach, next): (f64, f64),
+    found: &mut Vec<Contact>,
+) {
     let body = &bodies[n];
     if body.rest.asleep {
         return;
     }
+    let ahead = Pose { position: body.pose.position, ..body.flown(body.speed(), next) };
     for side in (0..6).filter(|&s| domain.sides[s] == Side::Closed) {
         if domain.side_distance(side, body.pose.position) > body.shape.radius() + reach {
             continue;
@@ -322,6 +354,7 @@ fn with_walls(bodies: &[Body], n: usize, domain: &DomainLimits, reach: f64, foun
                 let mut contact = Contact::new(n, wall, at, normal, gap - body.keeps());
                 contact.friction = body.surface.friction;
                 contact.restitution = body.surface.restitution;
+                contact.bend = domain.side_distance(side, ahead.place(*corner)) - gap;
                 all.push(contact);
             }
         }
@@ -354,7 +387,7 @@ pub fn overlap_with_solids(bodies: &[Body], colliders: &[Collider]) -> Option<(u
     for (n, body) in bodies.iter().enumerate().filter(|(_, body)| body.led.is_none()) {
         for (c, collider) in colliders.iter().enumerate().filter(|(_, c)| near(body, c, 0.0)) {
             let allowed = (0.1 * body.shape.radius()).max(collider.transform().voxel_size());
-            let (linear, from) = map_into(body, collider);
+            let (linear, from) = map_into(body.pose.orientation, body, collider);
             let mut sampler = collider.sdf().sampler();
             let inside = body.shape.samples().iter().chain([&DVec3::ZERO]);
             let depth = inside.map(|&s| -f64::from(sampler.distance(linear * s + from))).fold(0.0, f64::max);

@@ -20,6 +20,7 @@ mod step;
 #[cfg(test)]
 pub(super) mod tests;
 mod ties;
+mod turning;
 
 pub use body::{Body, Key, Led, Pose, Rest, Surface, Velocity};
 pub use contact::Memory;

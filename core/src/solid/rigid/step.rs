@@ -6,6 +6,7 @@ use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve, Until};
 use super::ties::{Tie, ties};
+use super::turning::look_ahead;
 use super::{Body, Intervals, Velocity};
 use crate::interrupt::Interrupt;
 use crate::solid::Collider;
@@ -108,7 +109,7 @@ pub fn meet(
     let apart = linkage.apart;
     let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
     let (mut report, ties) = impulses(bodies, &mut found, all, times, (settings, around.interrupt));
-    undo_overlaps(bodies, &found, &linkage, times, (settings, around.interrupt));
+    undo_overlaps(bodies, &mut found, &linkage, times, (settings, around.interrupt));
     settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
     remember(bodies, &found, memory);
@@ -126,6 +127,8 @@ struct Together<'a> {
 
 /// Steps of Newton's method for the joints' places at the end of the next drift, at most.
 const NEWTON: usize = 16;
+/// Times that contacts are placed anew where bodies turn otherwise than was thought, at most.
+const TURNINGS: usize = 4;
 /// Sweeps over all contacts with which they follow each of these steps, at most.
 const FOLLOWS: u32 = 10;
 
@@ -145,7 +148,11 @@ fn impulses(
     before = before.moving(known.into_iter());
     let holding = linkage.holding(&before.velocities());
     before.join(linkage, &holding);
-    let targets: Vec<f64> = found.iter_mut().map(|c| target(&before, bodies, c, times.next)).collect();
+    look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
+    let until = Until { most: settings.sweeps, tolerance: TOLERANCE, interrupt };
+    let meets = meeting(bodies, found, linkage, &before, times.next, until);
+    let aim = |(c, meets): (&mut Contact, &bool)| target(&before, bodies, c, times.next, *meets);
+    let mut targets: Vec<f64> = found.iter_mut().zip(&meets).map(aim).collect();
     bounds.iter_mut().for_each(|bound| bound.aim(before.light(bound), (times.kick, times.next)));
     // Impulses act where bodies will meet.
     let mut solve = Solve::new(bodies, found, linkage, bounds);
@@ -158,6 +165,21 @@ fn impulses(
     let tolerance = TOLERANCE * speed;
     let until = |most| Until { most, tolerance, interrupt };
     let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, until(settings.sweeps));
+    for _ in 0..TURNINGS {
+        if !look_ahead(bodies, found, &solve.velocities(), (times.next, SLOP)) {
+            break;
+        }
+        found
+            .iter()
+            .zip(&mut targets)
+            .filter(|(c, t)| c.late.is_none() && t.is_finite())
+            .for_each(|(c, t)| *t = held(c, times.next));
+        solve = Solve::new(bodies, found, linkage, bounds);
+        solve.join(linkage, &holding);
+        solve.start(found, bounds);
+        let ended = solve.run(found, bounds, &targets, until(settings.sweeps));
+        (sweeps, change) = (sweeps + ended.sweeps, ended.change);
+    }
     let mut worst = f64::INFINITY;
     for _ in 0..if times.next > 0.0 { NEWTON } else { 0 } {
         let aimed = linkage.aim(bodies, joints, &solve.velocities(), (times.next, worst));
@@ -167,39 +189,10 @@ fn impulses(
         let ended = solve.run(found, bounds, &targets, until(FOLLOWS.min(settings.sweeps)));
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
-    let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
-    // Where bodies bounce in the middle of a drift, they go the way until then at the speed before.
-    let mut back = given.clone();
-    for contact in found.iter() {
-        let impulse = contact.impulse();
-        let share = contact.late.filter(|_| times.next > 0.0).map_or(0.0, |late| -late / times.next);
-        let mut give = |n: usize, at: DVec3, impulse: DVec3| {
-            let turn = (at - bodies[n].pose.position).cross(impulse);
-            given[n] = (given[n].0 + impulse, given[n].1 + turn);
-            back[n] = (back[n].0 + share * impulse, back[n].1 + share * turn);
-        };
-        give(contact.body, contact.on_body(), impulse);
-        if let Other::Body(b) = contact.other {
-            give(b, contact.on_other(), -impulse);
-        }
-    }
+    let (mut given, back) = given(bodies, found, times.next);
     let (broken, held) = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
     let ties = ties(bodies, (&*found, &targets), (&*linkage, &held), &*bounds);
-    for ((body, given), back) in
-        bodies.iter_mut().zip(given).zip(back).filter(|((body, _), _)| body.is_free())
-    {
-        let (mass, inverse) = (body.shape.mass(), body.inverse_inertia());
-        let does = |(linear, angular): (DVec3, DVec3), by: f64| Velocity {
-            linear: linear / mass * by,
-            angular: inverse * angular * by,
-        };
-        if body.kicked > 0.0 {
-            body.struck = does(given, 1.0 / body.kicked);
-        }
-        body.push = does(back, 1.0);
-        body.velocity += given.0 / body.shape.mass();
-        body.momentum += given.1;
-    }
+    take(bodies, &given, &back);
     let report = Report {
         contacts: found.iter().filter(|c| c.pressed > 0.0).count(),
         sweeps,
@@ -212,16 +205,58 @@ fn impulses(
     (report, ties)
 }
 
+/// Impulses and angular impulses, per body.
+type Impulses = Vec<(DVec3, DVec3)>;
+
+/// What contacts give each body; and what is taken back of the way in the drift of `next` seconds: those that bounce in its middle
+/// go until then at the speed before.
+fn given(bodies: &[Body], found: &[Contact], next: f64) -> (Impulses, Impulses) {
+    let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
+    let mut back = given.clone();
+    for contact in found {
+        let impulse = contact.impulse();
+        let share = contact.late.filter(|_| next > 0.0).map_or(0.0, |late| -late / next);
+        let mut give = |n: usize, at: DVec3, impulse: DVec3| {
+            let turn = (at - bodies[n].pose.position).cross(impulse);
+            given[n] = (given[n].0 + impulse, given[n].1 + turn);
+            back[n] = (back[n].0 + share * impulse, back[n].1 + share * turn);
+        };
+        give(contact.body, contact.on_body(), impulse);
+        if let Other::Body(b) = contact.other {
+            give(b, contact.on_other(), -impulse);
+        }
+    }
+    (given, back)
+}
+
+/// Gives bodies their impulses.
+fn take(bodies: &mut [Body], given: &Impulses, back: &Impulses) {
+    for ((body, given), back) in
+        bodies.iter_mut().zip(given).zip(back).filter(|((body, _), _)| body.is_free())
+    {
+        let (mass, inverse) = (body.shape.mass(), body.inverse_inertia());
+        let does = |(linear, angular): &(DVec3, DVec3), by: f64| Velocity {
+            linear: *linear / mass * by,
+            angular: inverse * *angular * by,
+        };
+        if body.kicked > 0.0 {
+            body.struck = does(given, 1.0 / body.kicked);
+        }
+        body.push = does(back, 1.0);
+        body.velocity += given.0 / mass;
+        body.momentum += given.1;
+    }
+}
+
 /// The least speed at which a contact must part, m/s: it does not overlap after the drift that comes, or bounces in it.
-fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64) -> f64 {
-    let held = if next > 0.0 { -contact.gap.max(0.0) / next } else { 0.0 };
+fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64, meets: bool) -> f64 {
     let (parting, late) = match bounce(before, bodies, contact, next) {
-        Meeting::Presses => return held,
-        Meeting::Later => {
+        Meeting::Presses => return held(contact, next),
+        Meeting::Bounce { parting, late } if meets => (parting, late),
+        _ => {
             (contact.pressed, contact.rubbed) = (0.0, DVec3::ZERO);
             return f64::NEG_INFINITY;
         }
-        Meeting::Bounce { parting, late } => (parting, late),
     };
     contact.late = Some(late);
     let Other::Body(b) = contact.other else { return parting };
@@ -239,6 +274,33 @@ fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64) -> 
         return parting;
     }
     parting + contact.restitution * (there - approach)
+}
+
+/// Which contacts bounce if they are fast enough. On a solid, those do that would press if nothing bounced.
+/// Others only come near because these were not held: what rolls does not hop, and a ball bounces on its lowest place.
+fn meeting(
+    bodies: &[Body],
+    found: &[Contact],
+    linkage: &Linkage,
+    before: &Solve,
+    next: f64,
+    until: Until,
+) -> Vec<bool> {
+    let bounces = |c: &Contact| matches!(c.other, Other::Solid(_)) && c.restitution > 0.0;
+    let asked: Vec<usize> = (0..found.len()).filter(|&n| bounces(&found[n])).collect();
+    let free = |n: &usize| Contact { pressed: 0.0, rubbed: DVec3::ZERO, friction: 0.0, ..found[*n] };
+    let mut pressing: Vec<Contact> = asked.iter().map(free).collect();
+    let targets: Vec<f64> = pressing.iter().map(|c| held(c, next)).collect();
+    let mut solve = Solve::new(bodies, &pressing, linkage, &[]).moving(before.velocities().into_iter());
+    solve.run(&mut pressing, &mut [], &targets, until);
+    let mut meets = vec![true; found.len()];
+    asked.iter().zip(&pressing).for_each(|(n, contact)| meets[*n] = contact.pressed > 0.0);
+    meets
+}
+
+/// The least speed, m/s, at which a contact that presses parts: the two do not overlap at the end of the drift.
+fn held(contact: &Contact, next: f64) -> f64 {
+    if next > 0.0 { -(contact.gap.max(0.0) + contact.bend) / next } else { 0.0 }
 }
 
 /// What a contact does in the drift that comes.
@@ -262,7 +324,7 @@ enum Meeting {
 /// normal: a body that loses nothing comes back to the height that it fell from. It is given as one impulse in the middle of the
 /// drift; what they go until they meet is undone by [`Body::push`].
 fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meeting {
-    let (gap, e) = (contact.gap.max(0.0), contact.restitution);
+    let (gap, e) = ((contact.gap.max(0.0) + contact.bend).max(0.0), contact.restitution);
     let approach = -before.relative(contact).dot(contact.normal);
     if e <= 0.0 || next <= 0.0 {
         return Meeting::Presses;
@@ -295,7 +357,7 @@ fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meet
 /// Finds the velocities by which the next drift undoes a share of the overlaps and of the gaps of joints, and makes none.
 fn undo_overlaps(
     bodies: &mut [Body],
-    found: &[Contact],
+    found: &mut [Contact],
     linkage: &Linkage,
     times: &Intervals,
     (settings, interrupt): (&Settings, Interrupt),
@@ -305,14 +367,18 @@ fn undo_overlaps(
         return;
     }
     let closing = linkage.closing(settings.correction, PUSH, times.next);
-    if closing.is_none() && !found.iter().any(|c| c.gap < -slop(c) || c.restitution > 0.0) {
+    let speeds: Vec<Velocity> = bodies.iter().map(Body::speed).collect();
+    look_ahead(bodies, found, &speeds, (times.next, 0.0));
+    let after = Solve::new(bodies, found, linkage, &[]);
+    let left = |c: &Contact| c.gap + c.bend + after.relative(c).dot(c.normal) * times.next;
+    let deep = |c: &Contact| c.gap < -slop(c) || c.restitution > 0.0 || left(c) < -slop(c);
+    if closing.is_none() && !found.iter().any(deep) {
         return;
     }
-    let after = Solve::new(bodies, found, linkage, &[]);
     let targets: Vec<f64> = found
         .iter()
         .map(|c| {
-            let left = c.gap + after.relative(c).dot(c.normal) * times.next;
+            let left = left(c);
             // All of what would come, and a share of what is there.
             let there = (-left).min((-c.gap).max(0.0));
             let come = (-left - there).max(0.0);

@@ -1,6 +1,7 @@
 //! Bodies against what theory says of them.
 
 mod events;
+mod rolling;
 mod ties;
 
 use super::*;
@@ -299,13 +300,15 @@ fn dominoes_fall_at_a_speed_that_two_step_sizes_agree_on() {
         // The first is given a push at its top.
         let first = &mut scene.bodies[0];
         *first = first.clone().moving(Velocity { linear: DVec3::X * 0.4, angular: DVec3::Z * -4.0 });
-        let leans = |scene: &Scene, n: usize| (scene.bodies[n].pose.orientation * DVec3::Y).y < 0.9;
+        let up = |scene: &Scene, n: usize| (scene.bodies[n].pose.orientation * DVec3::Y).y;
         let mut times = [0.0; 2];
         for step in 0..(1.0 / dt) as usize {
+            let before = [3, 9].map(|n| up(&scene, n));
             scene.run(dt);
-            for (at, time) in [3, 9].into_iter().zip(&mut times) {
-                if *time == 0.0 && leans(&scene, at) {
-                    *time = step as f64 * dt;
+            for ((at, before), time) in [3, 9].into_iter().zip(before).zip(&mut times) {
+                let now = up(&scene, at);
+                if *time == 0.0 && now < 0.9 {
+                    *time = (step as f64 + (before - 0.9) / (before - now)) * dt;
                 }
             }
         }

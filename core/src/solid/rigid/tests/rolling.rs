@@ -12,8 +12,8 @@ fn roller(sides: u32) -> Arc<Shape> {
         let angle = TAU * f64::from(n) / f64::from(sides);
         DVec3::new(RADIUS * angle.sin(), -RADIUS * angle.cos(), z).as_vec3()
     };
-    let mut mesh = TriMesh::default();
-    mesh.points = (0..sides).flat_map(|n| [corner(n, -RADIUS), corner(n, RADIUS)]).collect();
+    let points = (0..sides).flat_map(|n| [corner(n, -RADIUS), corner(n, RADIUS)]).collect();
+    let mut mesh = TriMesh { points, ..TriMesh::default() };
     for n in 0..sides {
         let (a, b) = (2 * n, 2 * ((n + 1) % sides));
         mesh.triangles.extend([[a, b, a + 1], [b, b + 1, a + 1]]);

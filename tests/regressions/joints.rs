@@ -108,6 +108,8 @@ fn joints_that_cannot_be_are_refused_with_one_sentence() {
         (json!({ "body_a": "door" }), &["odd", "door", "`lid`"][..]),
         (json!({ "body_a": "links:9" }), &["odd", "links", "ids 0 to 3"]),
         (json!({ "body_a": "links" }), &["odd", "4 bodies", "links:0"]),
+        (json!({ "body_a": "links:two" }), &["odd", "`links:two`", "number", "links:0"]),
+        (json!({ "body_a": "lid", "limited": true, "limit_high": -5 }), &["odd", "limit_high", "below 0"]),
         (json!({ "body_a": "lid", "body_b": "lid" }), &["odd", "`lid`", "itself"]),
         (json!({}), &["odd", "no body"]),
         (json!({ "body_a": "lid", "chain": true }), &["odd", "chain", "one body"]),

@@ -6,6 +6,7 @@ mod citations;
 mod device;
 mod first_frame;
 mod going_on;
+mod idle;
 mod joints;
 mod names;
 mod rigid;

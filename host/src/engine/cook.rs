@@ -7,6 +7,7 @@ use super::frames::{Asked, Finished, Frames, Written};
 use super::listed::{self, Listed};
 use super::lock::Lock;
 use super::outputs::Outputs;
+use super::plan::idle;
 use super::record::StatsFile;
 use super::rehearsal::rehearse;
 use super::simulation::{Simulation, Stop};
@@ -139,6 +140,7 @@ impl Cook<'_> {
         }
         let listed = if resumed { listed::united(before, &listed) } else { listed };
         self.options.record.write(self.options.out, &listed)?;
+        self.tell_of_idle();
         self.onlooker.begins(clock.frame, self.last);
         if !resumed {
             self.frame_done()?;
@@ -168,6 +170,14 @@ impl Cook<'_> {
             return self.interrupted();
         }
         Ok(Ended::Done)
+    }
+
+    /// Tells of objects that are there for nothing.
+    fn tell_of_idle(&self) {
+        let network = self.simulation.network;
+        for (node, sentence) in idle(network, &self.simulation.plan) {
+            self.onlooker.log(&network.nodes[node].name, super::Level::Warning, &sentence);
+        }
     }
 
     /// The list in the `cook.json` of an earlier cook. A cook that resumes should find all of it.

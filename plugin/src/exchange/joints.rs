@@ -105,7 +105,14 @@ fn named<'a>(
     let (object, id) = match objects.iter().any(|o| o == name) {
         true => (name, None),
         false => match name.rsplit_once(':') {
-            Some((object, id)) => (object, id.trim().parse::<i64>().ok()),
+            Some((object, id)) => match id.trim().parse::<i64>() {
+                Ok(id) => (object, Some(id)),
+                Err(_) => {
+                    return Err(format!(
+                        "the joint `{joint}` names `{name}`: after the colon stands a number, as in {object}:0"
+                    ));
+                }
+            },
             None => (name, None),
         },
     };

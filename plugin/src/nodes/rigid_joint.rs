@@ -162,6 +162,11 @@ impl Instance for RigidJoint {
         if limited && limits[0] > limits[1] && kind != BALL {
             return Err(Failure::parameter("limit_low is above limit_high: exchange them"));
         }
+        if limited && limits[1] < 0.0 && kind == BALL {
+            return Err(Failure::parameter(
+                "limit_high of a ball joint is the angle of its cone, which cannot be below 0",
+            ));
+        }
         let motor = call.int(param!(PARAMS, motor));
         let aim = if motor == 1 {
             number(param!(PARAMS, motor_speed))?

@@ -22,6 +22,11 @@ pub(in crate::engine) fn offer(network: &Network, plan: &Plan, node: usize) -> O
     Checker::through(network, plan).offer(node)
 }
 
+/// All that nodes of a plan write, or will.
+pub(super) fn made(network: &Network, plan: &Plan) -> BTreeSet<Slot> {
+    Checker::through(network, plan).made.into_keys().collect()
+}
+
 /// What the data of a plan is to output nodes and to statistics.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {

@@ -1,12 +1,14 @@
 //! The plan of a cook: who solves what, and the calls of one substep in order.
 
 mod check;
+mod idle;
 mod order;
 mod shares;
 mod wires;
 
 pub(super) use check::offer;
 pub use check::{Declared, check};
+pub(super) use idle::idle;
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};

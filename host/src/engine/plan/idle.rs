@@ -1,0 +1,46 @@
+//! Objects that a graph holds for nothing: no solver moves them, or who has them wired in reads nothing of theirs.
+
+use super::check::made;
+use super::{Plan, contract};
+use crate::engine::state::{Holder, Slot};
+use crate::graph::Network;
+use crate::node::{PortOwner, Stage};
+use std::collections::BTreeSet;
+
+/// The objects, each with a sentence about it. Nothing is said of a graph without solvers: it may only write what it has.
+pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
+    if plan.solvers.is_empty() {
+        return Vec::new();
+    }
+    let made = made(network, plan);
+    let wired = |object: usize| network.nodes.iter().any(|n| !n.bypass && n.inputs.contains(&object));
+    let mut found = Vec::new();
+    for &object in &plan.objects {
+        let own = contract(&network.nodes[object]);
+        let moves = own.ports.iter().any(|p| p.is_movable && p.owner == PortOwner::Object);
+        if moves && plan.solver_of(object).is_none() {
+            let sentence = format!(
+                "no solver moves it, so it stays as it begins: wire it into a solver of medium `{}`",
+                own.medium
+            );
+            found.push((object, sentence));
+        } else if !wired(object) {
+            found.push((object, "it is wired into nothing: nothing meets it".into()));
+        }
+        let solvers = plan.solvers.iter().filter(|(_, wires)| wires.affectors.contains(&object));
+        for (&solver, _) in solvers.filter(|(solver, _)| !reads(network, &made, **solver, object)) {
+            let name = &network.nodes[solver].name;
+            let sentence =
+                format!("it is wired into `{name}`, which takes nothing from it: wire it elsewhere, or out");
+            found.push((object, sentence));
+        }
+    }
+    found
+}
+
+/// Whether a solver reads anything that an object has.
+fn reads(network: &Network, made: &BTreeSet<Slot>, solver: usize, object: usize) -> bool {
+    let ports = contract(&network.nodes[solver]).ports.iter().filter(|p| p.owner == PortOwner::Affector);
+    let mut read = ports.filter(|p| Stage::ALL.into_iter().any(|stage| p.access(stage).reads));
+    read.any(|p| made.contains(&Slot { holder: Holder::Object(object), port: p.name.clone() }))
+}

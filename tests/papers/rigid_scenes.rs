@@ -80,10 +80,10 @@ fn pistons_on_trapped_air_rise_by_what_the_other_sinks() {
     }
 }
 
-/// Drafting, kissing, tumbling: in the wake of the lower stone the upper one falls faster, touches it and overtakes it, long before
+/// Drafting, kissing, tumbling: in the wake of the lower stone the upper one falls faster, comes close to it and overtakes it, before
 /// the floor [Carlson et al. 2004, Fig. 5].
 #[test]
-fn the_trailing_stone_catches_up_touches_and_overtakes() {
+fn the_trailing_stone_catches_up_and_overtakes() {
     let stats = cook("stones", 26, &[]).stats();
     let both = |r: &Value| [places(r, "upper")[0], places(r, "lower")[0]];
     let distance = |[a, b]: [[f64; 3]; 2]| (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f64>().sqrt();

@@ -26,15 +26,16 @@ pub(super) struct Contact {
     pub body: usize,
     /// What it meets.
     pub other: Other,
-    /// Where, m, world.
+    /// Where it acts, m, world: on a solid, where the place of the body will have turned to.
     pub at: DVec3,
-    /// The same on the body's surface, m, world.
+    /// The place on the body's surface as it is now, m, world.
     pub own: DVec3,
     /// Unit normal from the other to the body.
     pub normal: DVec3,
     /// Distance, m; negative where they overlap.
     pub gap: f64,
-    /// What the body's turning adds to the gap in the drift that comes, m, besides what its velocity at `at` does.
+    /// What the body's turning adds to the gap in the drift that comes, m: all of it where contacts are chosen; from
+    /// `look_ahead` on, what its velocity at `at` does not.
     pub bend: f64,
     /// Velocity there, m/s, of a solid that is not a body, in the next drift.
     pub solid: DVec3,

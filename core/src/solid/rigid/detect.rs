@@ -27,7 +27,8 @@ const KEPT: usize = 8;
 /// Distance at which touching bodies are kept apart, by the smaller one's radius: hulls that overlap have no clear normal.
 const SKIN: f64 = 2e-4;
 
-/// The least turn in a drift, rad, of which contacts are told: beyond it places rise by less than a thousandth of the radius.
+/// The least turn in a drift, rad, after which a solid of voxels is asked for gaps anew: below it places rise by less than a
+/// thousandth of the radius.
 const TURNS: f64 = 0.04;
 
 /// How far a point of a body goes in a drift of `next` seconds, m, at most.

@@ -1,7 +1,7 @@
 //! Rigid bodies: mass from meshes, free flight, contacts with each other and with solids, rest.
 //!
 //! A body's velocity belongs to the middle of the next substep, as a liquid's does: it drifts once with it, forces kick
-//! it, and contacts are solved for the drift that comes (no contact may close by more than its gap in that drift).
+//! it, and contacts are solved for the drift that comes (at its end, after the turn, nothing overlaps that did not).
 //! parry finds the contacts; the impulses are found here, because they must fit these intervals, because what they
 //! start from must be plain data of a port, and because a pressure solve will need their Jacobians.
 

@@ -291,3 +291,50 @@ fn solids_that_their_fields_cannot_show_are_told_of() {
         assert_eq!(said.matches("warning: crates:").count(), told, "{size}: {said}");
     }
 }
+
+/// What a cook that succeeds warns of, and whether the crate's middle ends beyond a side.
+fn pressed(presser: &[Value], side: &str, at: [f64; 3]) -> (String, [f64; 3]) {
+    let mut nodes = crates([1, 1, 1], json!({}));
+    nodes[1]["params"]["center"] = json!(at);
+    nodes.extend(presser.iter().cloned());
+    let sides = json!({ side: "closed" });
+    let shot = Shot::new(&shot_of(14, nodes, &["crates", "presser"], sides));
+    let output = shot.command(&[]).output().expect("meniscus starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let stats = shot.stats();
+    (said, positions(stats.last().expect("substeps"), "crates")[0])
+}
+
+/// No wall holds a body that something else presses through it or begins over it.
+#[test]
+fn a_body_beyond_a_closed_side_is_told_of_once() {
+    let block = |size: [f64; 3], center: [f64; 3]| json!({ "name": "block", "type": "box", "params": { "size": size, "center": center } });
+    let led = |way: [f64; 3]| {
+        json!([{ "name": "moved", "type": "transform", "inputs": ["block"],
+            "params": { "translate": { "keys": [[1, [0, 0, 0]], [14, way]] } } },
+            { "name": "presser", "type": "rigid_object", "inputs": ["moved"],
+            "params": { "keyframed": true, "division_size": 0.05 } }])
+    };
+    let begins = json!([{ "name": "presser", "type": "static_object", "inputs": ["block"],
+        "params": { "division_size": 0.05, "start_frame": 4 } }]);
+    let with = |block: Value, nodes: &Value| -> Vec<Value> {
+        [block].into_iter().chain(nodes.as_array().expect("nodes").iter().cloned()).collect()
+    };
+    let floor = ("side_neg_y", [0.0, 0.15, 0.0]);
+    let wall = ("side_pos_x", [3.85, 0.15, 0.0]);
+    for (presser, (side, at), beyond) in [
+        (with(block([1.0, 1.0, 1.0], [0.0, 0.5, 0.0]), &begins), floor, true),
+        (with(block([0.5; 3], [0.0, 0.6, 0.0]), &led([0.0, -0.5, 0.0])), floor, true),
+        (with(block([0.5; 3], [3.4, 0.3, 0.0]), &led([0.5, 0.0, 0.0])), wall, true),
+        (with(block([0.5; 3], [0.0, 0.6, 0.0]), &led([0.0, 0.5, 0.0])), floor, false),
+        (with(block([1.0, 1.0, 1.0], [3.0, 0.5, 0.0]), &begins), floor, false),
+    ] {
+        let (said, end) = pressed(&presser, side, at);
+        let outside = end[1] < 0.0 || end[0] > 4.0;
+        assert_eq!(outside, beyond, "{side} {end:?}");
+        let told = format!("m beyond {side}, which is closed");
+        assert_eq!(said.matches(&told).count(), usize::from(beyond), "{end:?}: {said}");
+        assert_eq!(said.matches("warning: rigid: `crates` lies").count(), usize::from(beyond), "{said}");
+    }
+}

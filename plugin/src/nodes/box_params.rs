@@ -34,6 +34,10 @@ pub const fn side(name: &'static CStr, label: &'static CStr, means: Means) -> Pa
     Param::menu(name, label, KILL, SIDES).means(means).folder(FOLDER)
 }
 
+/// The names of the sides' parameters, in the order of [`DomainLimits::sides`].
+pub const SIDE_NAMES: [&str; 6] =
+    ["side_neg_x", "side_pos_x", "side_neg_y", "side_pos_y", "side_neg_z", "side_pos_z"];
+
 param_places! {
     /// Where a node's parameters of the box stand.
     pub struct BoxParams {

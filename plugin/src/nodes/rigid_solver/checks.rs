@@ -3,6 +3,7 @@
 use super::{AT, COLLIDERS, DYNAMICS_OF_AFFECTORS, JOINTS, PARAMS, RigidSolver, names};
 use crate::exchange::{Exchange, joints, rigid};
 use crate::nodes::box_params::{self, BoxParams};
+use meniscus_abi::Level;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_core::fluid::transport::travel::MOST_SPEED;
 use meniscus_core::number::roughly;
@@ -18,11 +19,7 @@ impl RigidSolver {
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
         let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
-        let named = |body: &Body| {
-            let alone = bodies.iter().filter(|b| b.key[0] == body.key[0]).count() == 1;
-            let name = call.item_name(AT.rigid, body.key[0] as u32);
-            if alone { format!("`{name}`") } else { format!("body {} of `{name}`", body.key[1]) }
-        };
+        let named = |body: &Body| named(call, &bodies, body);
         if let Some(body) = bodies.iter().find(|b| b.led.is_none() && !inside(&domain, b)) {
             let sentence = format!(
                 "{} starts outside of the box of limit_center and limit_size, or across a closed side of it",
@@ -52,6 +49,28 @@ impl RigidSolver {
         }
         Ok(Outcome::Done)
     }
+}
+
+/// What a sentence calls a body.
+fn named(call: &Call, bodies: &[Body], body: &Body) -> String {
+    let alone = bodies.iter().filter(|b| b.key[0] == body.key[0]).count() == 1;
+    let name = call.item_name(AT.rigid, body.key[0] as u32);
+    if alone { format!("`{name}`") } else { format!("body {} of `{name}`", body.key[1]) }
+}
+
+/// Says, once, which body's middle has come to lie beyond a closed side of the box. A wall alone lets none through.
+pub(super) fn tell_if_beyond(call: &Call, domain: &DomainLimits, bodies: &[Body], told: &mut bool) {
+    let wall = |b: &Body| domain.nearest_wall(b.pose.position).filter(|(distance, _)| *distance < 0.0);
+    let beyond = bodies.iter().filter(|b| b.led.is_none()).find_map(|b| Some((b, wall(b)?)));
+    let Some((body, (distance, side))) = beyond.filter(|_| !*told) else { return };
+    *told = true;
+    let sentence = format!(
+        "{} lies {} m beyond {}, which is closed: look for a solid that begins over it or presses it through",
+        named(call, bodies, body),
+        roughly(-distance),
+        box_params::SIDE_NAMES[side]
+    );
+    call.log(Level::WARNING, &sentence);
 }
 
 pub(super) fn check_finite(call: &Call, bodies: &[Body]) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use crate::exchange::contacts::{self, Names};
 use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange};
-use checks::{check_finite, gone};
+use checks::{check_finite, gone, tell_if_beyond};
 use coupled::is_flying;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -107,6 +107,8 @@ pub struct RigidSolver {
     shapes: Shapes,
     /// Whether somebody was told that contacts have not settled.
     told: bool,
+    /// Whether somebody was told of a body beyond a closed side.
+    told_beyond: bool,
 }
 
 /// Change of velocity in the last sweep, by that of the kick, from which contacts count as not settled.
@@ -135,7 +137,7 @@ impl Instance for RigidSolver {
     }
 
     fn drop_caches(&mut self) {
-        *self = Self { told: self.told, ..Self::default() };
+        *self = Self { told: self.told, told_beyond: self.told_beyond, ..Self::default() };
     }
 }
 
@@ -219,6 +221,8 @@ impl RigidSolver {
         let Met { memory, joints, report, .. } = self.contacts(call, &mut bodies)?;
         let times = times(call);
         check_finite(call, &bodies)?;
+        let domain = box_params::read(call, BoxParams::of(PARAMS))?;
+        tell_if_beyond(call, &domain, &bodies, &mut self.told_beyond);
         let synchronised =
             |(body, before): (_, &Velocity)| Published { body, now: synchronised(body, *before, times.next) };
         let published: Vec<Published> = bodies.iter().zip(before).map(synchronised).collect();

@@ -120,8 +120,16 @@ fn what_does_not_change_the_past_is_gone_on_with() {
         n[4]["bypass"] = json!(true);
         n[1]["bypass"] = json!(true);
     }));
-    out.cook(&["--resume"]);
-    bypassed.cook(&["--resume"]);
+    for (shot, which) in [(&out, "taken out"), (&bypassed, "bypassed")] {
+        let output = shot.command(&["--resume"]).output().expect("meniscus starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        for name in ["wind", "place"] {
+            let told = format!("warning: {name}: it is left out from frame 3 on");
+            assert_eq!(said.matches(&told).count(), 1, "{which}: {said}");
+        }
+        assert_eq!(said.matches("left out").count(), 2, "{which}: {said}");
+    }
     assert_same_files(&out.path("out/cache"), &bypassed.path("out/cache"), &[]);
     let last = |s: &Shot| std::fs::read(s.path("out/cache/cache.0003.vdb")).expect("it is written");
     assert_ne!(last(&out), last(&whole), "the wind no longer blows");

@@ -335,6 +335,7 @@ impl Cook<'_> {
             return Err(cannot(misfit));
         }
         self.tell_of_new_outputs(&saved);
+        self.tell_of_left_out(&saved);
         for (node, files) in &saved.origin.files {
             files.iter().for_each(|(file, hash)| self.origin.read(node, file, hash));
         }
@@ -349,11 +350,26 @@ impl Cook<'_> {
     fn tell_of_new_outputs(&self, saved: &Checkpoint) {
         let wrote = |name: &str| saved.origin.nodes.get(name).is_some_and(|n| !n.bypass);
         for (name, _) in self.origin.nodes.iter().filter(|(name, n)| n.output && !n.bypass && !wrote(name)) {
-            let from = saved.state.clock.frame + i32::from(saved.state.clock.substep == 0);
-            let note = format!("it is new: its files begin at frame {from}");
+            let note = format!("it is new: its files begin at frame {}", next_frame(saved));
             self.onlooker.log(name, super::Level::Warning, &note);
         }
     }
+
+    /// A node that keeps no state may be left out half-way; frames before and after are then of two graphs.
+    fn tell_of_left_out(&self, saved: &Checkpoint) {
+        for (name, _) in saved.origin.left_out(&self.origin) {
+            let note = format!(
+                "it is left out from frame {} on, and acted in the frames before: cook from the start to have all frames without it",
+                next_frame(saved)
+            );
+            self.onlooker.log(name, super::Level::Warning, &note);
+        }
+    }
+}
+
+/// The frame that a cook which goes on from a checkpoint makes first.
+fn next_frame(saved: &Checkpoint) -> i32 {
+    saved.state.clock.frame + i32::from(saved.state.clock.substep == 0)
 }
 
 fn remove(files: &[PathBuf]) -> Result<(), CookError> {

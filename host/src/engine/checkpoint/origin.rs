@@ -95,6 +95,12 @@ impl Origin {
             .map(|what| format!("{what}; cook from the start"))
     }
 
+    /// The nodes that took part so far and do not any more, outputs aside.
+    pub fn left_out<'a>(&'a self, now: &'a Origin) -> impl Iterator<Item = (&'a String, &'a Made)> {
+        let without = |name: &str| now.nodes.get(name).is_none_or(|n| n.bypass);
+        self.nodes.iter().filter(move |(name, was)| !was.bypass && !was.output && without(name))
+    }
+
     fn settings_differ(&self, now: &Origin) -> Option<String> {
         let (name, was, is) = first_change(&self.settings, &now.settings)?;
         Some(format!(
@@ -103,9 +109,7 @@ impl Origin {
     }
 
     fn nodes_differ(&self, now: &Origin) -> Option<String> {
-        let without = |name: &str| now.nodes.get(name).is_none_or(|n| n.bypass);
-        let left_out = |(name, was): &(&String, &Made)| !was.bypass && !was.output && without(name);
-        if let Some((name, _)) = self.nodes.iter().filter(left_out).find(|(_, was)| was.keeps_state) {
+        if let Some((name, _)) = self.left_out(now).find(|(_, was)| was.keeps_state) {
             return Some(format!("node `{name}` keeps part of the state, so it cannot be left out half-way"));
         }
         let gone: BTreeSet<&str> =

@@ -1,4 +1,4 @@
-//! Objects that a graph holds for nothing are told of, by `check` and when a cook begins.
+//! What a graph holds for nothing is told of, by `check` and when a cook begins: objects, parameters, frames, attributes.
 
 use meniscus_tests::shot::Shot;
 use meniscus_tests::{meniscus, root};
@@ -19,7 +19,10 @@ fn shot_of(nodes: Value, inputs: &[&str]) -> Value {
 
 /// What `check` advises, and what a cook warns of.
 fn said(graph: &Value) -> [String; 2] {
-    let shot = Shot::new(graph);
+    said_of(&Shot::new(graph))
+}
+
+fn said_of(shot: &Shot) -> [String; 2] {
     let checked =
         meniscus(&["check"]).arg(shot.path("shot.meniscus.json")).output().expect("meniscus starts");
     let cooked = shot.command(&[]).output().expect("meniscus starts");
@@ -84,7 +87,109 @@ fn nothing_of_our_examples_is_there_for_nothing() {
     for graph in graphs {
         let checked = meniscus(&["check"]).arg(&graph).output().expect("meniscus starts");
         let said = String::from_utf8_lossy(&checked.stdout);
-        let idle = ["no solver moves it", "wired into nothing", "takes nothing from it"];
+        let idle = [
+            "no solver moves it",
+            "wired into nothing",
+            "takes nothing from it",
+            "has no effect",
+            "takes no part",
+            "does nothing",
+            "goes its own way",
+        ];
         assert!(!idle.iter().any(|words| said.contains(words)), "{}: {said}", graph.display());
+    }
+}
+
+/// Whether both commands say something of `lost`, once, where it is `told`.
+fn tells([checked, cooked]: [String; 2], words: &str, told: bool) {
+    for (said, at) in [(&checked, "advice: node `lost`: "), (&cooked, "warning: lost: ")] {
+        let lines: Vec<&str> = said.lines().filter(|line| line.starts_with(at)).collect();
+        assert_eq!(lines.len(), usize::from(told), "{words}: {said}");
+        assert!(lines.iter().all(|line| line.contains(words)), "{words}: {said}");
+    }
+}
+
+#[test]
+fn parameters_without_effect_are_told_of() {
+    for (params, words, told) in [
+        (
+            json!({ "joint_type": "ball", "motor": "speed" }),
+            "`motor` has no effect, since `joint_type` is ball",
+            true,
+        ),
+        (
+            json!({ "joint_type": "spring", "motor": "target" }),
+            "`motor` has no effect, since `joint_type` is spring",
+            true,
+        ),
+        (
+            json!({ "joint_type": "fixed", "limited": true }),
+            "`limited` has no effect, since `joint_type` is fixed",
+            true,
+        ),
+        (
+            json!({ "joint_type": "revolute", "motor_speed": 3 }),
+            "`motor_speed` has no effect, since `motor` is none",
+            true,
+        ),
+        (
+            json!({ "joint_type": "revolute", "limit_high": { "keys": [[1, 10], [2, 20]] } }),
+            "`limit_high` has no effect, since `limited` is off",
+            true,
+        ),
+        (json!({ "joint_type": "ball", "motor": "none" }), "", false),
+        (json!({ "joint_type": "revolute", "motor": "speed", "motor_speed": 3, "limited": true }), "", false),
+    ] {
+        let mut params = params;
+        (params["body_a"], params["pivot"]) = (json!("crate"), json!([0, 1, 0]));
+        let joint = json!([{ "name": "lost", "type": "rigid_joint", "params": params }]);
+        tells(said(&shot_of(joint, &["lost"])), words, told);
+    }
+}
+
+#[test]
+fn frames_and_keys_without_effect_are_told_of() {
+    let moved = json!({ "keys": [[1, [2, 1, 0]], [2, [2, 2, 0]]] });
+    let still = json!([2, 1, 0]);
+    for (params, translate, words, told) in [
+        (json!({ "start_frame": 3 }), &still, "it begins in frame 3, and the shot ends with 2", true),
+        (json!({ "start_frame": 2, "end_frame": 1 }), &still, "it ends with frame 1, before frame 2", true),
+        (json!({ "start_frame": 2 }), &still, "", false),
+        (json!({}), &moved, "its input is animated, and `keyframed` is off", true),
+        (json!({ "keyframed": true }), &moved, "", false),
+    ] {
+        let nodes = json!([
+            { "name": "block", "type": "box", "params": { "size": [0.2, 0.2, 0.2] } },
+            { "name": "moved", "type": "transform", "inputs": ["block"], "params": { "translate": translate } },
+            { "name": "lost", "type": "rigid_object", "inputs": ["moved"], "params": params }
+        ]);
+        tells(said(&shot_of(nodes, &["lost"])), words, told);
+    }
+}
+
+#[test]
+fn attributes_of_points_without_effect_are_told_of() {
+    for (properties, values, words, told) in [
+        ("int id", ["5", "5"], "`id` of its points does nothing", true),
+        ("float id", ["0", "1"], "`id` of its points does nothing", true),
+        ("float mass", ["1", "2"], "`mass` of its points does nothing", true),
+        ("float density", ["1", "2"], "their ids count from 0", true),
+        ("int id", ["0", "1"], "", false),
+        ("uchar red\nproperty uchar green\nproperty uchar blue", ["1 2 3", "4 5 6"], "", false),
+        ("float vx\nproperty float vy\nproperty float vz", ["1 0 0", "0 0 1"], "", false),
+    ] {
+        let nodes = json!([
+            { "name": "block", "type": "box", "params": { "size": [0.2, 0.2, 0.2] } },
+            { "name": "places", "type": "file", "params": { "file": "in.ply" } },
+            { "name": "lost", "type": "rigid_object", "inputs": ["block", "places"] }
+        ]);
+        let shot = Shot::new(&shot_of(nodes, &["lost"]));
+        let text = format!(
+            "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nproperty {properties}\n\
+             end_header\n2 1 0 {}\n3 1 0 {}\n",
+            values[0], values[1]
+        );
+        shot.file("in.ply", text.as_bytes());
+        tells(said_of(&shot), words, told);
     }
 }

@@ -47,6 +47,13 @@ fn vertices(body: &mut Body, element: &Element) -> Result<Vertices, String> {
         return Err("its vertices have no properties x, y, z".into());
     };
     let moving = at("vx").zip(at("vy")).zip(at("vz"));
+    // Beside `u`, `v` is a place on a texture.
+    let part = ["vx", "vy", "vz", "v"].into_iter().find(|name| at(name).is_some());
+    if let Some(part) = part.filter(|p| moving.is_none() && !(*p == "v" && at("u").is_some())) {
+        return Err(format!(
+            "its vertices have `{part}` alone: a velocity is three properties, vx, vy and vz"
+        ));
+    }
     let (mut points, mut velocities) = (Vec::new(), Vec::new());
     let mut carried = columns(&element.properties);
     let mut row = vec![0.0; element.properties.len()];

@@ -124,6 +124,24 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_velocity_is_refused() {
+        let of = |names: &str| {
+            let properties: String = names.split(' ').map(|n| format!("property float {n}\n")).collect();
+            let zeros = "0 ".repeat(names.split(' ').count());
+            let header =
+                format!("ply\nformat ascii 1.0\nelement vertex 1\n{properties}end_header\n{zeros}\n");
+            ply::read(header.as_bytes())
+        };
+        for (names, part) in [("v", "v"), ("vx", "vx"), ("vx vy", "vx"), ("vz vy", "vy"), ("v s", "v")] {
+            let said = of(&format!("x y z {names}")).unwrap_err();
+            assert!(said.contains(&format!("`{part}` alone")) && said.contains("vx, vy and vz"), "{said}");
+        }
+        for names in ["vx vy vz", "u v", "vx vy vz u v", "vx vy vz v"] {
+            assert!(of(&format!("x y z {names}")).is_ok(), "{names}");
+        }
+    }
+
+    #[test]
     fn properties_become_attributes() {
         let text = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n\
             property uchar red\nproperty uchar green\nproperty uchar blue\nproperty float nx\nproperty float ny\n\

@@ -6,7 +6,7 @@ use super::solid_shape::{BAND, SolidShape, write_distance};
 use super::solids::no_inside;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape, GeometryView};
-use meniscus_abi::{Element, Meaning, On, Primitive};
+use meniscus_abi::{Element, Level, Meaning, On, Primitive};
 use meniscus_core::grid::Transform;
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset;
@@ -24,6 +24,8 @@ pub struct RigidRest {
     pub mesh: TriMesh,
     /// Where each body starts; its velocity, where points give one; and its number.
     pub starts: Vec<Start>,
+    /// The mesh is moved by an animated input, and no points say where bodies start.
+    pub animated: bool,
 }
 
 /// Where a body starts.
@@ -80,11 +82,15 @@ impl Exchange {
             (_, true) => {
                 vec![alone(&Transform { linear: DMat3::IDENTITY, translation: DVec3::ZERO }, centre)]
             }
-            (_, false) => at_points(call, port, &points, centre)?,
+            (_, false) => {
+                tell_of_unused(call, &points);
+                at_points(call, port, &points, centre)?
+            }
         };
+        let animated = matches!(solid, SolidShape::Rigid { .. }) && points.is_empty();
         let points = mesh.points.iter().map(|p| (p.as_dvec3() - centre).as_vec3()).collect();
         let mesh = TriMesh { points, triangles: mesh.triangles.clone(), velocities: None };
-        Ok(RigidRest { shape, volume, mesh, starts })
+        Ok(RigidRest { shape, volume, mesh, starts, animated })
     }
 
     /// Where the animated input of a body leads it.
@@ -149,6 +155,39 @@ impl Exchange {
 fn alone(to_world: &Transform, centre: DVec3) -> Start {
     let orientation = DQuat::from_mat3(&to_world.linear).normalize();
     Start { pose: Pose { position: to_world.to_world(centre), orientation }, velocity: [None; 2], id: 0 }
+}
+
+/// What a body takes from its point; and what has no meaning for one.
+const TAKEN: [&str; 4] = ["P", "orient", "v", "w"];
+const MEANS_NOTHING: [&str; 6] = ["id", "restP", "v_next", "Cd", "Alpha", "uv"];
+
+/// Says which attributes of the points of bodies are not used.
+fn tell_of_unused(call: &Call, items: &[GeometryView]) {
+    let mut unused: Vec<String> = Vec::new();
+    let mut first = 0;
+    for view in items {
+        let on_points = view.attributes().filter(|a| a.on() == On::POINTS);
+        let named = on_points.filter(|a| !TAKEN.contains(&a.name()) && !MEANS_NOTHING.contains(&a.name()));
+        unused.extend(named.map(|a| format!("`{}`", a.name())));
+        let counted = (first as i64..).take(view.point_count());
+        let short = || Some(view.points::<i32, 1>("id")?.iter().map(|[id]| i64::from(*id)).collect());
+        let long = || Some(view.points::<i64, 1>("id")?.iter().map(|[id]| *id).collect());
+        let ids: Option<Vec<i64>> = short().or_else(long);
+        if view.attribute(On::POINTS, "id").is_some() && !ids.is_some_and(|ids| counted.eq(ids)) {
+            unused.push("`id`".into());
+        }
+        first += view.point_count();
+    }
+    unused.sort();
+    unused.dedup();
+    if !unused.is_empty() {
+        let sentence = format!(
+            "{} of its points does nothing: a body takes orient, v and w from its point, all bodies of an object weigh the \
+             same, and their ids count from 0 in the order of the points",
+            unused.join(", ")
+        );
+        call.log(Level::WARNING, &sentence);
+    }
 }
 
 /// One start for each point: the mesh's origin comes to the point, turned by its `orient`.

@@ -34,6 +34,7 @@ const PARAMS: &[Param] = &[
         .help(c"A rigid object of the same solver. Of one with several bodies, the one with that id: crates:3. Empty: the world."),
     Param::string(c"body_b", c"Body B", c"")
         .not_animated()
+        .disable_when(c"{ chain == 1 }")
         .help(c"The other one. Empty: the world."),
     Param::toggle(c"chain", c"Chain", false)
         .not_animated()
@@ -60,11 +61,13 @@ const PARAMS: &[Param] = &[
         .folder(c"Limits")
         .unit(c"deg or m")
         .range(-180.0, 180.0)
+        .disable_when(c"{ limited == 0 } { joint_type == ball }")
         .help(c"Degrees of a revolute joint, metres of a prismatic one or that a spring may be shorter than its length; 0 is where it begins. Higher: it stops sooner on its way back."),
     Param::float(c"limit_high", c"Upper Limit", 45.0)
         .folder(c"Limits")
         .unit(c"deg or m")
         .range(-180.0, 180.0)
+        .disable_when(c"{ limited == 0 }")
         .help(c"Higher: it goes farther. Of a ball joint: degrees that the axes of both may lean apart. Of a spring: metres that it may be longer than its length; 0 makes it a rope."),
     Param::menu(c"motor", c"Motor", 0, MOTORS)
         .folder(c"Motor")
@@ -75,29 +78,34 @@ const PARAMS: &[Param] = &[
         .folder(c"Motor")
         .unit(c"rad/s or m/s")
         .range(-20.0, 20.0)
+        .disable_when(c"{ motor != speed }")
         .help(c"Higher: it turns or slides faster; negative: the other way round."),
     Param::float(c"motor_target", c"Motor Target", 0.0)
         .folder(c"Motor")
         .unit(c"deg or m")
         .range(-360.0, 360.0)
+        .disable_when(c"{ motor != target }")
         .help(c"Where the joint is to be; 0 is where it begins. More than 360 degrees are several turns."),
     Param::float(c"motor_strength", c"Motor Strength", 10.0)
         .folder(c"Motor")
         .unit(c"N*m or N")
         .range(0.0, 1000.0)
         .hard_min()
+        .disable_when(c"{ motor == none }")
         .help(c"The most that the motor gives. Higher: it speeds up faster and lifts more."),
     Param::float(c"stiffness", c"Stiffness", 0.0)
         .folder(c"Spring")
         .unit(c"N/m or N*m/rad")
         .range(0.0, 10_000.0)
         .hard_min()
+        .disable_when(c"{ joint_type == fixed }")
         .help(c"Of a spring, or of a spring in a revolute or prismatic joint. Higher: it pulls harder and swings faster."),
     Param::float(c"damping", c"Damping", 0.0)
         .folder(c"Spring")
         .unit(c"N*s/m or N*m*s/rad")
         .range(0.0, 1000.0)
         .hard_min()
+        .disable_when(c"{ joint_type == fixed }")
         .help(c"Higher: it comes to rest sooner, and moves as in honey."),
     Param::float(c"rest_length", c"Rest Length", 0.0)
         .folder(c"Spring")

@@ -4,7 +4,7 @@ use super::{body_ports, collider_ports as colliders, frames, limits, liquid_port
 use crate::exchange::rigid::{self, Published};
 use crate::exchange::{Exchange, RigidRest, Weight, tell_if_lost};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Access, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
+use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
 use meniscus_core::number::written;
 use meniscus_core::solid::rigid::{Body, Surface, Velocity};
 use std::sync::Arc;
@@ -159,6 +159,10 @@ impl Instance for RigidObject {
         tell_if_lost(call, INPUT, &rest.mesh, h);
         self.write(call, &rest, h, keyframed)
     }
+        if rest.animated && !keyframed {
+            let sentence = "its input is animated, and `keyframed` is off: the body starts where the input is, and then goes its own way";
+            call.log(Level::WARNING, sentence);
+        }
 
     fn drop_caches(&mut self) {
         *self = Self::default();

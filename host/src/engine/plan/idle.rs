@@ -1,20 +1,23 @@
-//! Objects that a graph holds for nothing: no solver moves them, or who has them wired in reads nothing of theirs.
+//! What a graph holds for nothing: objects that no solver moves, or of which who has them wired in reads nothing; and what
+//! nodes are given without effect.
 
 use super::check::made;
+use super::unused::unused;
 use super::{Plan, contract};
 use crate::engine::state::{Holder, Slot};
 use crate::graph::Network;
 use crate::node::{PortOwner, Stage};
 use std::collections::BTreeSet;
 
-/// The objects, each with a sentence about it. Nothing is said of a graph without solvers: it may only write what it has.
+/// The nodes, each with a sentence about it. Nothing is said of objects in a graph without solvers: it may only write what it
+/// has.
 pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
+    let mut found = unused(network);
     if plan.solvers.is_empty() {
-        return Vec::new();
+        return found;
     }
     let made = made(network, plan);
     let wired = |object: usize| network.nodes.iter().any(|n| !n.bypass && n.inputs.contains(&object));
-    let mut found = Vec::new();
     for &object in &plan.objects {
         let own = contract(&network.nodes[object]);
         let moves = own.ports.iter().any(|p| p.is_movable && p.owner == PortOwner::Object);

@@ -4,6 +4,7 @@ mod check;
 mod idle;
 mod order;
 mod shares;
+mod unused;
 mod wires;
 
 pub(super) use check::offer;

@@ -103,10 +103,22 @@ fn a_joint_to_a_body_that_ends_holds_nothing() {
 
 #[test]
 fn joints_that_cannot_be_are_refused_with_one_sentence() {
-    let joint = |params: Value| json!([{ "name": "odd", "type": "rigid_joint", "params": params }]);
+    let joint = |params: Value| {
+        json!([
+            { "name": "later", "type": "box", "params": { "size": [0.2, 0.2, 0.2], "center": [0, 3.5, 0] } },
+            { "name": "late", "type": "rigid_object", "inputs": ["later"], "params": { "start_frame": 2 } },
+            { "name": "odd", "type": "rigid_joint", "params": params }
+        ])
+    };
     for (params, words) in [
         (json!({ "body_a": "door" }), &["odd", "door", "`lid`"][..]),
+        (json!({ "body_a": "late" }), &["odd", "`late`", "have begun", "`lid`", "let the joint begin later"]),
         (json!({ "body_a": "links:9" }), &["odd", "links", "ids 0 to 3"]),
+        (json!({ "body_a": "lid", "pivot": [1e17, 0, 0] }), &["odd", "pivot: 1e17, 0, 0 m", "1e9 m"]),
+        (
+            json!({ "body_a": "lid", "joint_type": "spring", "stiffness": 1, "rest_length": 1e12 }),
+            &["odd", "rest_length: 1e12 m", "1e9 m"],
+        ),
         (json!({ "body_a": "links" }), &["odd", "4 bodies", "links:0"]),
         (json!({ "body_a": "links:two" }), &["odd", "`links:two`", "number", "links:0"]),
         (json!({ "body_a": "lid", "limited": true, "limit_high": -5 }), &["odd", "limit_high", "below 0"]),
@@ -119,7 +131,7 @@ fn joints_that_cannot_be_are_refused_with_one_sentence() {
             &["odd", "limit_low", "limit_high"],
         ),
     ] {
-        let shot = Shot::new(&shot_of(3, 0.0, &["odd"], joint(params)));
+        let shot = Shot::new(&shot_of(3, 0.0, &["late", "odd"], joint(params)));
         let sentence = shot.refused(&[]);
         assert!(words.iter().all(|w| sentence.contains(w)), "{sentence} lacks one of {words:?}");
     }

@@ -250,12 +250,15 @@ fn a_solver_that_begins_later_finds_its_bodies_at_rest() {
 }
 
 #[test]
-fn spins_and_groups_that_no_number_holds_are_refused() {
+fn numbers_that_no_body_can_have_are_refused() {
     for (params, words) in [
         (json!({ "spin": [0, 1e30, 0] }), ["spin", "too fast", "100000 rad/s"]),
         (json!({ "velocity": [0, 1e30, 0] }), ["velocity", "too fast", "m/s"]),
         (json!({ "group": 1099511627776i64 }), ["group", "1099511627776", "32 groups"]),
         (json!({ "mask": -2 }), ["mask", "-2", "32 groups"]),
+        (json!({ "mass": 1e-320 }), ["node `crates`", "weigh 1e-320 kg", "cannot be computed with"]),
+        (json!({ "density": 1e-300 }), ["node `crates`", "weigh 2.7e-302 kg", "cannot be computed with"]),
+        (json!({ "padding": 1e9 }), ["node `crates`", "padding: 1e9 m", "the body is large, 0.52 m"]),
     ] {
         let shot = Shot::new(&shot_of(2, crates([1, 1, 1], params), &["crates"], json!({})));
         let sentence = shot.refused(&[]);
@@ -336,5 +339,41 @@ fn a_body_beyond_a_closed_side_is_told_of_once() {
         let told = format!("m beyond {side}, which is closed");
         assert_eq!(said.matches(&told).count(), usize::from(beyond), "{end:?}: {said}");
         assert_eq!(said.matches("warning: rigid: `crates` lies").count(), usize::from(beyond), "{said}");
+    }
+}
+
+#[test]
+fn a_jump_of_keyframes_is_named_as_such() {
+    for (to, fast) in [(1e6, true), (1.0, false)] {
+        let nodes = vec![
+            json!({ "name": "ram", "type": "box", "params": { "size": [0.2, 0.2, 0.2], "center": [0, 1, 0] } }),
+            json!({ "name": "moved", "type": "transform", "inputs": ["ram"],
+                "params": { "translate": { "keys": [[1, [0, 0, 0]], [2, [0, to, 0]]] } } }),
+            json!({ "name": "led", "type": "rigid_object", "inputs": ["moved"], "params": { "keyframed": true } }),
+        ];
+        let shot = Shot::new(&shot_of(2, nodes, &["led"], json!({})));
+        if fast {
+            let said = shot.refused_midway();
+            assert!(said.contains("`led`") && said.contains("look at the keyframes"), "{said}");
+            assert!(!said.contains("mass"), "{said}");
+        } else {
+            shot.cook(&[]);
+        }
+    }
+}
+
+#[test]
+fn substeps_far_too_long_for_bodies_are_told_of_once() {
+    for (fps, told) in [(24.0, 0), (1.0, 0), (1e-3, 1)] {
+        let mut graph = shot_of(4, crates([1, 1, 1], json!({})), &["crates"], json!({}));
+        graph["fps"] = json!(fps);
+        let output = Shot::new(&graph).command(&[]).output().expect("meniscus starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(
+            said.matches("longer than bodies so fast can be followed in").count(),
+            told,
+            "{fps}: {said}"
+        );
     }
 }

@@ -119,7 +119,8 @@ fn named<'a>(
     let Some(place) = objects.iter().position(|o| o == object) else {
         let there: Vec<String> = objects.iter().map(|o| format!("`{o}`")).collect();
         return Err(format!(
-            "the joint `{joint}` names the body `{name}`, and no rigid object of this name is wired in: there are {}",
+            "the joint `{joint}` names the body `{name}`; the rigid objects that are wired in and have begun when it begins are {}: \
+             give one of these, or let the joint begin later",
             there.join(", ")
         ));
     };

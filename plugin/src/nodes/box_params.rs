@@ -1,5 +1,6 @@
 //! The box that a solver's objects stay in, as parameters.
 
+use super::limits::FARTHEST;
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Means, MenuItem, Param, param_places};
@@ -49,8 +50,6 @@ param_places! {
 pub fn read(call: &Call, at: BoxParams) -> Result<DomainLimits, Failure> {
     let (centre, size) =
         (DVec3::from_array(call.vector(at.limit_center)), DVec3::from_array(call.vector(at.limit_size)));
-    /// Largest distance of a side from the world's origin, m: beyond it, f32 positions cannot tell voxels apart.
-    const FARTHEST: f64 = 1e9;
     let farthest = (centre.abs() + 0.5 * size).max_element();
     if !(size.cmpgt(DVec3::ZERO).all() && farthest <= FARTHEST) {
         let [size, centre] = [size, centre].map(|v| v.to_array().map(written).join(", "));

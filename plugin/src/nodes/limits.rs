@@ -29,6 +29,18 @@ pub fn length(name: &str, length: f64) -> Result<(), Failure> {
     Err(Failure::parameter(sentence))
 }
 
+/// The largest distance from the world's origin, m: beyond it, f32 positions cannot tell voxels apart.
+pub const FARTHEST: f64 = 1e9;
+
+/// A place in the world, or a length (m), by its parameter's name.
+pub fn place<const N: usize>(name: &str, place: [f64; N]) -> Result<(), Failure> {
+    if place.iter().all(|x| x.abs() <= FARTHEST) {
+        return Ok(());
+    }
+    let (given, most) = (place.map(written).join(", "), written(FARTHEST));
+    Err(Failure::parameter(format!("{name}: {given} m is farther than {most} m")))
+}
+
 /// The largest number of particles that a distance of `separation` metres allows in a box, or an error if it is too
 /// large.
 pub fn particles(separation: f64, (low, high): (DVec3, DVec3)) -> Result<f64, Failure> {

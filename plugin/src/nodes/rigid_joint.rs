@@ -1,6 +1,6 @@
 //! The rigid joint: what holds two bodies, or a body and the world.
 
-use super::{frames, rigid_ports as ports};
+use super::{frames, limits, rigid_ports as ports};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, MenuItem, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -161,16 +161,17 @@ impl Instance for RigidJoint {
         if !(axis.length() > 0.0 && axis.is_finite()) {
             return Err(Failure::parameter("axis has no length: give a direction, as in [0, 1, 0]"));
         }
-        let places = [call.vector(param!(PARAMS, pivot)), call.vector(param!(PARAMS, pivot_b))];
-        if places.iter().flatten().any(|x| !x.is_finite()) {
-            return Err(Failure::parameter("pivot must be three numbers"));
+        let places = [("pivot", param!(PARAMS, pivot)), ("pivot_b", param!(PARAMS, pivot_b))];
+        for (name, param) in places {
+            limits::place(name, call.vector(param))?;
         }
-        let limits = [way(param!(PARAMS, limit_low))?, way(param!(PARAMS, limit_high))?];
+        let places = places.map(|(_, param)| call.vector(param));
+        let bounds = [way(param!(PARAMS, limit_low))?, way(param!(PARAMS, limit_high))?];
         let limited = call.on(param!(PARAMS, limited)) && kind != FIXED;
-        if limited && limits[0] > limits[1] && kind != BALL {
+        if limited && bounds[0] > bounds[1] && kind != BALL {
             return Err(Failure::parameter("limit_low is above limit_high: exchange them"));
         }
-        if limited && limits[1] < 0.0 && kind == BALL {
+        if limited && bounds[1] < 0.0 && kind == BALL {
             return Err(Failure::parameter(
                 "limit_high of a ball joint is the angle of its cone, which cannot be below 0",
             ));
@@ -187,6 +188,7 @@ impl Instance for RigidJoint {
             number(param!(PARAMS, damping))?,
             way(param!(PARAMS, rest_length))?,
         ];
+        limits::place("rest_length", [spring[2]])?;
         if kind == SPRING && spring[2] < 0.0 {
             return Err(Failure::parameter("rest_length cannot be below 0"));
         }
@@ -201,7 +203,7 @@ impl Instance for RigidJoint {
         call.write_array(port, 0, c"toggles", 1, &toggles.map(i32::from))?;
         call.write_array(port, 0, c"pivot", 3, &places.concat())?;
         call.write_array(port, 0, c"axis", 3, &axis.to_array())?;
-        call.write_array(port, 0, c"limits", 1, &limits)?;
+        call.write_array(port, 0, c"limits", 1, &bounds)?;
         call.write_array(port, 0, c"motor", 1, &[aim, strength])?;
         call.write_array(port, 0, c"spring", 1, &spring)?;
         call.write_array(port, 0, c"breaking", 1, &breaking)?;

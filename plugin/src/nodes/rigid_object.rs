@@ -5,8 +5,8 @@ use crate::exchange::rigid::{self, Published};
 use crate::exchange::{Exchange, RigidRest, Weight, tell_if_lost};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
-use meniscus_core::number::written;
-use meniscus_core::solid::rigid::{Body, Surface, Velocity};
+use meniscus_core::number::{roughly, written};
+use meniscus_core::solid::rigid::{Body, Shape, Surface, Velocity};
 use std::sync::Arc;
 
 const WRITE: Access = Access::WRITE;
@@ -147,6 +147,8 @@ impl Instance for RigidObject {
         let h = call.number(param!(PARAMS, division_size));
         limits::length("division_size", h)?;
         let rest = self.exchange.rigid_rest(call, INPUT, weight(call)?, h)?;
+        check_weight(&rest.shape)?;
+        check_padding(call, &rest.shape)?;
         if keyframed && rest.starts.len() != 1 {
             let sentence = "keyframed: a keyframed body follows its mesh, so leave out the points";
             return Err(Failure::parameter(sentence));
@@ -157,12 +159,12 @@ impl Instance for RigidObject {
             return Err(Failure::input(INPUT, sentence));
         }
         tell_if_lost(call, INPUT, &rest.mesh, h);
-        self.write(call, &rest, h, keyframed)
-    }
         if rest.animated && !keyframed {
             let sentence = "its input is animated, and `keyframed` is off: the body starts where the input is, and then goes its own way";
             call.log(Level::WARNING, sentence);
         }
+        self.write(call, &rest, h, keyframed)
+    }
 
     fn drop_caches(&mut self) {
         *self = Self::default();
@@ -222,6 +224,30 @@ fn weight(call: &Call) -> Result<Weight, Failure> {
     }
 }
 
+/// Refuses a body so light, heavy, small or large that its inertia is no number that can be divided by.
+fn check_weight(shape: &Shape) -> Result<(), Failure> {
+    if shape.mass().recip().is_normal() && shape.inertia().determinant().is_normal() {
+        return Ok(());
+    }
+    let sentence = format!(
+        "one of its bodies would weigh {} kg and be {} m large, which cannot be computed with: look at mass, density and the mesh",
+        roughly(shape.mass()),
+        roughly(2.0 * shape.radius())
+    );
+    Err(Failure::parameter(sentence))
+}
+
+/// Refuses a padding that is larger than the body.
+fn check_padding(call: &Call, shape: &Shape) -> Result<(), Failure> {
+    let (padding, most) = (call.number(param!(PARAMS, padding)), 2.0 * shape.radius());
+    if padding <= most {
+        return Ok(());
+    }
+    let sentence =
+        format!("padding: {} m is more than the body is large, {} m", written(padding), roughly(most));
+    Err(Failure::parameter(sentence))
+}
+
 fn surface(call: &Call) -> Result<Surface, Failure> {
     Ok(Surface {
         friction: call.number(param!(PARAMS, friction)),
@@ -242,11 +268,7 @@ fn groups(name: &str, bits: i64) -> Result<u32, Failure> {
 }
 
 /// The bodies as they start.
-fn bodies(
-    call: &Call,
-    rest: &RigidRest,
-    shape: &Arc<meniscus_core::solid::rigid::Shape>,
-) -> Result<Vec<Body>, Failure> {
+fn bodies(call: &Call, rest: &RigidRest, shape: &Arc<Shape>) -> Result<Vec<Body>, Failure> {
     let linear = limits::velocity(call, param!(PARAMS, velocity), "velocity")?;
     let angular = limits::spin(call, param!(PARAMS, spin), "spin")?;
     let surface = surface(call)?;

@@ -7,7 +7,7 @@ use meniscus_abi::Level;
 use meniscus_abi::guest::{Call, Failure, Outcome};
 use meniscus_core::fluid::transport::travel::MOST_SPEED;
 use meniscus_core::number::roughly;
-use meniscus_core::solid::rigid::{Body, Velocity, overlap, overlap_with_solids};
+use meniscus_core::solid::rigid::{Body, Velocity, longest_step, overlap, overlap_with_solids};
 use meniscus_core::solid::{DomainLimits, Side};
 
 /// The fastest spin that is followed, rad/s.
@@ -65,10 +65,28 @@ pub(super) fn tell_if_beyond(call: &Call, domain: &DomainLimits, bodies: &[Body]
     let Some((body, (distance, side))) = beyond.filter(|_| !*told) else { return };
     *told = true;
     let sentence = format!(
-        "{} lies {} m beyond {}, which is closed: look for a solid that begins over it or presses it through",
+        "{} lies {} m beyond {}, which is closed: look for a solid that begins over it, or for what presses or throws it through",
         named(call, bodies, body),
         roughly(-distance),
         box_params::SIDE_NAMES[side]
+    );
+    call.log(Level::WARNING, &sentence);
+}
+
+/// How many times longer a substep is than bodies should take when somebody is told.
+const LONG: f64 = 20.0;
+
+/// Says, once, that a substep is far too long for what bodies do in it under an `acceleration`, m/s².
+pub(super) fn tell_if_long(call: &Call, bodies: &[Body], acceleration: f64, told: &mut bool) {
+    let most = longest_step(bodies, &[], acceleration);
+    if *told || call.dt_next() <= LONG * most {
+        return;
+    }
+    *told = true;
+    let sentence = format!(
+        "a substep of {} s is {} times longer than bodies so fast can be followed in: raise fps or substeps.max, or look at what drives them",
+        roughly(call.dt_next()),
+        roughly(call.dt_next() / most)
     );
     call.log(Level::WARNING, &sentence);
 }
@@ -87,8 +105,12 @@ pub(super) fn check_finite(call: &Call, bodies: &[Body]) -> Result<(), Failure> 
     };
     let Some(fast) = bodies.iter().find(too_fast) else { return Ok(()) };
     let Velocity { linear, angular } = fast.speed();
+    let why = match fast.led {
+        Some(_) => "look at the keyframes of its input",
+        None => "look at its mass, at the forces and joints that act on it, and at what strikes it",
+    };
     let sentence = format!(
-        "a body of `{}` moves at {} m/s and turns at {} rad/s, which is too fast: look at its mass and at its forces",
+        "a body of `{}` moves at {} m/s and turns at {} rad/s, which is too fast: {why}",
         call.item_name(AT.rigid, fast.key[0] as u32),
         roughly(linear.length()),
         roughly(angular.length())

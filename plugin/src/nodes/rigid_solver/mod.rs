@@ -11,7 +11,7 @@ use crate::exchange::contacts::{self, Names};
 use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange};
-use checks::{check_finite, gone, tell_if_beyond};
+use checks::{check_finite, gone, tell_if_beyond, tell_if_long};
 use coupled::is_flying;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -105,10 +105,18 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
 pub struct RigidSolver {
     exchange: Exchange,
     shapes: Shapes,
-    /// Whether somebody was told that contacts have not settled.
-    told: bool,
-    /// Whether somebody was told of a body beyond a closed side.
-    told_beyond: bool,
+    told: Told,
+}
+
+/// What somebody was told already.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    /// Contacts have not settled.
+    unsettled: bool,
+    /// A body lies beyond a closed side.
+    beyond: bool,
+    /// Substeps are too long.
+    long: bool,
 }
 
 /// Change of velocity in the last sweep, by that of the kick, from which contacts count as not settled.
@@ -137,7 +145,7 @@ impl Instance for RigidSolver {
     }
 
     fn drop_caches(&mut self) {
-        *self = Self { told: self.told, told_beyond: self.told_beyond, ..Self::default() };
+        *self = Self { told: self.told, ..Self::default() };
     }
 }
 
@@ -152,6 +160,7 @@ impl RigidSolver {
         let before: Vec<Velocity> =
             bodies.iter().map(|b| Velocity { linear: b.velocity, angular: b.momentum }).collect();
         let times = times(call);
+        let acceleration = Drive::of_all(call, FORCES).acceleration;
         let joints = joints::read(call, JOINTS, &names(call)?.objects, &bodies)?;
         let gap = self.exchange.install(|| fly(&mut bodies, &joints.all, &memory, &times));
         if !joints.all.is_empty() {
@@ -159,6 +168,7 @@ impl RigidSolver {
         }
         joints::write(call, JOINTS, &names(call)?.objects, &joints)?;
         check_finite(call, &bodies)?;
+        tell_if_long(call, &bodies, acceleration, &mut self.told.long);
         for item in 0..call.items(AT.rigid) {
             let is_own = |body: &Body| body.key[0] == i64::from(item);
             let pulled = |b: &Body| b.kick.linear.length() / b.kicked;
@@ -222,7 +232,7 @@ impl RigidSolver {
         let times = times(call);
         check_finite(call, &bodies)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
-        tell_if_beyond(call, &domain, &bodies, &mut self.told_beyond);
+        tell_if_beyond(call, &domain, &bodies, &mut self.told.beyond);
         let synchronised =
             |(body, before): (_, &Velocity)| Published { body, now: synchronised(body, *before, times.next) };
         let published: Vec<Published> = bodies.iter().zip(before).map(synchronised).collect();
@@ -245,7 +255,7 @@ impl RigidSolver {
         let fastest = bodies.iter().map(|b| b.speed().linear.length()).fold(0.0, f64::max);
         let capped = report.capped && report.change > (UNSETTLED * gravity).max(UNSETTLED_OF_SPEED * fastest);
         call.measure("contacts_capped", &[f64::from(u8::from(capped))]);
-        if capped && !std::mem::replace(&mut self.told, true) {
+        if capped && !std::mem::replace(&mut self.told.unsettled, true) {
             let sentence = "the contacts have not settled within contact_iterations: raise it, or substeps.min, if stacks sway or sink";
             call.log(Level::WARNING, sentence);
         }

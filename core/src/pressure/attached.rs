@@ -43,8 +43,8 @@ pub enum MassError {
         expected: usize,
     },
     /// The inverse mass is no symmetric positive semidefinite matrix.
-    #[error("inverse mass is not symmetric positive semidefinite")]
-    Indefinite,
+    #[error("inverse mass is not symmetric positive semidefinite: see degree of freedom {0}")]
+    Indefinite(usize),
     /// The sparse mass is no symmetric positive definite matrix.
     #[error("sparse mass is not positive definite: see degree of freedom {0}")]
     Mass(usize),
@@ -151,19 +151,23 @@ fn factor_of(w: &[f64], k: usize) -> Result<Vec<f64>, MassError> {
     if w.len() != k * k {
         return Err(MassError::Shape { what: "inverse mass", got: w.len(), expected: k * k });
     }
+    // An entry beside a diagonal one that is none cannot be judged.
+    if let Some(i) = (0..k).find(|i| !(0.0..f64::INFINITY).contains(&w[i * k + i])) {
+        return Err(MassError::Indefinite(i));
+    }
     let sound = |i: usize, j: usize| {
         let size = (w[i * k + i] * w[j * k + j]).sqrt();
         (w[i * k + j] - w[j * k + i]).abs() <= 1e-9 * size && w[i * k + j].is_finite()
     };
-    if !(0..k * k).all(|e| sound(e / k, e % k)) {
-        return Err(MassError::Indefinite);
+    if let Some(e) = (0..k * k).find(|e| !sound(e / k, e % k)) {
+        return Err(MassError::Indefinite(e / k));
     }
     let factor = semidefinite_factor(w, k);
     for (i, j) in (0..k * k).map(|e| (e / k, e % k)) {
         let known: f64 = factor[i * k..][..k].iter().zip(&factor[j * k..][..k]).map(|(a, b)| a * b).sum();
         let size = (w[i * k + i] * w[j * k + j]).sqrt();
-        if w[i * k + i] < 0.0 || (w[i * k + j] - known).abs() > 1e-8 * size {
-            return Err(MassError::Indefinite);
+        if (w[i * k + j] - known).abs() > 1e-8 * size {
+            return Err(MassError::Indefinite(i));
         }
     }
     Ok(factor)

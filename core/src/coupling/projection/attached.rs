@@ -177,7 +177,7 @@ impl<'a> Attached<'a> {
             }
             Unit::Joined(group) => {
                 let columns = vec![Column::default(); group.size()];
-                group.operator(columns, self.dt).map_err(|_| Error::Mass(group.bodies[0].0))
+                group.operator(columns, self.dt).map_err(|error| Error::Mass(group.at_fault(&error)))
             }
         };
         self.groups.units.iter().map(operator).collect()

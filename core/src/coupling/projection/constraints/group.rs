@@ -206,6 +206,12 @@ impl Group {
         AttachedMass::constrained(columns, &symmetric(weight, self.size()), &rows)
     }
 
+    /// The body whose mass an error of the operator is about.
+    pub(crate) fn at_fault(&self, error: &MassError) -> usize {
+        let row = if let MassError::Indefinite(row) = *error { row } else { 0 };
+        self.bodies.iter().rev().find(|(_, first)| *first <= row).map_or(0, |(body, _)| *body)
+    }
+
     /// q̇ without pressures, with the rows that hold.
     pub(crate) fn unpressed(&self) -> Vec<f64> {
         self.moved(&vec![0.0; self.size()]).velocity

@@ -304,3 +304,28 @@ fn bodies_that_share_no_row_stay_by_themselves_and_rows_that_are_none_are_refuse
         assert_eq!(refused(bad), Some(Error::Constraint(1)));
     }
 }
+
+/// Of bodies that rows join, the one whose mass is none is named; a free one beside them changes nothing.
+#[test]
+fn a_mass_that_is_none_is_named_among_joined_bodies() {
+    const K: usize = 3;
+    let all = bodies(4, K, 7);
+    let rows = [row(between(1, 2, K, 3), 0.0, JOINT), row(between(2, 3, K, 5), 0.0, CONTACT)];
+    let velocity: Vec<Vec<f64>> = all.iter().map(|b| b.velocity.clone()).collect();
+    let sound: Vec<f64> = DMatrix::<f64>::identity(K, K).as_slice().to_vec();
+    for fault in 1..4 {
+        for (at, value) in [(0, -1.0), (4, f64::NAN), (1, 3.0)] {
+            let mut inverse = vec![sound.clone(); 4];
+            inverse[fault][at] = value;
+            let groups = ConstraintGroups::new(&all, &rows, (&inverse, &velocity), 1.0).unwrap();
+            let joined = groups.units.iter().find_map(|unit| match unit {
+                Unit::Joined(group) => Some(group),
+                Unit::Alone(_) => None,
+            });
+            let group = joined.expect("rows join three of them");
+            let columns = vec![Column::default(); group.size()];
+            let error = group.operator(columns, 1.0).unwrap_err();
+            assert_eq!(group.at_fault(&error), fault, "{error}");
+        }
+    }
+}

@@ -95,6 +95,7 @@ fn nothing_of_our_examples_is_there_for_nothing() {
             "takes no part",
             "does nothing",
             "goes its own way",
+            "meets it: wire it into",
         ];
         assert!(!idle.iter().any(|words| said.contains(words)), "{}: {said}", graph.display());
     }
@@ -191,5 +192,45 @@ fn attributes_of_points_without_effect_are_told_of() {
         );
         shot.file("in.ply", text.as_bytes());
         tells(said_of(&shot), words, told);
+    }
+}
+
+/// A pool, and a crate above it, which both solvers of the coupling have wired in or not.
+fn pool(crate_in: &[&str], keyframed: bool) -> Value {
+    let inputs = |name: &str, own: &[&str]| -> Vec<String> {
+        let more = if crate_in.contains(&name) { &["lost"][..] } else { &[] };
+        own.iter().chain(more).map(|&s| s.to_owned()).collect()
+    };
+    let sides = json!({ "limit_center": [0, 0.5, 0], "limit_size": [1, 1, 1], "side_neg_y": "closed", "side_neg_x": "closed",
+        "side_pos_x": "closed", "side_neg_z": "closed", "side_pos_z": "closed" });
+    json!({ "format": "meniscus.graph/1", "fps": 24, "frames": [1, 2], "nodes": [
+        { "name": "block", "type": "box", "params": { "size": [0.2, 0.2, 0.2], "center": [0, 0.7, 0] } },
+        { "name": "lost", "type": "rigid_object", "inputs": ["block"], "params": { "keyframed": keyframed } },
+        { "name": "stone", "type": "box", "params": { "size": [0.2, 0.2, 0.2], "center": [0.3, 0.7, 0] } },
+        { "name": "wet", "type": "rigid_object", "inputs": ["stone"] },
+        { "name": "fill", "type": "box", "params": { "size": [1, 0.3, 1], "center": [0, 0.15, 0] } },
+        { "name": "water", "type": "liquid_object", "inputs": ["fill"], "params": { "particle_separation": 0.05 } },
+        { "name": "gravity", "type": "gravity" },
+        { "name": "rigid", "type": "rigid_solver", "inputs": inputs("rigid", &["wet", "gravity"]), "params": sides },
+        { "name": "flip", "type": "flip_solver", "inputs": inputs("flip", &["water", "wet", "gravity"]), "params": sides },
+        { "name": "float", "type": "floating_bodies", "inputs": ["rigid", "flip"] }
+    ] })
+}
+
+#[test]
+fn bodies_in_a_coupling_that_no_liquid_meets_are_told_of() {
+    let advice = "advice: node `lost`: nothing that `float` couples meets it: wire it into `flip` as well";
+    for keyframed in [false, true] {
+        for (wired, told) in [(&["rigid"][..], true), (&["rigid", "flip"], false)] {
+            let shot = Shot::new(&pool(wired, keyframed));
+            let checked = meniscus(&["check"]).arg(shot.path("shot.meniscus.json")).output();
+            let said = String::from_utf8_lossy(&checked.expect("meniscus starts").stdout).into_owned();
+            assert_eq!(said.matches(advice).count(), usize::from(told), "{said}");
+            // What the coupling would solve for, it refuses, with nothing said before.
+            match told && !keyframed {
+                true => assert!(shot.refused_midway().contains("`lost` takes part in the solve")),
+                false => shot.cook(&[]),
+            }
+        }
     }
 }

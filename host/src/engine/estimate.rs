@@ -1,6 +1,6 @@
 //! Estimates the cost of a shot before anything is cooked.
 
-use super::plan::{Plan, idle};
+use super::plan::{Plan, idle, uncoupled};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
@@ -142,7 +142,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         estimate.objects.push(object);
     }
     thin_walls(network, plan, evaluator, &mut estimate)?;
-    let idle = idle(network, plan).into_iter();
+    let idle = idle(network, plan).into_iter().chain(uncoupled(network, plan));
     estimate
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));

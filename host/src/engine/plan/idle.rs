@@ -7,7 +7,7 @@ use super::{Plan, contract};
 use crate::engine::state::{Holder, Slot};
 use crate::graph::Network;
 use crate::node::{PortOwner, Stage};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The nodes, each with a sentence about it. Nothing is said of objects in a graph without solvers: it may only write what it
 /// has.
@@ -39,6 +39,35 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         }
     }
     found
+}
+
+/// Objects in a coupling of several solvers that some of the others could meet, and none does. A coupling may refuse these when
+/// it runs, so a cook says nothing of them before.
+pub fn uncoupled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
+    let made = made(network, plan);
+    let mut found = BTreeMap::new();
+    for (&coupling, wires) in &plan.couplings {
+        let members: Vec<usize> =
+            wires.members_of(None).into_iter().filter(|m| plan.solvers.contains_key(m)).collect();
+        for &own in &members {
+            for &object in &plan.solvers[&own].solved {
+                let could = |other: &&usize| **other != own && reads(network, &made, **other, object);
+                let others: Vec<usize> = members.iter().filter(could).copied().collect();
+                if others.is_empty() || others.iter().any(|o| plan.solvers[o].affectors.contains(&object)) {
+                    continue;
+                }
+                let names: Vec<String> =
+                    others.iter().map(|&o| format!("`{}`", network.nodes[o].name)).collect();
+                let sentence = format!(
+                    "nothing that `{}` couples meets it: wire it into {} as well",
+                    network.nodes[coupling].name,
+                    names.join(" or ")
+                );
+                found.insert(object, sentence);
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Whether a solver reads anything that an object has.

@@ -377,3 +377,31 @@ fn substeps_far_too_long_for_bodies_are_told_of_once() {
         );
     }
 }
+
+/// What `check` says a frame takes on the disk, bytes.
+fn disk_of(shot: &Shot) -> f64 {
+    let output = meniscus_tests::meniscus(&["check"]).arg(shot.path("shot.meniscus.json")).output();
+    let said = String::from_utf8_lossy(&output.expect("meniscus starts").stdout).into_owned();
+    let line = said.lines().find_map(|l| l.strip_prefix("disk: about ")).expect("it is told");
+    let mut words = line.split(' ');
+    let number: f64 = words.next().and_then(|n| n.parse().ok()).expect("a number");
+    let unit = words.next().expect("a unit");
+    let power = ["B", "kB", "MB", "GB"].iter().position(|u| *u == unit).expect("a unit of bytes");
+    number * 1e3f64.powi(power as i32)
+}
+
+#[test]
+fn what_bodies_take_on_the_disk_is_told_before() {
+    for (rows, columns, count) in [(8, 16, [1, 1, 1]), (40, 80, [1, 1, 1]), (20, 40, [4, 3, 1])] {
+        let mut nodes = crates(count, json!({}));
+        nodes[0] = json!({ "name": "box", "type": "sphere",
+            "params": { "radius": 0.14, "rows": rows, "columns": columns } });
+        let shot = Shot::new(&shot_of(2, nodes, &["crates"], json!({})));
+        let told = disk_of(&shot);
+        shot.cook(&[]);
+        let written =
+            std::fs::metadata(shot.path("out/meshes/meshes.0002.geo")).expect("it is written").len();
+        let share = told / written as f64;
+        assert!((0.5..2.0).contains(&share), "{rows} {count:?}: {told} told, {written} written");
+    }
+}

@@ -1,6 +1,6 @@
 //! Estimates the cost of a shot before anything is cooked.
 
-use super::plan::{Plan, idle, uncoupled};
+use super::plan::{Plan, idle, offer, uncoupled};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
@@ -9,6 +9,7 @@ use crate::node::NodeKind;
 use crate::text;
 use glam::{DVec3, Vec3};
 use meniscus_abi::Means;
+use std::collections::BTreeSet;
 
 /// Bytes the program takes before there is anything to simulate.
 const PROGRAM_BYTES: f64 = 60e6;
@@ -20,6 +21,8 @@ const FILE_BYTES: f64 = 3.0;
 const BAND: f64 = 6.0;
 /// Bytes of a particle in a .geo text file.
 const GEO_BYTES: f64 = 110.0;
+/// Bytes of a corner of a closed mesh and of its two triangles in a .geo text file.
+const MESH_BYTES: f64 = 90.0;
 /// Thinnest wall that keeps liquid in, voxels: one on either side of its middle.
 const TIGHT_WALL: f64 = 2.0;
 /// Share of a wall's thickness that the flat triangles of a round mesh may remove.
@@ -120,13 +123,17 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
     let (volumes, points) = (writes("vdb_cache"), writes("geometry_cache"));
+    let drawn = drawn(network, plan);
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
         let mut farthest = 0.0f64;
+        // Corners of its meshes, and places where copies of them are.
+        let (mut corners, mut places) = (0, 0);
         for &input in &node.inputs {
             let frame = f64::from(network.settings.frames.0);
             let g = evaluator.evaluate(network, input, frame, 0.0, 0.0)?;
             measure(node, &g, &mut object);
+            *(if g.triangles().is_empty() { &mut places } else { &mut corners }) += g.positions().len();
             let reach = g.positions().iter().flatten().fold(0.0f32, |m, c| m.max(c.abs()));
             farthest = farthest.max(f64::from(reach));
         }
@@ -138,6 +145,9 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         object.seconds = object.particles * cost.particle_seconds + object.voxels * cost.voxel_seconds;
         let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };
         object.disk = band + if points { object.particles * GEO_BYTES } else { 0.0 };
+        if object.particles == 0.0 && drawn.contains(&object.name) {
+            object.disk += (corners * places.max(1)) as f64 * MESH_BYTES;
+        }
         advise(&object, farthest, &mut estimate.advice);
         estimate.objects.push(object);
     }
@@ -147,6 +157,15 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));
     Ok(estimate)
+}
+
+/// The objects of which a node writes geometry.
+fn drawn(network: &Network, plan: &Plan) -> BTreeSet<String> {
+    let writers = network.nodes.iter().enumerate().filter(|(_, n)| {
+        n.node_type.kind == NodeKind::Output && !n.bypass && n.node_type.short_name() == "geometry_cache"
+    });
+    let offered = writers.filter_map(|(i, _)| offer(network, plan, i)).flat_map(|offer| offer.objects);
+    offered.filter(|o| o.geometry.iter().any(|g| o.results.contains(g))).map(|o| o.object).collect()
 }
 
 /// Advises where walls of what a solver's objects meet are thinner than two voxels of the coarsest of these.

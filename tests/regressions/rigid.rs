@@ -165,6 +165,11 @@ fn bodies_that_cannot_be_are_refused_with_one_sentence() {
     shot.file("in.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n");
     let sentence = shot.refused(&[]);
     assert!(sentence.contains("node `crates`") && sentence.contains("inside out"), "{sentence}");
+    let twice = json!({ "name": "box", "type": "merge", "inputs": ["outer", "inner"] });
+    let mut nodes = changed(0, twice);
+    nodes.insert(0, json!({ "name": "outer", "type": "box", "params": { "size": [0.3, 0.3, 0.3] } }));
+    nodes.insert(0, json!({ "name": "inner", "type": "box", "params": { "size": [0.1, 0.1, 0.1] } }));
+    gives(nodes, &["crates"], &["node `crates`", "`box`", "lies within another", "weigh twice"]);
     gives(
         crates([1, 1, 1], json!({ "density": 0 })),
         &["crates"],

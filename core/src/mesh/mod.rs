@@ -5,6 +5,7 @@ mod intersection;
 mod nearest;
 #[cfg(test)]
 pub(crate) mod shapes;
+mod winding;
 
 pub(crate) use closest::{Feature, Normals, closest_point};
 pub use nearest::{NearestPlace, NearestTriangle};

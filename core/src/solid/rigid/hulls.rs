@@ -22,12 +22,24 @@ pub enum HullError {
     /// The decomposition never came to its end.
     #[error("no convex pieces were found that fill the mesh: simplify it, or cut it into convex pieces")]
     Uncut,
+    /// A part of the mesh lies within another, and both are wound alike.
+    #[error(
+        "a closed part of the mesh near {0} lies within another and is wound as that: what both enclose would weigh twice; remove \
+         it, or turn it inside out to make a cavity"
+    )]
+    Nested(glam::Vec3),
+    /// A part that is inside out lies within no other.
+    #[error(
+        "a closed part of the mesh near {0} is inside out and lies within no other: reverse its triangles"
+    )]
+    Inverted(glam::Vec3),
 }
 
 /// The corners of convex hulls that together fill a closed mesh: its own corners where it is convex, or where each of its
 /// separate pieces is; else of an approximate convex decomposition [Mamou and Ghorbel 2009].
 pub fn hulls(mesh: &TriMesh) -> Result<Vec<Vec<DVec3>>, HullError> {
     let pieces = pieces(mesh);
+    nested(&pieces)?;
     let own: Option<Vec<Vec<DVec3>>> = pieces.iter().map(convex).collect();
     if let Some(hulls) = own {
         return Ok(hulls);
@@ -107,6 +119,31 @@ fn around(points: &[Vec3]) -> Option<Vec<DVec3>> {
     }
 }
 
+/// Refuses pieces by which a mesh encloses some place other than once. The pieces do not cross each other.
+fn nested(pieces: &[TriMesh]) -> Result<(), HullError> {
+    let bounds: Vec<_> = pieces.iter().map(TriMesh::bounds).collect();
+    for (n, piece) in pieces.iter().enumerate() {
+        let (volume, extent) = (piece.volume(), f64::from((bounds[n].1 - bounds[n].0).max_element()));
+        if volume.abs() <= 1e-12 * extent.powi(3) {
+            continue;
+        }
+        // Off the points and edges that pieces may share.
+        let near = piece.corners(0).iter().sum::<glam::Vec3>() / 3.0;
+        let around = |m: &usize| {
+            let (low, high) = bounds[*m];
+            *m != n && near.cmpge(low).all() && near.cmple(high).all()
+        };
+        let others = (0..pieces.len()).filter(around);
+        let winding: f64 = others.map(|m| pieces[m].winding(near.as_dvec3())).sum();
+        match volume > 0.0 {
+            true if winding > 0.75 => return Err(HullError::Nested(near)),
+            false if winding < 0.25 => return Err(HullError::Inverted(near)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// The pieces of a mesh that have no point in common; points at the same place count as one.
 fn pieces(mesh: &TriMesh) -> Vec<TriMesh> {
     let mut first: FxHashMap<[u32; 3], u32> = FxHashMap::default();
@@ -171,6 +208,36 @@ mod tests {
         two.points.extend(other.points.iter().map(|p| *p + Vec3::X * 3.0));
         two.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + first)));
         assert_eq!(hulls(&two).unwrap().iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
+    }
+
+    /// Boxes of given sizes and places, wound outwards or inwards, as one mesh.
+    fn boxes(all: &[(f32, f32, bool)]) -> TriMesh {
+        let mut mesh = TriMesh::default();
+        for &(size, x, outwards) in all {
+            let (part, first) = (cuboid(Vec3::splat(size)), mesh.points.len() as u32);
+            let shift = Vec3::new(x, 0.0, 0.0) - 0.5 * size;
+            mesh.points.extend(part.points.iter().map(|p| *p + shift));
+            let wound = |&[a, b, c]: &[u32; 3]| if outwards { [a, b, c] } else { [a, c, b] };
+            mesh.triangles.extend(part.triangles.iter().map(|t| wound(t).map(|i| i + first)));
+        }
+        mesh
+    }
+
+    /// Every place is enclosed once or not at all.
+    #[test]
+    fn parts_that_would_weigh_twice_are_refused() {
+        let fault = |all: &[(f32, f32, bool)]| hulls(&boxes(all)).err();
+        let nested = |all: &[(f32, f32, bool)]| matches!(fault(all), Some(HullError::Nested(_)));
+        let inverted = |all: &[(f32, f32, bool)]| matches!(fault(all), Some(HullError::Inverted(_)));
+        assert!(nested(&[(1.0, 0.0, true), (0.5, 0.0, true)]));
+        assert!(nested(&[(0.5, 0.0, true), (1.0, 0.0, true)]));
+        assert!(nested(&[(1.0, 0.0, true), (0.8, 0.0, false), (0.6, 0.0, true), (0.4, 0.0, true)]));
+        assert!(inverted(&[(1.0, 0.0, true), (0.5, 3.0, false)]));
+        assert!(inverted(&[(1.0, 0.0, true), (0.8, 0.0, false), (0.4, 0.0, false)]));
+        assert_eq!(fault(&[(1.0, 0.0, true), (0.5, 3.0, true)]), None);
+        assert_eq!(fault(&[(1.0, 0.0, true), (1.0, 1.0, true)]), None, "they share a side");
+        assert_eq!(fault(&[(1.0, 0.0, true), (0.5, 0.0, false)]), None, "a cavity");
+        assert_eq!(fault(&[(1.0, 0.0, true), (0.8, 0.0, false), (0.4, 0.0, true)]), None, "what lies in one");
     }
 
     /// A tube with a lid, at places where rounding has left hulls unfinished.

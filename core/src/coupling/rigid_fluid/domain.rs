@@ -82,17 +82,21 @@ impl Domain {
         domain
     }
 
-    /// Carries the liquid's surface and density on into the bodies.
+    /// Carries the liquid's surface and density on into the bodies, and into the cells that they close together with other solids:
+    /// no particle comes there, so the liquid takes them for air, and a body that lies on a floor would have a free surface under it.
     fn carry_on(&mut self, fields: &LiquidFields, bodies: &Bodies) {
         let mut cells = vec![Cells::Known; self.filled.values.len()];
         let mut unknown = Vec::new();
         for (slot, &filled) in self.filled.values.iter().enumerate() {
-            if filled > 0.5 {
+            let is_solid = filled > 0.5;
+            if !is_solid && self.has_open_face(slot) {
+                continue;
+            }
+            if self.is_of_body(bodies, slot) {
+                cells[slot] = Cells::Unknown;
+                unknown.push(slot);
+            } else if is_solid {
                 cells[slot] = Cells::Wall;
-                if self.is_of_body(bodies, slot) {
-                    cells[slot] = Cells::Unknown;
-                    unknown.push(slot);
-                }
             }
         }
         let up = (0..3).max_by(|&a, &b| fields.kick[a].abs().total_cmp(&fields.kick[b].abs()));
@@ -111,6 +115,18 @@ impl Domain {
             above[axis] += 1;
             let numbers = [self.owner.values[axis][slot], self.owner.reach(axis, l, above)];
             numbers.iter().any(|&number| body(bodies, number).is_some())
+        })
+    }
+
+    /// Whether some face of a cell is open to the liquid. Faces that nobody has described lie in solids.
+    fn has_open_face(&self, slot: usize) -> bool {
+        let (l, local) = (slot / leaf::SIZE, leaf::local(slot % leaf::SIZE));
+        (0..3).any(|axis| {
+            let mut above = local;
+            above[axis] += 1;
+            let upper = self.topology.reach(l, above);
+            let is_open = |slot: usize| self.open.values[axis][slot] > 0.0;
+            is_open(slot) || upper.is_some_and(is_open)
         })
     }
 

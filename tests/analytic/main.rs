@@ -9,6 +9,7 @@ mod doors;
 mod energy;
 mod floating;
 mod forces;
+mod gliding;
 mod grid_scale;
 mod heave;
 mod held;

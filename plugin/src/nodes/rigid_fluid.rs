@@ -32,7 +32,7 @@ const ROLES: &[Role] = &[
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.rigid_fluid", c"Rigid Fluid")
-    .help(c"Lets rigid bodies float, sink and splash at a cost that grows with their number and no faster: one pressure solve treats them as fluid of their own density, then each is made rigid again. Under the liquid's surface a body's cells count as fluid at the body's velocity, for no particles stand in it; what looks out counts by its mass. Joints and contacts act before the solve and after it, not in it, so a body that plugs a hole lets liquid seep past: floating_bodies holds it. Bodies thinner than a voxel are refused. All air has the same pressure.")
+    .help(c"Lets rigid bodies float, sink and splash at a cost that grows with their number and no faster: one pressure solve treats them as fluid of their own density, then each is made rigid again. Under the liquid's surface a body's cells count as fluid at the body's velocity, for no particles stand in it; what looks out counts by its mass. Joints and contacts act before the solve and after it, not in it, so a body that plugs a hole lets liquid seep past: floating_bodies holds it. Light bodies that swing under water lose some of each swing, half as much in half the substep: floating_bodies does not. Bodies thinner than a voxel are refused. All air has the same pressure.")
     .cites(c"Carlson2004 Patankar2001")
     .stages(&[Stage::INIT, Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 1, 0)

@@ -88,15 +88,13 @@ impl Domain {
         let mut cells = vec![Cells::Known; self.filled.values.len()];
         let mut unknown = Vec::new();
         for (slot, &filled) in self.filled.values.iter().enumerate() {
-            let is_solid = filled > 0.5;
-            if !is_solid && self.has_open_face(slot) {
+            if filled <= 0.5 && self.has_open_face(slot) {
                 continue;
             }
+            cells[slot] = Cells::Wall;
             if self.is_of_body(bodies, slot) {
                 cells[slot] = Cells::Unknown;
                 unknown.push(slot);
-            } else if is_solid {
-                cells[slot] = Cells::Wall;
             }
         }
         let up = (0..3).max_by(|&a, &b| fields.kick[a].abs().total_cmp(&fields.kick[b].abs()));

@@ -33,6 +33,11 @@
 //!
 //! As in the paper, the two projections are separate: a body that plugs a hole lets liquid seep past, and plates thinner than
 //! a voxel let it through.
+//!
+//! **Swings die down.** For the same reason a change of a body's velocity reaches the liquid over several substeps: after an impulse
+//! P the body has P/(m + m_a) (1 + e_n) in the n-th, m_a its added mass, and e_n goes to 0. The sum L of all e_n depends on shape and
+//! density, not on dt: 0.3 to 0.5 for half the liquid's density, 0.02 to 0.05 for stone. A force F = −k x then acts as if there were a damper beside
+//! it, m_eff x'' = F + L dt F', and a swing at ω dies down as exp(−½ L dt ω² t), in proportion to dt. What moves steadily loses nothing.
 
 mod carried;
 mod domain;

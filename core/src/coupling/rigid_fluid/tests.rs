@@ -99,3 +99,47 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
         assert!(off.iter().all(|off| *off < 1e-12 * scale), "{before:?} {after:?}");
     }
 }
+
+/// A body that lies on a floor has no free surface under it: the cells in the floor, where no particle comes and which pass for air,
+/// go on as the liquid around does. Under a dry body they stay air.
+#[test]
+fn cells_that_a_body_closes_with_a_floor_take_the_liquid_around() {
+    for axis in 0..3 {
+        // The floor is the side of the box; contacts let a body overlap it a little.
+        let half = H * DVec3::new(3.2, 2.5, 3.7);
+        let mut middle = H * DVec3::new(7.6, 7.3, 7.9);
+        middle[axis] = half[axis] - 0.01 * H;
+        let block = |p: DVec3| ((p - middle).abs() - half).max_element();
+        for (above_floor, is_wet) in [(-2.0 * H, true), (2.0 * H, false)] {
+            let liquid = |p: DVec3| if p[axis] < 0.0 { 2.0 * H } else { above_floor };
+            let scene = Scene::still(H, IVec3::splat(16), [true; 6], liquid, block);
+            let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
+                let at = face_centre(&scene.transform, a, c);
+                u32::from(block(at) < 3.0 * H && block(at) <= at[axis])
+            });
+            let pieces = vec![Piece { pivot: middle, twists: vec![Twist::default(); 6] }].into();
+            let body = [Body { velocity: vec![0.0; 6], pieces, ..Body::default() }];
+            let bodies = Bodies {
+                bodies: &body,
+                constraints: &[],
+                owner: &owner,
+                volume: &scene.volume,
+                pieces: &[Some((0, 0))],
+            };
+            let mut fields = scene.fields();
+            fields.kick[axis] = -0.1;
+            fields.bodies = Some(bodies);
+            let domain = Domain::find(&fields, &bodies);
+            let on_floor = (0..domain.surface.values.len()).filter(|&slot| {
+                let is_open = domain.open_to_all.values[axis][slot] > 0.0;
+                domain.topology.coord(slot)[axis] == 0 && is_open && domain.owner.values[axis][slot] == 1
+            });
+            let under: Vec<f32> =
+                on_floor.filter_map(|slot| Some(domain.surface.values[domain.below(axis, slot)?])).collect();
+            assert!(
+                !under.is_empty() && under.iter().all(|phi| (*phi < 0.0) == is_wet),
+                "along {axis}: {under:?}"
+            );
+        }
+    }
+}

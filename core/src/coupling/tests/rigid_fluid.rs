@@ -243,39 +243,6 @@ fn balls_start_with_half_their_displaced_mass_added() {
     }
 }
 
-/// What lies on a floor has no free surface under it, whatever the liquid says of the cells in the floor, where no particle comes:
-/// a body pressed into the floor stays, and its neighbour cells too.
-#[test]
-fn floors_under_bodies_are_walls() {
-    for axis in 0..3 {
-        let (form, floor) = (Form::Cuboid(H * DVec3::new(3.2, 2.5, 3.7), DQuat::IDENTITY), -0.5 * H);
-        let Form::Cuboid(half, _) = form else { continue };
-        let mut middle = H * DVec3::new(7.6, 7.3, 7.9);
-        middle[axis] = floor + half[axis];
-        let moved = [-3.0 * H, 3.0 * H].map(|in_floor| {
-            let liquid = |p: DVec3| if p[axis] < floor { in_floor } else { -3.0 * H };
-            let body = form.body(middle, 2500.0, [[0.0; 6]; 2]);
-            let mut afloat = Afloat::new(IVec3::splat(16), WALLS, liquid, &[(form, middle)], vec![body]);
-            let owner = &afloat.owner;
-            let inside = |a: usize, c: Coord| {
-                let at = face_centre(&afloat.scene.transform, a, c)[axis];
-                if at < floor - 0.1 * H { 0 } else { owner.get(a, c) }
-            };
-            afloat.owner = FaceGrid::from_fn(owner.topology.clone(), 0, inside);
-            let (vel, moved) = afloat.falling(axis).solved();
-            println!(
-                "{in_floor} m: {:?}, liquid {}",
-                moved[0].velocity,
-                vel.values.iter().flatten().fold(0.0, |m: f32, u| m.max(u.abs()))
-            );
-            moved[0].velocity.clone()
-        });
-        for (with, without) in moved[0].iter().zip(&moved[1]) {
-            assert!((with - without).abs() < 1e-6, "along {axis}: {moved:?}");
-        }
-    }
-}
-
 /// A drop in free fall with bodies in it, all at random speeds.
 fn thrown(seed: u64, densities: [f64; 2]) -> Afloat {
     let middles = [DVec3::new(8.3, 9.1, 8.8), DVec3::new(14.6, 9.4, 9.2)].map(|m| H * m);

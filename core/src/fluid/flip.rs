@@ -31,7 +31,6 @@ use crate::solid::SolidMemory;
 use crate::solid::Solids;
 use glam::Vec3;
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Gives a newly filled liquid its fields, and takes its volume as the one to keep.
@@ -192,7 +191,7 @@ pub fn velocity_now(liquid: &mut Liquid, velocity: &mut Vec<Vec3>, params: &Flip
     std::mem::swap(&mut liquid.particles.velocity, velocity);
     fill_gaps(&mut faces, &cells);
     let Liquid { surface, solid, inlet, parted, .. } = liquid;
-    let walls = Walls { solid, parted: parted.as_ref(), h };
+    let walls = Walls { solid, parted: parted.as_ref(), at_rest: false, h };
     extrapolate(&mut faces, &cells, surface, &walls, inlet.as_ref(), params.layers());
     faces
 }
@@ -233,9 +232,9 @@ fn spread_crowds(
     if !params.volume.spread {
         return (cells, order);
     }
-    let mut solid = Cow::Borrowed(memory.fields(solids, &liquid.transform, &cells.topology));
+    let mut solid = memory.fields(solids, &liquid.transform, &cells.topology);
     if let Some(inlet) = &mut liquid.inlet {
-        inlet.close(solid.to_mut());
+        inlet.close(Arc::make_mut(&mut solid));
     }
     let per_voxel = params.per_voxel(liquid.h());
     let Liquid { particles, transform, volume, .. } = liquid;
@@ -300,10 +299,10 @@ fn place_solids_and_surface(
 }
 
 fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, memory: &mut SolidMemory) {
-    liquid.solid = memory.fields(solids, &liquid.transform, topology).clone();
+    liquid.solid = memory.fields(solids, &liquid.transform, topology);
     liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
     if let Some(inlet) = &mut liquid.inlet {
-        let flux = inlet.close(&mut liquid.solid);
+        let flux = inlet.close(Arc::make_mut(&mut liquid.solid));
         let swelling = liquid.swelling.get_or_insert_with(|| Grid::new(flux.topology.clone(), 0.0));
         inlet.add_springs(&flux.on(&swelling.topology), liquid.transform.voxel_size() as f32, swelling);
     }
@@ -312,7 +311,7 @@ fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
     let h = liquid.h();
     let Liquid { velocity, surface, solid, inlet, parted, others, .. } = liquid;
-    let walls = Walls { solid, parted: parted.as_ref(), h };
+    let walls = Walls { solid, parted: parted.as_ref(), at_rest: false, h };
     // Other liquids are no air: the solve has found their velocity, too.
     let filled = others.as_ref().map(|others| filled(surface, others));
     extrapolate(velocity, cells, filled.as_ref().unwrap_or(surface), &walls, inlet.as_ref(), params.layers())

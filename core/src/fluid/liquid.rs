@@ -38,7 +38,7 @@ pub struct Liquid {
     /// Face velocity as transferred from the particles, m/s. Of this substep.
     pub transferred: FaceGrid<f32>,
     /// The solids on the liquid's lattice. Of this substep.
-    pub solid: SolidFields,
+    pub solid: Arc<SolidFields>,
     /// Volume rate at which deforming solids swell inside the cells that they cut, 1/s. Of this substep.
     pub swelling: Option<Grid<f32>>,
     /// Density per cell, kg/m³, where liquids of several densities meet. Of this substep.
@@ -75,7 +75,7 @@ impl Liquid {
             parted: None,
             others: None,
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
-            solid: SolidFields::open(&nowhere, &transform),
+            solid: Arc::new(SolidFields::open(&nowhere, &transform)),
             swelling: None,
             density: None,
             viscosity: None,

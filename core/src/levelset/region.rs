@@ -53,6 +53,18 @@ impl SignedDistance {
 }
 
 impl Region<'_> {
+    /// Whether a surface may run through the box: the distances there have both signs, or nobody looked.
+    pub fn may_cross(&self) -> bool {
+        match self {
+            Region::Constant(_) => false,
+            Region::Dense(dense) => {
+                let (first, rest) = (dense.values[0] > 0.0, &dense.values[1..]);
+                rest.iter().fold(false, |crosses, &value| crosses | ((value > 0.0) != first))
+            }
+            Region::Sparse(_) => true,
+        }
+    }
+
     /// Distance at an index position in the box, metres.
     #[inline]
     pub fn distance(&mut self, at: DVec3) -> f32 {

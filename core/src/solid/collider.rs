@@ -155,6 +155,21 @@ impl Collider {
             }
         }
     }
+
+    /// A component of [`Self::velocity`] over the index space of a lattice, if it is rigid: its value at the origin, and its
+    /// gradient.
+    pub(super) fn velocity_on(&self, axis: usize, lattice: &Transform) -> Option<(f64, DVec3)> {
+        match &self.motion {
+            Motion::Static => Some((0.0, DVec3::ZERO)),
+            Motion::Rigid { linear, angular, pivot } => {
+                // e·(ω × r) = (e × ω)·r
+                let arm = DVec3::AXES[axis].cross(*angular);
+                let at_origin = linear[axis] + arm.dot(lattice.translation - *pivot);
+                Some((at_origin, lattice.linear.transpose() * arm))
+            }
+            Motion::PerVoxel(_) => None,
+        }
+    }
 }
 
 /// The absolute values of a matrix: where it takes the half edges of a box.

@@ -27,7 +27,12 @@ struct CutLeaves {
 
 impl SolidMemory {
     /// The solids' fields on the leaves of `liquid` and on those that the colliders' surfaces run through.
-    pub fn fields(&mut self, solids: &Solids, transform: &Transform, liquid: &Arc<Topology>) -> &SolidFields {
+    pub fn fields(
+        &mut self,
+        solids: &Solids,
+        transform: &Transform,
+        liquid: &Arc<Topology>,
+    ) -> Arc<SolidFields> {
         let last = self.cut.take();
         let cut = self.cut.insert(CutLeaves::after(last, solids, transform));
         let beyond = cut.outside(liquid);

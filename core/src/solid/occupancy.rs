@@ -12,6 +12,8 @@ pub(super) const BAND: f64 = 3.0;
 /// Nodes closer to a solid's surface than this, voxels, count as on it, so that rounding does not open a wall that
 /// stands in a plane of nodes.
 const ON_SURFACE: f64 = 1e-4;
+/// The nodes of a leaf and the first beyond.
+const NODES: usize = 1000;
 
 /// How solids fill a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,11 @@ impl<'a> Placed<'a> {
     pub fn new(solids: Solids<'a>, transform: &Transform) -> Self {
         let maps = solids.colliders.iter().map(|c| c.index_map(transform)).collect();
         Self { solids, transform: *transform, maps, h: transform.voxel_size() }
+    }
+
+    /// The fluid's index space → world.
+    pub fn transform(&self) -> &Transform {
+        &self.transform
     }
 
     /// World position of an index position, metres.
@@ -139,6 +146,39 @@ impl Nearby<'_> {
         self.constant.clamp(-self.placed.far(), self.placed.far()) as f32
     }
 
+    /// φ at the nodes of the leaf at `origin` and at its first neighbours, −1 ..= 8 along each axis, z fastest, see [`Self::at`];
+    /// and that of each solid that may cut the leaf.
+    pub fn nodes(&mut self, origin: Coord) -> ([f32; NODES], Vec<[f32; NODES]>) {
+        let placed = self.placed;
+        let index =
+            |n: usize| (origin + IVec3::new((n / 100) as i32, (n / 10 % 10) as i32, 0) - 1).as_dvec3() - 0.5;
+        let each: Vec<[f32; NODES]> = self
+            .cut
+            .iter_mut()
+            .map(|(n, region)| {
+                let (linear, translation) = placed.maps[*n];
+                let mut phi = [0.0; NODES];
+                for (row, phi) in phi.as_chunks_mut::<10>().0.iter_mut().enumerate() {
+                    // Summed as a matrix sums, so that every leaf finds the same for a node.
+                    let first = index(10 * row);
+                    let along = linear.x_axis * first.x + linear.y_axis * first.y;
+                    for (z, phi) in phi.iter_mut().enumerate() {
+                        let at = along + linear.z_axis * (first.z + z as f64) + translation;
+                        *phi = region.distance(at);
+                    }
+                }
+                phi
+            })
+            .collect();
+        let mut phi = [0.0; NODES];
+        for (n, phi) in phi.iter_mut().enumerate() {
+            let solids = each.iter().fold(self.constant, |least, each| least.min(f64::from(each[n])));
+            let node = index(n) + DVec3::new(0.0, 0.0, (n % 10) as f64);
+            *phi = self.with_walls(solids, node);
+        }
+        (phi, each)
+    }
+
     /// φ at the lower node of a voxel, see [`Self::at`].
     pub fn node(&mut self, ijk: Coord) -> f32 {
         self.at(ijk.as_dvec3() - 0.5)
@@ -153,6 +193,12 @@ impl Nearby<'_> {
             let (linear, translation) = placed.maps[*n];
             phi = phi.min(f64::from(region.distance(linear * index + translation)));
         }
+        self.with_walls(phi, index)
+    }
+
+    /// φ of the union of the closed sides and of solids with this φ, clamped to the band and exactly zero on the surface.
+    fn with_walls(&self, mut phi: f64, index: DVec3) -> f32 {
+        let placed = self.placed;
         if !self.walls.is_empty() {
             let world = placed.world(index);
             for &side in &self.walls {
@@ -174,8 +220,30 @@ impl Nearby<'_> {
         self.touching.iter().map(band).fold(0.0, f64::max)
     }
 
+    /// The nearest collider at an index position, and how much nearer it is than other solids, metres: below 0 where a closed
+    /// side is nearer. `distance` is that of the solids that may cut the leaf, in their order.
+    pub fn lead(&self, index: DVec3, distance: impl Fn(usize) -> f32) -> Option<(usize, f64)> {
+        let cut = self.cut.iter().enumerate().map(|(c, (n, _))| (*n, f64::from(distance(c))));
+        let (mut first, mut second) = (None, f64::INFINITY);
+        for (n, distance) in self.filling.iter().copied().chain(cut) {
+            match first {
+                Some((_, least)) if distance >= least => second = second.min(distance),
+                _ => {
+                    second = first.map_or(second, |(_, least)| least);
+                    first = Some((n, distance));
+                }
+            }
+        }
+        let (n, least) = first?;
+        let wall = match self.clear_of_walls < least + (second - least).min(self.placed.far()) {
+            true => self.placed.solids.domain.distance(self.placed.world(index)),
+            false => f64::INFINITY,
+        };
+        Some((n, second.min(wall) - least))
+    }
+
     /// The number of the collider whose velocity the fluid has at an index position near the leaf: the nearest one, the
-    /// first of equally near ones; `None` nearer to a closed side, and beyond every band.
+    /// first of equally near ones; `None` nearer to a closed side, and beyond every band and that of the fields.
     pub fn owner(&mut self, index: DVec3) -> Option<usize> {
         let placed = self.placed;
         let cut = self.cut.iter_mut().map(|(n, region)| {
@@ -184,7 +252,7 @@ impl Nearby<'_> {
         });
         let nearer = |a: (usize, f64), b: (usize, f64)| if (b.1, b.0) < (a.1, a.0) { b } else { a };
         let (n, distance) = self.filling.iter().copied().chain(cut).reduce(nearer)?;
-        let in_band = distance < placed.solids.colliders[n].band();
+        let in_band = distance < placed.solids.colliders[n].band().min(placed.far());
         let before_walls =
             distance < self.clear_of_walls || distance < placed.solids.domain.distance(placed.world(index));
         (in_band && before_walls).then_some(n)
@@ -273,7 +341,7 @@ impl<'a> Surfaces<'a> {
             return true;
         }
         let mut near = self.placed.nearby(origin);
-        if near.cut.is_empty() {
+        if !near.cut.iter().any(|(_, region)| region.may_cross()) {
             return false;
         }
         let mut signs = (0..leaf::SIZE + 217).map(|n| {

@@ -1,13 +1,14 @@
 //! Rasterises solids onto a fluid's lattice: level set, open face fractions, velocity.
 
+mod motion;
+mod nodes;
 mod owners;
 
 use super::occupancy::{Nearby, Occupancy, Placed};
-use super::split_cells::is_split;
 use super::{Collider, DomainLimits, Solids};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, leaf};
-use crate::levelset::fractions::{cell_inside, face_open};
-use glam::{DVec3, IVec3};
+use motion::solid_velocity;
+use nodes::NodeBlock;
 pub(crate) use owners::{NARROW, is_shared, owners_of_cell};
 use owners::{close_gaps, owners};
 use rayon::prelude::*;
@@ -38,9 +39,7 @@ pub fn rasterise(
     topology: &Arc<Topology>,
     transform: &Transform,
 ) -> SolidFields {
-    let mut rasteriser = Rasteriser::default();
-    rasteriser.rasterise(colliders, domain, topology, transform);
-    rasteriser.into_fields().unwrap_or_else(|| SolidFields::open(topology, transform))
+    Arc::unwrap_or_clone(Rasteriser::default().rasterise(colliders, domain, topology, transform))
 }
 
 impl SolidFields {
@@ -100,13 +99,11 @@ impl LeafFields<'_> {
                 self.open.iter_mut().for_each(|o| o.fill(0.0));
                 self.nodes.fill(near.constant());
                 self.volume.fill(0.0);
-                NodeBlock { phi: [near.constant(); 1000] }
+                NodeBlock::constant(near.constant())
             }
             Occupancy::Cut => {
                 let block = NodeBlock::new(near, origin);
-                for (n, node) in self.nodes.iter_mut().enumerate() {
-                    *node = block.at(leaf::local(n));
-                }
+                block.write(self.nodes);
                 block.open_fractions(&mut self.open, near, origin);
                 block.open_volumes(self.volume, near, origin);
                 block
@@ -114,119 +111,7 @@ impl LeafFields<'_> {
         };
         let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
         if near.touching.iter().any(moving) {
-            self.solid_velocity(placed, near, &block, origin);
-        }
-    }
-
-    fn solid_velocity(&mut self, placed: &Placed, near: &mut Nearby, block: &NodeBlock, origin: Coord) {
-        for (axis, values) in self.velocity.iter_mut().enumerate() {
-            for (n, v) in values.iter_mut().enumerate() {
-                let local = leaf::local(n);
-                let face = (origin + IVec3::from_array(local)).as_dvec3() - 0.5 * DVec3::AXES[axis];
-                if let Some(owner) = block.owner_of_face(near, local, axis, face) {
-                    *v = placed.solids.colliders[owner].velocity(placed.world(face))[axis] as f32;
-                }
-            }
-        }
-    }
-}
-
-/// Index steps in a [`NodeBlock`] from a cell's lower node to its corners, x fastest.
-const CORNERS: [usize; 8] = [0, 100, 10, 110, 1, 101, 11, 111];
-
-/// φ at the nodes of a leaf and of its first neighbours, −1 ..= 8 along each axis.
-struct NodeBlock {
-    phi: [f32; 1000],
-}
-
-impl NodeBlock {
-    /// Index steps of one voxel along x, y, z.
-    const STEP: [usize; 3] = [100, 10, 1];
-
-    fn new(near: &mut Nearby, origin: Coord) -> Self {
-        let mut phi = [0.0; 1000];
-        for (n, phi) in phi.iter_mut().enumerate() {
-            let n = n as i32;
-            *phi = near.node(origin + IVec3::new(n / 100, n / 10 % 10, n % 10) - 1);
-        }
-        Self { phi }
-    }
-
-    #[inline(always)]
-    fn index([x, y, z]: [i32; 3]) -> usize {
-        ((x + 1) * 100 + (y + 1) * 10 + z + 1) as usize
-    }
-
-    #[inline(always)]
-    fn at(&self, local: [i32; 3]) -> f32 {
-        self.phi[Self::index(local)]
-    }
-
-    /// [`Nearby::owner`] of a face of the leaf. The corners of most faces say it: where they are all beyond the band,
-    /// and in the band of a solid that is alone.
-    fn owner_of_face(&self, near: &mut Nearby, local: [i32; 3], axis: usize, face: DVec3) -> Option<usize> {
-        /// Share of its band in which a face surely belongs to a solid, though distances bend between the corners.
-        const SURELY: f64 = 0.8;
-        let i = Self::index(local);
-        let (s, t) = (Self::STEP[(axis + 1) % 3], Self::STEP[(axis + 2) % 3]);
-        let corners = [self.phi[i], self.phi[i + s], self.phi[i + t], self.phi[i + s + t]];
-        let (far, band) = (near.far(), near.widest_band());
-        if corners.iter().all(|&phi| phi >= far as f32) && band <= far {
-            return None;
-        }
-        match near.only() {
-            Some(only) if corners.iter().all(|&phi| f64::from(phi) < SURELY * band.min(far)) => Some(only),
-            _ => near.owner(face),
-        }
-    }
-
-    /// Writes the open fraction of the leaf's cells.
-    fn open_volumes(&self, volume: &mut [f32], near: &mut Nearby, origin: Coord) {
-        for (n, volume) in volume.iter_mut().enumerate() {
-            let local = leaf::local(n);
-            let i = Self::index(local);
-            let phi = CORNERS.map(|step| self.phi[i + step]);
-            *volume = match phi == [0.0; 8] {
-                false => 1.0 - cell_inside(phi),
-                // In a gap one voxel wide the value in its middle decides.
-                true => f32::from(near.at((origin + IVec3::from_array(local)).as_dvec3()) > 0.0),
-            };
-        }
-    }
-
-    /// Per cell −1 ..= 7 along each axis (at the index of its lower node), whether a thin wall splits it.
-    fn split_cells(&self) -> [bool; 1000] {
-        std::array::from_fn(|n| {
-            let inside = n / 100 < 9 && n / 10 % 10 < 9 && n % 10 < 9;
-            inside && {
-                let bit = |(c, step): (usize, &usize)| u8::from(self.phi[n + step] > 0.0) << c;
-                is_split(CORNERS.iter().enumerate().map(bit).fold(0, |a, b| a | b))
-            }
-        })
-    }
-
-    /// Writes α of the leaf's faces over a leaf filled with 1.
-    fn open_fractions(&self, open: &mut [&mut [f32]; 3], near: &mut Nearby, origin: Coord) {
-        if self.phi.iter().all(|&p| p > 0.0) {
-            return;
-        }
-        let split = self.split_cells();
-        for (axis, open) in open.iter_mut().enumerate() {
-            let (s, t) = (Self::STEP[(axis + 1) % 3], Self::STEP[(axis + 2) % 3]);
-            for (n, open) in open.iter_mut().enumerate() {
-                let i = Self::index(leaf::local(n));
-                let closed = split[i] || split[i - Self::STEP[axis]];
-                let phi = [self.phi[i], self.phi[i + s], self.phi[i + t], self.phi[i + s + t]];
-                *open = match (closed, phi == [0.0; 4]) {
-                    (true, _) => 0.0,
-                    (false, false) => face_open(phi),
-                    // In the plane of a wall, or across a gap one voxel wide, the value in its middle decides.
-                    (false, true) => {
-                        let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
-                        f32::from(near.at(cell - 0.5 * DVec3::AXES[axis]) > 0.0)
-                    }
-                };
-            }
+            solid_velocity(&mut self.velocity, placed, near, &block, origin);
         }
     }
 }
@@ -246,9 +131,9 @@ struct Last {
     /// Per leaf, the colliders that touch it.
     touching: Vec<Touching>,
     /// With all gaps open.
-    fields: SolidFields,
+    fields: Arc<SolidFields>,
     /// With those beside bodies closed that are too narrow; `None` where there is no body.
-    closed: Option<SolidFields>,
+    closed: Option<Arc<SolidFields>>,
 }
 
 /// A set of colliders: bit n for the colliders n, n + 64, …
@@ -287,7 +172,7 @@ impl Rasteriser {
         domain: &DomainLimits,
         topology: &Arc<Topology>,
         transform: &Transform,
-    ) -> &SolidFields {
+    ) -> Arc<SolidFields> {
         let last = self.last.take();
         let changed = last.as_ref().and_then(|l| l.changed(colliders, domain, transform));
         let last = match (last, changed) {
@@ -298,25 +183,20 @@ impl Rasteriser {
                 let closed = fields.owner.is_some().then(|| {
                     let mut closed = fields.clone();
                     close_gaps(&Placed::new(Solids { colliders, domain }, transform), &mut closed);
-                    closed
+                    Arc::new(closed)
                 });
                 Last {
                     colliders: colliders.to_vec(),
                     domain: *domain,
                     transform: *transform,
                     touching,
-                    fields,
+                    fields: Arc::new(fields),
                     closed,
                 }
             }
         };
         let last = self.last.insert(last);
-        last.closed.as_ref().unwrap_or(&last.fields)
-    }
-
-    /// The fields of the last call.
-    pub fn into_fields(self) -> Option<SolidFields> {
-        self.last.map(|last| last.closed.unwrap_or(last.fields))
+        last.closed.as_ref().unwrap_or(&last.fields).clone()
     }
 }
 

@@ -144,12 +144,12 @@ impl Exchange {
     ) -> Result<(), Failure> {
         liquid.transferred = self.required_faces(call, ports.vel_transferred)?.0;
         // Only predict needs the open volume of the cells.
-        liquid.solid = SolidFields {
+        liquid.solid = Arc::new(SolidFields {
             nodes: self.required_grid(call, ports.solid)?.0,
             open: self.required_faces(call, ports.open)?.0,
             velocity: self.required_faces(call, ports.vel_solid)?.0,
             ..SolidFields::open(&Arc::default(), &liquid.transform)
-        };
+        });
         Ok(())
     }
 

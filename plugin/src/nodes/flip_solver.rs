@@ -28,6 +28,7 @@ use meniscus_core::interrupt::Interrupt;
 use meniscus_core::solid::SolidMemory;
 use meniscus_core::solid::Solids;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 const STATE: StatePorts = StatePorts::of(PORTS);
 const SUBSTEP: SubstepPorts = SubstepPorts::of(PORTS);
@@ -219,6 +220,7 @@ impl FlipSolver {
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         // Correct reads these particles again; their velocity will have changed by then.
         let Liquid { particles, surface, transferred, solid, .. } = held.liquid;
+        let solid = Arc::unwrap_or_clone(solid);
         let kept = self.exchange.kept();
         kept.keep_particles(particles);
         kept.keep(STATE.surface, [surface.values]);

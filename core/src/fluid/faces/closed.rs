@@ -22,6 +22,8 @@ pub struct Walls<'a> {
     pub solid: &'a SolidFields,
     /// Speed, m/s, at which liquid leaves the walls of its cells, where it has parted from them.
     pub parted: Option<&'a Grid<f32>>,
+    /// The solids do not move, whatever their velocity.
+    pub at_rest: bool,
     /// Edge of a voxel, m.
     pub h: f32,
 }
@@ -29,25 +31,36 @@ pub struct Walls<'a> {
 impl<'a> Walls<'a> {
     /// Walls from which no liquid parts.
     pub fn held(solid: &'a SolidFields, h: f32) -> Self {
-        Self { solid, parted: None, h }
+        Self { solid, parted: None, at_rest: false, h }
     }
 }
 
 /// Gives closed faces, those not in `open`, the normal velocity of the solid that they lie in, plus the speed at which
 /// liquid leaves it.
 pub(crate) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], walls: &Walls) {
-    let &Walls { solid, parted, h } = walls;
+    let &Walls { solid, parted, at_rest, h } = walls;
     let topology = velocity.topology.clone();
-    let (still, flow) = rayon::join(|| is_zero(&solid.velocity), || flow(velocity));
+    let (moves, flow) = rayon::join(|| moving(solid, at_rest), || flow(velocity));
     // Beside solids at rest, only closed faces with any flow around them are computed, and leaves without flow stay as
     // they are. Beside moving solids all closed faces are computed.
-    let at_rest = |l: usize| {
+    let none_moves = moves.is_empty();
+    let is_still = |l: usize| {
+        let own = solid.velocity.topology.leaf_of(topology.origins()[l]);
+        let near = |l: usize| &solid.velocity.topology.neighbours()[l];
+        let moves = |m: &u32| moves.get(*m as usize) == Some(&true);
+        none_moves || own.is_some_and(|l| !near(l).iter().any(moves))
+    };
+    let flows = |l: usize| {
         let mut around = topology.neighbours()[l].iter().filter(|&&m| m != leaf::ABSENT);
-        still && around.all(|&m| *flow.words(m as usize) == [0; 8])
+        around.any(|&m| *flow.words(m as usize) != [0; 8])
     };
     let of_leaf = |l: usize| -> Option<Constrained> {
         let closed = open.map(|open| open.words(l).map(|word| !word));
-        if closed.as_flattened().iter().all(|&word| word == 0) || at_rest(l) {
+        if closed.as_flattened().iter().all(|&word| word == 0) {
+            return None;
+        }
+        let still = is_still(l);
+        if still && !flows(l) {
             return None;
         }
         let near = if still { flow.grown_in(l, velocity.background != 0.0) } else { [u64::MAX; 8] };
@@ -73,10 +86,17 @@ pub(crate) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], wal
     });
 }
 
-/// Whether a field is zero everywhere.
-fn is_zero(field: &FaceGrid<f32>) -> bool {
-    let zero = |values: &[f32]| values.iter().fold(true, |zero, &u| zero & (u == 0.0));
-    field.values.par_iter().all(|values| values.par_chunks(1 << 14).all(zero))
+/// The leaves of solids that move; none where all are at rest.
+fn moving(solid: &SolidFields, at_rest: bool) -> Vec<bool> {
+    if at_rest {
+        return Vec::new();
+    }
+    let some = |values: &[f32]| values.iter().fold(false, |some, &u| some | (u != 0.0));
+    let leaf =
+        |l: usize| solid.velocity.values.iter().any(|values| some(&values[l * leaf::SIZE..][..leaf::SIZE]));
+    let moves: Vec<bool> =
+        (0..solid.velocity.topology.len()).into_par_iter().with_min_len(16).map(leaf).collect();
+    if moves.contains(&true) { moves } else { Vec::new() }
 }
 
 /// The voxels with a velocity other than zero on any of their lower faces.

@@ -82,14 +82,7 @@ fn displacement(
     let still = FaceGrid::new(cells.topology.clone(), 0.0);
     let mut displacement = still.clone();
     update_velocity(&fields.open, &still, h, &system, &pressures(&system, &q), None, &mut displacement);
-    let at_rest = SolidFields { velocity: still, ..fields.clone() };
-    extrapolate(
-        &mut displacement,
-        cells,
-        &crowds.surface,
-        &Walls::held(&at_rest, h as f32),
-        None,
-        LAYERS.get(),
-    );
+    let walls = Walls { at_rest: true, ..Walls::held(fields, h as f32) };
+    extrapolate(&mut displacement, cells, &crowds.surface, &walls, None, LAYERS.get());
     Some(displacement)
 }

@@ -32,7 +32,7 @@ pub(super) fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, 
     let held = particles.len() as f64 / 8.0;
     let measured = |particles: &mut Particles| {
         let cells = sorted(particles);
-        let fields = Rasteriser::default().rasterise(&[], domain, &cells.topology, &transform()).clone();
+        let fields = Rasteriser::default().rasterise(&[], domain, &cells.topology, &transform());
         let phi =
             surface(particles, &cells, None, &transform(), Some(&fields), None, &SurfaceParams::default());
         let phi: Grid<f32> = levelset::redistance(&phi, H as f32, 3.0);
@@ -47,7 +47,7 @@ pub(super) fn round(particles: &mut Particles, domain: &DomainLimits) -> (bool, 
         )
     };
     let (volume, cells, fields) = measured(particles);
-    let around = (&solids, &fields);
+    let around = (&solids, &*fields);
     let excess = volume / held - 1.0;
     let moved = spread_out(particles, &cells, &transform(), around, 8.0, excess, &AdvectionParams::default());
     (moved, measured(particles).0)

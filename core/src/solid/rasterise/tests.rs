@@ -1,7 +1,7 @@
 use super::super::{Motion, Side, SolidMemory, cut_leaves, occupancy};
 use super::*;
 use crate::levelset::SignedDistance;
-use glam::DMat3;
+use glam::{DMat3, DVec3, IVec3};
 use proptest::prelude::*;
 
 /// A collider from a distance function (metres) in [−1, 1]³, `n` voxels across, placed by a rigid motion.
@@ -191,7 +191,7 @@ proptest! {
             let topology = Arc::new(Topology::covering([IVec3::splat(8)]).dilated(rings));
             let fresh = rasterise(&colliders, &domain, &topology, &transform);
             let remembered = rasteriser.rasterise(&colliders, &domain, &topology, &transform);
-            prop_assert!(same(&fresh, remembered));
+            prop_assert!(same(&fresh, &remembered));
         }
     }
 }
@@ -355,7 +355,7 @@ fn memory_of_moving_solids_changes_no_bit() {
         let mut none = SolidMemory::default();
         let anew = none.fields(&solids, &transform, &liquid);
         assert_eq!(known.nodes.topology, anew.nodes.topology, "step {step}");
-        assert!(same(&known, anew), "step {step}");
+        assert!(same(&known, &anew), "step {step}");
         let all = liquid.union(&cut_leaves(&colliders, &domain, &transform));
         assert_eq!(*known.nodes.topology, all, "step {step}");
     }

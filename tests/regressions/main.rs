@@ -11,4 +11,5 @@ mod joints;
 mod names;
 mod rigid;
 mod rings;
+mod steps;
 mod words;

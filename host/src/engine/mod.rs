@@ -1,5 +1,6 @@
 //! The simulation engine: turns a network into a plan of calls, runs substeps by the plan, and frames by substeps.
 
+mod asked;
 mod call;
 mod checkpoint;
 mod claimed;
@@ -25,6 +26,7 @@ mod substep;
 mod tank;
 mod upstream;
 
+pub use asked::Asked;
 pub use call::{Device, Level, Solve, Watcher};
 pub(crate) use checkpoint::frame_of as frame_of_checkpoint;
 pub use checkpoint::{Checkpoint, CheckpointError, latest as latest_checkpoint};

@@ -1,5 +1,6 @@
 //! A simulation: a planned network, its instances and its state.
 
+use super::asked::Wish;
 use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
 use super::plan::{Call, Declared, Plan, check, contract};
 use super::span::span;
@@ -349,9 +350,9 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// The longest next substep that its nodes accept from here, s.
-    pub(super) fn wish(&mut self) -> Result<f64, Stop> {
-        let mut wish = self.state.clock.wish.unwrap_or(f64::INFINITY);
+    /// The longest next substep that its nodes accept from here.
+    pub(super) fn wish(&mut self) -> Result<Wish, Stop> {
+        let mut wish = Wish::new(self.state.clock.wish);
         for call in self.plan.advisers.clone() {
             let there = |o: usize| self.state.holders.contains_key(&Holder::Object(o)) && self.runs(o);
             if !self.runs(call.node) || call.object.is_some_and(|o| !there(o)) {
@@ -364,7 +365,10 @@ impl<'a> Simulation<'a> {
             self.forget();
             let Some(instance) = self.instances.get_mut(&call.node) else { continue };
             match instance.suggest_dt(&request, &contract(bound).ports, &self.state) {
-                Ok(dt) => wish = wish.min(dt),
+                Ok((dt, said)) => {
+                    let object = call.object.map(|o| self.network.nodes[o].name.as_str());
+                    wish.and(dt, &bound.name, object, said);
+                }
                 Err(o) if o.ending == Ending::Cancelled => return Err(Stop::Cancelled),
                 Err(o) => {
                     return Err(

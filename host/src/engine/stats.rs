@@ -1,5 +1,6 @@
 //! Statistics of a substep: one line of `stats.jsonl`. SI units; keys that do not apply are omitted.
 
+use super::asked::Asked;
 use super::call::{Contributions, Measured, Solve, Timing};
 use super::state::{Holder, Slot, State};
 use crate::data::{Data, Element, Geometry, Object, Owner};
@@ -54,6 +55,9 @@ pub struct SubstepStats {
     pub time: f64,
     /// s
     pub dt: f64,
+    /// The node that asks for its length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Asked>,
     /// Voxels that the fastest particle crosses in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfl: Option<f64>,
@@ -142,6 +146,7 @@ impl Gathering {
         reports: &BTreeMap<Slot, Report>,
         state: &State,
         timing: &Timing,
+        step: Option<Asked>,
         seconds: f64,
     ) -> SubstepStats {
         let lists = lists(network, reports, state);
@@ -154,6 +159,7 @@ impl Gathering {
             substep: timing.substep,
             time: timing.time,
             dt: timing.dt,
+            step,
             cfl: one("cfl"),
             stages: self.stages.clone(),
             solves: self.solves.clone(),
@@ -176,7 +182,7 @@ impl Gathering {
     }
 }
 
-fn measure(key: &str, values: &[f64]) -> Measure {
+pub(super) fn measure(key: &str, values: &[f64]) -> Measure {
     match values {
         [x] if key == "particles" => Measure::Count(*x as u64),
         [x] => Measure::Number(*x),

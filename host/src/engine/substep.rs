@@ -49,7 +49,7 @@ impl Simulation<'_> {
         let limits = self.limits();
         let before = self.state.clone();
         let wish = self.wish()?;
-        let mut next = pace(&self.state.clock, wish, &limits);
+        let mut next = pace(&self.state.clock, wish.dt, &limits);
         let gathering = loop {
             match self.attempt(&next)? {
                 Attempt::Done(gathering) => break gathering,
@@ -65,6 +65,7 @@ impl Simulation<'_> {
             &self.declared.reports,
             &self.state,
             &timing,
+            wish.asked,
             started.elapsed().as_secs_f64(),
         );
         let clock = &mut self.state.clock;

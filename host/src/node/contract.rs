@@ -131,11 +131,12 @@ pub enum Merge {
 }
 
 /// Keys of a line of stats.jsonl that no node may take.
-pub const STATS_KEYS: [&str; 10] = [
+pub const STATS_KEYS: [&str; 11] = [
     "frame",
     "substep",
     "time",
     "dt",
+    "step",
     "cfl",
     "stages",
     "solves",

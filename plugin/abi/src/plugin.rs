@@ -48,7 +48,8 @@ pub struct Plugin {
     pub destroy: Option<unsafe extern "C" fn(instance: *mut Instance)>,
     /// `[owner]` Runs the context's stage.
     pub run: Option<unsafe extern "C" fn(instance: *mut Instance, ctx: *mut Context) -> Status>,
-    /// `[owner]` The longest dt this node would take from here.
+    /// `[owner]` The longest dt this node would take from here. What it measures meanwhile (`speed`, `place`) is said of the
+    /// step in stats.jsonl.
     pub suggest_dt:
         Option<unsafe extern "C" fn(instance: *mut Instance, ctx: *mut Context, dt: *mut f64) -> Status>,
     /// `[owner]` Forget every cache.

@@ -11,7 +11,7 @@ use crate::exchange::{
     shared_density, write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
-use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::guest::{Call, Failure, GeometryView, Node as Instance, Outcome};
 use meniscus_abi::{Level, Node, NodeKind, Stage, Status, flags, port};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip;
@@ -90,9 +90,12 @@ impl Instance for FlipSolver {
         };
         let velocity = view.points::<f32, 3>("v_drift").unwrap_or_default();
         self.exchange.begin(call)?;
-        let speed = f64::from(self.exchange.install(|| greatest_speed(&velocity)));
+        let fastest = self.exchange.install(|| greatest_speed(&velocity));
+        let speed = f64::from(fastest);
         let Drive { acceleration, speed: given } = Drive::read(call, FORCES);
         let dt = flip::longest_step(speed.max(given), voxel, call_cfl(call.cfl()), acceleration);
+        call.measure("speed", &[speed.max(given)]);
+        tell_place(call, &view, &velocity, fastest);
         let tension = surface_tension(call);
         if tension == 0.0 {
             return Ok(Some(dt));
@@ -106,6 +109,17 @@ impl Instance for FlipSolver {
 
     fn drop_caches(&mut self) {
         *self = Self::default();
+    }
+}
+
+/// Says where the fastest particle is, m.
+fn tell_place(call: &Call, view: &GeometryView, velocity: &[[f32; 3]], fastest: f32) {
+    let at = velocity.iter().position(|&v| Vec3::from(v).length_squared().sqrt() == fastest);
+    let places = view.points::<f32, 3>("P");
+    if let Some(place) = at.and_then(|at| places.as_ref()?.get(at).copied()) {
+        let origin = view.origin();
+        let place: [f64; 3] = std::array::from_fn(|a| origin[a] + f64::from(place[a]));
+        call.measure("place", &place);
     }
 }
 

@@ -16,6 +16,8 @@ struct Sums {
     substeps: usize,
     frames: Option<(i64, i64)>,
     dt: Span,
+    /// Substeps whose length a node asked for, by its name and object; and the longest that it accepted.
+    asked: BTreeMap<String, (usize, Span)>,
     cfl: Span,
     iterations: Span,
     residual: Span,
@@ -95,6 +97,13 @@ impl Sums {
             self.frames = Some(self.frames.map_or((frame, frame), |(a, b)| (a.min(frame), b.max(frame))));
         }
         self.dt.see(number("dt"));
+        if let Some(step) = line.get("step") {
+            let text = |key: &str| step[key].as_str().map(str::to_owned);
+            let of = text("object").map_or(String::new(), |object| format!(" for {object}"));
+            let (count, longest) = self.asked.entry(text("node").unwrap_or_default() + &of).or_default();
+            *count += 1;
+            longest.see(step["longest"].as_f64());
+        }
         self.cfl.see(number("cfl"));
         self.divergence.see(number("max_divergence"));
         self.memory.see(number("memory_bytes"));
@@ -133,6 +142,10 @@ impl Sums {
             }
         };
         tell("dt", self.dt.text(" s"));
+        for (who, (count, longest)) in &self.asked {
+            let at_most = longest.text(" s").map_or(String::new(), |longest| format!(", at most {longest}"));
+            tell(&format!("length asked for by {who}"), Some(format!("{count} substeps{at_most}")));
+        }
         tell("cfl", self.cfl.text(""));
         if self.solves > 0 {
             let mean = number(self.total_iterations / self.solves as f64);

@@ -2,7 +2,7 @@
 
 use super::bridge::{Bridge, without_a_reason};
 use super::paranoid::Fingerprints;
-use super::{Ending, Outcome, Request, callbacks};
+use super::{Ending, Measured, Outcome, Request, callbacks};
 use crate::engine::state::State;
 use crate::loader::Plugin;
 use crate::node::PortSpec;
@@ -78,14 +78,14 @@ impl Instance {
         })
     }
 
-    /// The longest substep that the node accepts from here, s.
+    /// The longest substep that the node accepts from here, s, and what it says of the cause.
     pub(in crate::engine) fn suggest_dt(
         &mut self,
         request: &Request,
         ports: &[PortSpec],
         state: &State,
-    ) -> Result<f64, Box<Outcome>> {
-        let Some(suggest) = self.table.suggest_dt else { return Ok(f64::INFINITY) };
+    ) -> Result<(f64, Vec<Measured>), Box<Outcome>> {
+        let Some(suggest) = self.table.suggest_dt else { return Ok((f64::INFINITY, Vec::new())) };
         let mut dt = f64::INFINITY;
         let doing = format!("in suggest_dt, frame {}", request.timing.frame);
         let outcome = call(request, (&doing, &self.plugin), ports, state, |ctx| {
@@ -93,7 +93,7 @@ impl Instance {
             unsafe { suggest(self.address, ctx, &raw mut dt) }
         });
         match outcome.ending {
-            Ending::Done | Ending::NotConverged if dt > 0.0 => Ok(dt),
+            Ending::Done | Ending::NotConverged if dt > 0.0 => Ok((dt, outcome.measures)),
             Ending::Done | Ending::NotConverged => {
                 let reason = format!("it suggests one of {dt} s, which must be above 0");
                 Err(Box::new(Outcome { ending: Ending::Failed, reason, ..outcome }))

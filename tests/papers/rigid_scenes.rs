@@ -56,8 +56,9 @@ fn a_ball_plugs_the_neck_of_an_hourglass() {
 #[ignore = "ten seconds of water"]
 fn a_ball_plugs_the_neck_of_an_hourglass_for_ten_seconds() {
     a_ball_plugs_the_neck(241);
-    let seeps = cook("hourglass", 241, &RIGID_FLUID);
-    println!("rigid_fluid lets {} pass", passed(&seeps, 241).0);
+    let share = passed(&cook("hourglass", 241, &RIGID_FLUID), 241).0;
+    println!("rigid_fluid lets {share} pass");
+    assert!(share > 1e-3, "{share}: the plug holds by itself, so this test shows nothing");
 }
 
 /// What trapped air carries stays as high as it is: the air between two pistons that slide freely keeps its volume, so the sum of

@@ -88,7 +88,8 @@ impl From<Vec<Piece>> for Pieces {
     }
 }
 
-/// A body with k degrees of freedom. Its kinetic energy is ½ q̇ᵀ M q̇.
+/// A body with k degrees of freedom. Its kinetic energy is ½ q̇ᵀ M q̇ (J): a velocity is in m/s or rad/s, as its degree of freedom
+/// is a length or an angle, and an impulse in N s or N m s.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     /// q̇ as it is without the solve.

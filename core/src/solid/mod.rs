@@ -1,4 +1,5 @@
-//! Solids as boundary conditions of fluids: colliders, the limits of the domain, and their fields on a grid.
+//! Solids: as boundary conditions of fluids (colliders, the limits of the domain, and their fields on a grid), and as rigid and
+//! articulated bodies that move.
 
 pub mod articulated;
 mod collider;

@@ -24,7 +24,7 @@ pub struct LevelSets {
 const KEPT: usize = 64;
 
 port_places! {
-    /// The ports by which a static object is seen: signed distance in the object's own space, velocity per voxel of
+    /// The ports by which a solid is seen, a static object or a body: signed distance in the object's own space, velocity per voxel of
     /// deforming meshes in this substep and in the next, and rigid motion.
     pub struct ColliderPorts { collision, collision_vel, collision_vel_next, motion }
 }

@@ -1,4 +1,4 @@
-//! The ports through which solvers see a static object.
+//! The ports through which solvers see a solid: a static object or a body.
 
 use meniscus_abi::{Drawn, Element, Owner, Port, Sampling};
 

@@ -19,7 +19,7 @@ mod tree;
 pub use bias::{Gravity, bias};
 pub use jacobian::{Placed, jacobian, place};
 pub use mass_matrix::mass_matrix;
-pub use spring::{AxisSpring, Spring};
+pub use spring::Spring;
 pub use state::State;
 pub use step::{Kicked, drift, kick};
 pub use tree::{Joint, Link, Tree, TreeError};

@@ -1,4 +1,4 @@
-//! Springs: forces between two points, or about the axis of a joint. They hold nothing; a joint does.
+//! Springs: forces between two points. They hold nothing; a joint does.
 
 use super::jacobian::{Placed, jacobian};
 use super::tree::Tree;
@@ -14,19 +14,6 @@ pub struct Spring {
     /// Force per way, N/m.
     pub stiffness: f64,
     /// Force per speed, N s/m.
-    pub damping: f64,
-}
-
-/// A spring with a damper at a revolute or prismatic joint.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AxisSpring {
-    /// The link that the joint moves.
-    pub link: usize,
-    /// Coordinate without force, rad or m.
-    pub rest: f64,
-    /// N m/rad or N/m.
-    pub stiffness: f64,
-    /// N m s/rad or N s/m.
     pub damping: f64,
 }
 
@@ -56,16 +43,5 @@ impl Spring {
     pub fn energy(&self, placed: &Placed) -> f64 {
         let at = self.ends.map(|(link, point)| link.map_or(point, |n| placed.0[n].place(point)));
         0.5 * self.stiffness * ((at[1] - at[0]).length() - self.length).powi(2)
-    }
-}
-
-impl AxisSpring {
-    /// Adds its generalised force to `force`.
-    pub fn push(&self, tree: &Tree, q: &[f64], v: &[f64], force: &mut [f64]) {
-        let (coordinates, freedoms) = (tree.coordinates_of(self.link), tree.freedoms_of(self.link));
-        if coordinates.len() == 1 {
-            let (q, f) = (q[coordinates.start], freedoms.start);
-            force[f] -= self.stiffness * (q - self.rest) + self.damping * v[f];
-        }
     }
 }

@@ -76,8 +76,9 @@ impl Owners {
         if self.only.is_some() {
             return self.only;
         }
+        let Some(each) = &block.each else { return near.owner(face) };
         let node = face + 0.5 * DVec3::AXES[axis] - 0.5;
-        let (owner, lead) = near.lead(node, |cut| block.each[cut][i])?;
+        let (owner, lead) = near.lead(node, |cut| each[cut][i])?;
         if lead.abs() < self.surely { near.owner(face) } else { (lead > 0.0).then_some(owner) }
     }
 }

@@ -17,8 +17,8 @@ const CORNERS: [usize; 8] = [0, 100, 10, 110, 1, 101, 11, 111];
 /// φ at the nodes of a leaf and of its first neighbours, −1 ..= 8 along each axis, z fastest.
 pub(super) struct NodeBlock {
     pub(super) phi: [f32; SIZE],
-    /// φ of each solid that may cut the leaf, in the order of [`Nearby`].
-    pub(super) each: Vec<[f32; SIZE]>,
+    /// φ of each solid that may cut the leaf, in the order of [`Nearby`]; `None` where nobody asked.
+    pub(super) each: Option<Vec<[f32; SIZE]>>,
     /// The nodes outside of solids, φ > 0: bit z + 1 of the column `10 (x + 1) + y + 1`.
     outside: [u16; DIM * DIM],
 }
@@ -69,13 +69,13 @@ impl NodeBlock {
             bits.fold(0, |all, bit| all | bit)
         };
         let outside = std::array::from_fn(column);
-        Self { phi, each, outside }
+        Self { phi, each: Some(each), outside }
     }
 
     /// A leaf in which φ is the same everywhere.
     pub(super) fn constant(phi: f32) -> Self {
         let outside = if phi > 0.0 { (1 << DIM) - 1 } else { 0 };
-        Self { phi: [phi; SIZE], each: Vec::new(), outside: [outside; DIM * DIM] }
+        Self { phi: [phi; SIZE], each: None, outside: [outside; DIM * DIM] }
     }
 
     /// The lower node of a cell of the leaf.

@@ -14,7 +14,7 @@ use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQuer
 /// What bodies meet besides each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// Solids that nothing moves, as they moved in this substep and as they will in the next.
+    /// Solids that bodies cannot move (of other solvers, too), as they moved in this substep and as they will in the next.
     pub colliders: [&'a [Collider]; 2],
     /// The box that they stay in.
     pub domain: &'a DomainLimits,

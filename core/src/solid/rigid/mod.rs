@@ -3,7 +3,7 @@
 //! A body's velocity belongs to the middle of the next substep, as a liquid's does: it drifts once with it, forces kick
 //! it, and contacts are solved for the drift that comes (at its end, after the turn, nothing overlaps that did not).
 //! parry finds the contacts; the impulses are found here, because they must fit these intervals, because what they
-//! start from must be plain data of a port, and because a pressure solve will need their Jacobians.
+//! start from must be plain data of a port, and because a pressure solve needs their Jacobians.
 
 mod body;
 mod contact;
@@ -30,5 +30,5 @@ pub use intervals::Intervals;
 pub use joints::{Drive, Joint, JointState, Kind, Motor};
 pub use mass::MassProperties;
 pub use shape::Shape;
-pub use step::{Report, Settings, fly, longest_step, meet, touch};
+pub use step::{Report, Settings, fly, longest_step, meet};
 pub use ties::{Tie, given};

@@ -75,21 +75,9 @@ pub fn fly(bodies: &mut [Body], joints: &[Joint], memory: &[Memory], times: &Int
     gap
 }
 
-/// Finds the velocities of the next substep from those that forces, and perhaps a liquid, gave the bodies. `memory`: the
-/// contacts of the last substep, sorted; those of this one after the call.
-pub fn touch(
-    bodies: &mut [Body],
-    joints: &mut [Joint],
-    memory: &mut Vec<Memory>,
-    around: &Surroundings,
-    times: &Intervals,
-    settings: &Settings,
-) -> Report {
-    meet(bodies, joints, memory, around, times, settings).0
-}
-
-/// The same; and the rows of contacts and joints, for those who solve for more than the bodies. A caller whose interrupt has
-/// asked to stop drops the result.
+/// Finds the velocities of the next substep from those that forces, and perhaps a liquid, gave the bodies, and the rows of contacts
+/// and joints, for those who solve for more than the bodies. `memory`: the contacts of the last substep, sorted; those of this one
+/// after the call. A caller whose interrupt has asked to stop drops the result.
 pub fn meet(
     bodies: &mut [Body],
     joints: &mut [Joint],

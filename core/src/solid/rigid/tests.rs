@@ -67,7 +67,7 @@ impl Scene {
         };
         self.gap = fly(&mut self.bodies, &self.joints, &self.memory, &times);
         let (bodies, joints) = (&mut self.bodies, &mut self.joints);
-        self.report = touch(bodies, joints, &mut self.memory, &around, &times, &self.settings);
+        self.report = meet(bodies, joints, &mut self.memory, &around, &times, &self.settings).0;
     }
 
     /// Runs for some time, first with a step of length 0 as the host does.
@@ -466,7 +466,7 @@ fn a_heap_stops_when_it_is_asked_to() {
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= after;
         let interrupt = Interrupt::new(&stop);
         let around = Surroundings { colliders: [&[]; 2], domain: &scene.domain, interrupt };
-        touch(&mut bodies, &mut [], &mut Vec::new(), &around, &times, &scene.settings).sweeps
+        meet(&mut bodies, &mut [], &mut Vec::new(), &around, &times, &scene.settings).0.sweeps
     };
     let whole = sweeps(usize::MAX);
     assert!(whole > 20, "{whole} sweeps");

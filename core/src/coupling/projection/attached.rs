@@ -2,9 +2,10 @@
 
 use super::Error;
 use super::assemble::AirUnknowns;
+use super::body_faces::{BodyFaces, BodyFlux};
 use super::constraints::{ConstraintGroups, Motion, Unit, Verdict};
 use super::covered::{Covered, Face, Pushed, at_face};
-use super::flux::{Flux, WallFlux, wall_flux_near};
+use super::flux::Flux;
 use super::gauge::Net;
 use super::lining::Lining;
 use super::skin_lining::{self, Fault};
@@ -15,7 +16,6 @@ use crate::coupling::fields::LiquidFields;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::pressure::{AttachedMass, CELL, Column, PressureSystem, Unknowns};
 use glam::IVec3;
-use std::sync::Arc;
 
 /// The bodies of a projection: C, whose columns are the outflows that the unit motions of each degree of freedom
 /// prescribe to cells and air. They are computed by the flux itself, so C is adjoint to it.
@@ -60,7 +60,7 @@ impl Shares {
 struct Share {
     /// Its velocity on the faces that the body owns, m/s per unit.
     basis: FaceGrid<f32>,
-    outflow: Vec<WallFlux>,
+    outflow: Vec<BodyFlux>,
     /// Beside walls that other solids cover.
     pushed: Pushed,
 }
@@ -69,7 +69,7 @@ impl Share {
     fn net(&self) -> Net {
         let mut net = Net::default();
         for flux in &self.outflow {
-            net.all += flux.cells.iter().map(|v| v.abs()).sum::<f64>();
+            net.all += flux.cells.iter().map(|(_, v)| v.abs()).sum::<f64>();
             net.all += flux.air.iter().map(|(_, v)| v.abs()).sum::<f64>();
             net.liquid.extend_from_slice(&flux.liquid);
             net.air.extend_from_slice(&flux.air);
@@ -392,7 +392,7 @@ fn leaves_of_bodies(bodies: &Bodies) -> Vec<Vec<Coord>> {
             let (mut last, mut of_leaf) = (0, values[l * leaf::SIZE..][..leaf::SIZE].iter());
             while let Some(&number) = of_leaf.find(|&&number| number != last) {
                 last = number;
-                let body = bodies.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
+                let body = bodies.of_number(number);
                 if let Some(leaves) = body.and_then(|(b, _)| own.get_mut(b))
                     && leaves.last() != Some(&origin)
                 {
@@ -419,23 +419,17 @@ fn shares_of(
     (own, near): (Vec<Coord>, &Topology),
     covered: &Covered,
 ) -> Vec<Share> {
-    let owner = bodies.owner;
-    let piece_of = |number: u32| {
-        let of = bodies.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
-        of.filter(|(b, _)| *b == body).map(|(_, piece)| piece)
-    };
-    let topology = Arc::new(Topology::new(own));
     let this = &bodies.bodies[body];
     let pieces = this.pieces.rigid();
+    let faces = BodyFaces::find(fields, regions, bodies, body, (own, near));
     let share = |dof: usize| {
         let at_face = |face: &Face| -> f64 {
-            let piece = piece_of(face.owner).and_then(|p| pieces.get(p));
+            let of_body = bodies.of_number(face.owner).filter(|(of, _)| *of == body);
+            let piece = of_body.and_then(|(_, piece)| pieces.get(piece));
             piece.map_or(0.0, |piece| at_face(fields, piece, dof, face))
         };
-        let velocity =
-            |axis: usize, c: Coord| at_face(&Face { axis, at: c, owner: owner.get(axis, c) }) as f32;
-        let basis = FaceGrid::from_fn(topology.clone(), 0.0, velocity);
-        let outflow = wall_flux_near(&LiquidFields { vel_solid: &basis, ..*fields }, regions, near.origins());
+        let basis = faces.velocity(at_face);
+        let outflow = faces.outflow(&basis);
         Share { basis, outflow, pushed: covered.pushed(fields.voxel_size(), at_face) }
     };
     (0..this.velocity.len()).map(share).collect()
@@ -447,7 +441,7 @@ fn column(share: &Share, system: &PressureSystem, air: &AirUnknowns) -> Column {
     let mut cells = Vec::new();
     for flux in &share.outflow {
         if let Some(l) = system.topology.leaf_of(flux.origin) {
-            let slots = (0..leaf::SIZE).map(|n| (l * leaf::SIZE + n, flux.cells[n]));
+            let slots = flux.cells.iter().map(|&(n, v)| (l * leaf::SIZE + n, v));
             let coupled = slots.filter(|&(slot, v)| v != 0.0 && system.label[slot] == CELL);
             cells.extend(coupled.map(|(slot, v)| (slot as u32, v)));
         }

@@ -32,10 +32,10 @@ impl Flux {
 
 /// Sums by number, in the order of first use.
 #[derive(Default)]
-struct Tally(Vec<(usize, f64)>);
+pub(super) struct Tally(pub(super) Vec<(usize, f64)>);
 
 impl Tally {
-    fn add(&mut self, number: usize, value: f64) {
+    pub(super) fn add(&mut self, number: usize, value: f64) {
         match self.0.iter_mut().rev().find(|(n, _)| *n == number) {
             Some((_, sum)) => *sum += value,
             None => self.0.push((number, value)),
@@ -108,33 +108,6 @@ impl Walls {
         let reached = [leaf::SELF_SLOT, leaf::FACE_SLOTS[1], leaf::FACE_SLOTS[3], leaf::FACE_SLOTS[5]];
         reached.iter().any(moves).then_some(around)
     }
-}
-
-/// The outflow that solids prescribe to the cells and the air of one leaf, m³/s.
-#[derive(Clone, Debug)]
-pub(crate) struct WallFlux {
-    /// The leaf.
-    pub(crate) origin: Coord,
-    /// Of its liquid cells.
-    pub(crate) cells: Box<[f64; leaf::SIZE]>,
-    /// Sums by connected liquid.
-    pub(crate) liquid: Vec<(usize, f64)>,
-    /// By air region.
-    pub(crate) air: Vec<(usize, f64)>,
-}
-
-/// The outflow that `vel_solid` alone prescribes, leaf by leaf.
-pub(crate) fn wall_flux_near(fields: &LiquidFields, regions: &Regions, origins: &[Coord]) -> Vec<WallFlux> {
-    let fields = &LiquidFields { source: None, swelling: None, ..*fields };
-    let still = FaceGrid::new(Arc::default(), 0.0);
-    let walls = Walls { moving: vec![true; fields.vel_solid.topology.len()], outflow: Vec::new() };
-    let of_leaf = |&origin: &Coord| {
-        let mut cells = Box::new([0.0; leaf::SIZE]);
-        let [liquid, _] = leaf_flux(fields, regions, &walls, &still, origin, &mut cells[..]);
-        let air = wall_flux(fields, regions, &walls, origin);
-        WallFlux { origin, cells, liquid: liquid.0, air: air.0 }
-    };
-    origins.par_iter().map(of_leaf).collect()
 }
 
 /// The outflow that `vel_solid` alone prescribes to each cell of liquid and of air, leaf by leaf.

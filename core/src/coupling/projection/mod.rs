@@ -6,6 +6,7 @@
 
 pub(super) mod assemble;
 mod attached;
+mod body_faces;
 mod compatible;
 mod constraints;
 mod covered;

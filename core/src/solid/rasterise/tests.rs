@@ -307,7 +307,8 @@ fn corners_of_faces_name_the_owner_that_distances_name() {
         let one = collider(32, place(-0.35), spin.clone(), cube);
         let other = collider(40, place(0.37), slide.clone(), |p: DVec3| p.length() - 0.35);
         // It fills whole leaves, in which others may lie.
-        let large = collider(32, (STAY.0, DVec3::splat(-0.3)), slide.clone(), |p| p.abs().max_element() - 0.9);
+        let large =
+            collider(32, (STAY.0, DVec3::splat(-0.3)), slide.clone(), |p| p.abs().max_element() - 0.9);
         let with_large = vec![large, one.clone(), other.clone()];
         for colliders in [vec![one.clone()], vec![one.clone(), other.clone()], vec![other, one], with_large] {
             for domain in [floor(Side::Open), floor(Side::Closed)] {

@@ -1,6 +1,6 @@
 # make demo    the water cooler twice, trapped air on and off, and a catapult
 # make test    every test
-# make check   what CI runs: format, lints, documentation, tests
+# make check   what CI runs: format, lints, documentation, the ABI's layout, tests
 # make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due
 # make scenes  every example at half of its paper's resolution, and the long families of tests (nightly)
 # make attack  damaged files of every kind, ATTACK_SECONDS long, from ATTACK_SEED or a seed that is drawn and printed
@@ -28,9 +28,10 @@ test: packages
 
 check: packages
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --features meniscus-abi/layout-check,meniscus-plugin/layout-check --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	.ci/ptx
+	cargo test --profile layout -p meniscus-abi --features layout-check --quiet
 	$(MAKE) test
 
 ptx:

@@ -54,25 +54,3 @@ pub fn our_plugin() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| super::binary().with_file_name("libmeniscus_plugin.so"))
 }
-
-/// Our own plugin built with further arguments to cargo, in a folder of its own so that it does not replace the one
-/// that other tests load; copied into `folder`.
-pub fn our_plugin_with(arguments: &[&str], folder: &Path) -> PathBuf {
-    let copy = folder.join("libmeniscus_plugin.so");
-    std::fs::copy(build_plugin(arguments), &copy).expect("the library is copied");
-    copy
-}
-
-fn build_plugin(arguments: &[&str]) -> PathBuf {
-    let folder = std::env::current_exe().expect("a test has a path");
-    let folder = folder.ancestors().nth(2).expect("tests run from <target>/<profile>/deps").to_owned();
-    let mut build = Command::new(env!("CARGO"));
-    build.current_dir(root()).args(["build", "--quiet", "-p", "meniscus-plugin"]).args(arguments);
-    let target = folder.parent().expect("the profile's folder has a parent").join("variants");
-    build.arg("--target-dir").arg(&target);
-    if folder.ends_with("release") {
-        build.arg("--release");
-    }
-    assert!(build.status().expect("cargo starts").success(), "cargo could not build the plugin");
-    target.join(folder.file_name().expect("a profile has a name")).join("libmeniscus_plugin.so")
-}

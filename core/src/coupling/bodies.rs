@@ -1,7 +1,7 @@
 //! Bodies that share a projection with a liquid: what they bring to it, and what they get back.
 
 use super::mass::Mass;
-use crate::grid::{Coord, FaceGrid, Grid};
+use crate::grid::{Coord, FaceGrid, Grid, Transform, leaf};
 use glam::{DVec3, IVec3};
 use std::sync::Arc;
 
@@ -28,6 +28,14 @@ pub struct Piece {
     pub pivot: DVec3,
     /// How it moves with each of the body's degrees of freedom.
     pub twists: Vec<Twist>,
+}
+
+impl Piece {
+    /// Velocity along an axis of its point at a world position, m/s per unit of each degree of freedom.
+    pub(crate) fn along(&self, axis: usize, place: DVec3) -> impl Iterator<Item = f64> {
+        let arm = place - self.pivot;
+        self.twists.iter().map(move |twist| twist.at(arm)[axis])
+    }
 }
 
 /// The triangles of a solid that deforms. The velocities of their corners are its degrees of freedom: 3 i + a is that of point
@@ -146,6 +154,37 @@ impl Bodies<'_> {
     /// The body and piece of a solid, by its number.
     pub fn of_number(&self, number: u32) -> Option<(usize, usize)> {
         self.pieces.get((number as usize).wrapping_sub(1)).copied().flatten()
+    }
+
+    /// Velocity of a piece that moves rigidly at a lower face of a cell that it owns, along the axis, m/s.
+    pub(crate) fn wall_velocity(
+        &self,
+        transform: &Transform,
+        moved: &[Moved],
+        axis: usize,
+        cell: Coord,
+    ) -> Option<f32> {
+        let (body, piece) = self.of_face(axis, cell)?;
+        let piece = self.bodies.get(body)?.pieces.rigid().get(piece)?;
+        let along = piece.along(axis, transform.face_centre(axis, cell));
+        Some(along.zip(&moved[body].velocity).map(|(j, v)| v * j).sum::<f64>() as f32)
+    }
+
+    /// Writes the velocities of the walls of pieces that move rigidly, m/s.
+    pub(crate) fn write_walls(&self, transform: &Transform, moved: &[Moved], walls: &mut FaceGrid<f32>) {
+        let topology = walls.topology.clone();
+        for (l, &origin) in topology.origins().iter().enumerate() {
+            if self.owner.topology.leaf_of(origin).is_none() {
+                continue;
+            }
+            for (axis, walls) in walls.values.iter_mut().enumerate() {
+                for slot in l * leaf::SIZE..(l + 1) * leaf::SIZE {
+                    if let Some(u) = self.wall_velocity(transform, moved, axis, topology.coord(slot)) {
+                        walls[slot] = u;
+                    }
+                }
+            }
+        }
     }
 
     /// Whether a face of a cell belongs to a body.

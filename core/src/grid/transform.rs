@@ -1,5 +1,6 @@
 //! Index space ↔ world space.
 
+use super::Coord;
 use glam::{DMat3, DVec3};
 
 /// Affine map from index space (cell centres at integers) to world metres.
@@ -26,6 +27,11 @@ impl Transform {
     /// World position of an index position, metres.
     pub fn to_world(&self, index: DVec3) -> DVec3 {
         self.linear * index + self.translation
+    }
+
+    /// World position of the middle of a cell's lower face across an axis, metres.
+    pub fn face_centre(&self, axis: usize, cell: Coord) -> DVec3 {
+        self.to_world(cell.as_dvec3() - 0.5 * DVec3::AXES[axis])
     }
 
     /// Index position of a world position.

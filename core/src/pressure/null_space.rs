@@ -13,6 +13,7 @@ use super::attached::orthonormal;
 use super::joined::{Outflow, changes};
 use super::system::{CELL, PressureSystem, Unknowns};
 use crate::grid::leaf;
+use crate::union_find::DisjointSets;
 use meniscus_kernels::checkerboard;
 use meniscus_kernels::memory;
 use meniscus_kernels::multigrid::{GRAIN, Level, ZERO};
@@ -36,24 +37,6 @@ pub(super) struct NullSpace {
     held: Vec<Vec<(u32, f64)>>,
 }
 
-/// Union-find over u32 nodes; the root is always the lowest number, so the result is unique.
-struct Forest(Vec<u32>);
-
-impl Forest {
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize] != i {
-            self.0[i as usize] = self.0[self.0[i as usize] as usize];
-            i = self.0[i as usize];
-        }
-        i
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
-}
-
 impl NullSpace {
     /// Finds the null space of a system whose finest level is given.
     pub fn find(system: &PressureSystem, active: &ActiveLeaves, level: &Level) -> Self {
@@ -68,9 +51,9 @@ impl NullSpace {
             base.push(base[base.len() - 1] + *n as u32);
         }
         let nodes = base[counts.len()];
-        let mut forest = Forest((0..nodes + system.super_cells.len() as u32).collect());
+        let mut forest = DisjointSets::new(nodes as usize + system.super_cells.len());
         for (a, b) in joints(system, active, &local, &base).into_iter().flatten() {
-            forest.join(a, b);
+            forest.union(a as usize, b as usize);
         }
         let grounded = ground(level, &local, &base, &mut forest);
         let mut out = Self { local, ..Self::default() };
@@ -98,11 +81,11 @@ impl NullSpace {
         self.sizes.len() - self.held.len()
     }
 
-    fn number_sets(&mut self, forest: &mut Forest, grounded: &[bool], base: &[u32]) {
+    fn number_sets(&mut self, forest: &mut DisjointSets, grounded: &[bool], base: &[u32]) {
         let nodes = base[base.len() - 1];
-        let mut set_of_root = vec![REGULAR; forest.0.len()];
-        let mut set = |forest: &mut Forest, node: u32| {
-            let root = forest.root(node) as usize;
+        let mut set_of_root = vec![REGULAR; forest.len()];
+        let mut set = |forest: &mut DisjointSets, node: u32| {
+            let root = forest.find(node as usize);
             if grounded[root] {
                 return REGULAR;
             }
@@ -113,7 +96,7 @@ impl NullSpace {
             set_of_root[root]
         };
         self.sets = base.windows(2).map(|w| (w[0]..w[1]).map(|node| set(forest, node)).collect()).collect();
-        self.super_sets = (nodes..forest.0.len() as u32).map(|node| set(forest, node)).collect();
+        self.super_sets = (nodes..forest.len() as u32).map(|node| set(forest, node)).collect();
     }
 
     fn measure(&mut self, active: &ActiveLeaves, system: &PressureSystem) {
@@ -355,7 +338,7 @@ fn joints(
 }
 
 /// Joins super-cells to the components they touch; returns which roots are tied to a known pressure.
-fn ground(level: &Level, local: &[u16], base: &[u32], forest: &mut Forest) -> Vec<bool> {
+fn ground(level: &Level, local: &[u16], base: &[u32], forest: &mut DisjointSets) -> Vec<bool> {
     let nodes = base[base.len() - 1];
     let mut touched = Vec::new();
     for group in &level.contacts.groups {
@@ -369,20 +352,20 @@ fn ground(level: &Level, local: &[u16], base: &[u32], forest: &mut Forest) -> Ve
                 if group.target == ZERO {
                     touched.push(node)
                 } else {
-                    forest.join(node, nodes + group.target)
+                    forest.union(node as usize, (nodes + group.target) as usize)
                 }
             }
         }
     }
     for &(a, b, _) in &level.supers.pairs {
-        forest.join(nodes + a, nodes + b);
+        forest.union((nodes + a) as usize, (nodes + b) as usize);
     }
     let supers = &level.supers;
     let tied = (0..level.super_count()).filter(|&b| supers.compliance[b] + supers.fixed[b] > 0.0);
     touched.extend(tied.map(|b| nodes + b as u32));
-    let mut grounded = vec![false; forest.0.len()];
+    let mut grounded = vec![false; forest.len()];
     for node in touched {
-        grounded[forest.root(node) as usize] = true;
+        grounded[forest.find(node as usize)] = true;
     }
     grounded
 }

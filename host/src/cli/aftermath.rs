@@ -175,8 +175,7 @@ fn next(end: &End, command: &Command) -> String {
         _ if end.seen.foreign.as_ref().is_some_and(|p| *p != end.seen.plugin) => {
             "mend that plugin or do without it, then "
         }
-        _ if limited => "raise that limit or `particle_separation`, then ",
-        _ if short => "free memory or raise `particle_separation`, then ",
+        _ if limited || short => return roomier(limited, saved),
         // A checkpoint belongs to the plugins that it was made with.
         _ if saved => {
             return format!(
@@ -190,6 +189,21 @@ fn next(end: &End, command: &Command) -> String {
         format!("what was cooked before is saved, {mend}go on with: {}", resume_command())
     } else {
         format!("nothing is saved yet, {mend}cook again")
+    }
+}
+
+/// What to do where the memory was too small.
+fn roomier(limited: bool, saved: bool) -> String {
+    let more = if limited { "raise that limit" } else { "free memory" };
+    if saved {
+        // A checkpoint belongs to the voxels that it was made with.
+        format!(
+            "what was cooked before is saved, {more}, then go on with: {}; with larger voxels or a lower \
+             quality cook from the start",
+            resume_command()
+        )
+    } else {
+        format!("nothing is saved yet, {more} or choose larger voxels or a lower quality, then cook again")
     }
 }
 

@@ -113,7 +113,8 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
     let mut advice = cost.advice.clone();
     let refused = crate::memory::free().and_then(|room| cost.too_large(room));
     if refused.is_none() && has.is_some_and(|h| memory > TIGHT * h) {
-        advice.push("the memory is too small: raise `particle_separation` and `division_size`, or choose a lower quality".into());
+        let raise = cost.raise().map_or(String::new(), |raise| format!("{raise}, or "));
+        advice.push(format!("the memory is too small: {raise}choose a lower quality"));
     }
     if free.is_some_and(|f| disk > TIGHT * f) {
         advice.push(

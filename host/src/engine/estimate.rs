@@ -79,6 +79,14 @@ impl Estimate {
         PROGRAM_BYTES + self.objects.iter().map(|o| o.memory).sum::<f64>()
     }
 
+    /// Says to raise the parameters that set the objects' resolution, by their names; `None` where no node has any.
+    pub fn raise(&self) -> Option<String> {
+        let names = self.objects.iter().map(|o| &o.resolution).filter(|name| !name.is_empty());
+        let names: BTreeSet<String> = names.map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        (!names.is_empty()).then(|| format!("raise {}", names.join(" and ")))
+    }
+
     /// Why a cook with `room` bytes of free memory refuses the shot, if it does; one sentence.
     pub fn too_large(&self, room: f64) -> Option<String> {
         let needed = self.memory();
@@ -86,15 +94,7 @@ impl Estimate {
         let most = self.objects.iter().find(|o| o.memory > 0.5 * needed);
         let (who, share) =
             most.map_or((String::new(), ""), |o| (format!("node `{}`: ", o.name), ", most of it here"));
-        let mut raise: Vec<String> = self
-            .objects
-            .iter()
-            .filter(|o| !o.resolution.is_empty())
-            .map(|o| format!("`{}`", o.resolution))
-            .collect();
-        raise.sort();
-        raise.dedup();
-        let raise = if raise.is_empty() { String::new() } else { format!("raise {}, ", raise.join(" and ")) };
+        let raise = self.raise().map_or(String::new(), |raise| format!("{raise}, "));
         (needed > room).then(|| {
             format!(
                 "{who}the shot will need about {} of memory{share}, and {} are free: {raise}choose a lower quality, or \

@@ -1,6 +1,7 @@
 //! Closed volumes: liquid and air without a way to the outside. The prescribed flux into each must be zero in sum.
 
 use super::regions::Regions;
+use crate::union_find::DisjointSets;
 
 /// Connected liquid components and constrained air regions, bounded by solids alone. Their pressures are
 /// determined up to one constant.
@@ -29,20 +30,20 @@ impl ClosedVolume {
 /// a row.
 pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool], rowed: &[bool]) -> Vec<ClosedVolume> {
     let liquids = regions.liquid_cells.len();
-    let mut sets = super::regions::DisjointSets::new(liquids + regions.air.len());
+    let mut sets = DisjointSets::new(liquids + regions.air.len());
     let touching =
         || regions.air.iter().enumerate().flat_map(|(r, a)| a.liquids.iter().map(move |&k| (r, k)));
     for (r, k) in touching().filter(|&(r, _)| constrained[r]) {
-        sets.union((liquids + r) as u32, k);
+        sets.union(liquids + r, k as usize);
     }
     let mut given = vec![false; liquids];
     for (_, k) in touching().filter(|&(r, _)| !constrained[r]) {
-        given[sets.find(k) as usize] = true;
+        given[sets.find(k as usize)] = true;
     }
     let mut group = vec![usize::MAX; liquids];
     let mut volumes: Vec<ClosedVolume> = Vec::new();
     for k in 0..liquids {
-        let root = sets.find(k as u32) as usize;
+        let root = sets.find(k);
         if given[root] {
             continue;
         }
@@ -53,7 +54,7 @@ pub(crate) fn closed_volumes(regions: &Regions, constrained: &[bool], rowed: &[b
         volumes[group[root]].liquids.push(k);
     }
     for r in (0..regions.air.len()).filter(|&r| constrained[r] && !regions.air[r].liquids.is_empty()) {
-        let root = sets.find((liquids + r) as u32) as usize;
+        let root = sets.find(liquids + r);
         if !given[root] {
             volumes[group[root]].air.push(r);
         }

@@ -6,7 +6,6 @@ use crate::coupling::bodies::{Bodies, Piece};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, Topology, leaf};
-use crate::pressure::Density;
 use crate::solid::{NARROW, is_shared, owners_of_cell};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
@@ -116,10 +115,7 @@ impl Covered {
         let density = |beside: &Beside| match *beside {
             Beside::Covered(n) => self.cells[n].density,
             Beside::Air(..) => 0.0,
-            Beside::Liquid(cell, _) => match fields.density {
-                Density::Uniform(density) => density,
-                Density::PerCell(density) => f64::from(density.get(cell)),
-            },
+            Beside::Liquid(cell, _) => fields.density.at(cell),
         };
         let openings: Vec<f64> = beside.iter().map(opening).collect();
         let all: f64 = openings.iter().sum();
@@ -268,7 +264,6 @@ fn nearest(
 
 /// The velocity of a rigid piece at a face, m/s per unit of a degree of freedom.
 pub(super) fn at_face(fields: &LiquidFields, piece: &Piece, dof: usize, face: &Face) -> f64 {
-    let mut at = face.at.as_dvec3();
-    at[face.axis] -= 0.5;
-    piece.twists[dof].at(fields.transform.to_world(at) - piece.pivot)[face.axis]
+    let arm = fields.transform.face_centre(face.axis, face.at) - piece.pivot;
+    piece.twists[dof].at(arm)[face.axis]
 }

@@ -8,7 +8,6 @@ use crate::coupling::mass::Mass;
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, leaf};
 use crate::levelset::open_volume;
-use crate::pressure::Density;
 use crate::solid::{is_shared, owners_of_cell};
 use glam::IVec3;
 use nalgebra::{DMatrix, DVector};
@@ -56,8 +55,7 @@ impl Lining {
         let mut add = |(mass, pull): (f64, f64), axis: usize, cell: Coord, owner: u32| {
             let Some((_, piece)) = bodies.of_number(owner).filter(|(b, _)| *b == body) else { return };
             let Some(piece) = pieces.get(piece) else { return };
-            let arm = fields.transform.to_world(cell.as_dvec3()) - piece.pivot;
-            let along: Vec<f64> = piece.twists.iter().map(|twist| twist.at(arm)[axis]).collect();
+            let along: Vec<f64> = piece.along(axis, fields.transform.to_world(cell.as_dvec3())).collect();
             for (i, row) in lining.mass.chunks_exact_mut(along.len()).enumerate() {
                 row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
                 lining.impulse[i] += along[i] * (mass * fields.kick_at(cell)[axis] + pull);
@@ -172,11 +170,7 @@ fn layers_of_cell(
     (faces, owners): ([[f32; 2]; 3], [[u32; 2]; 3]),
     f: &mut impl FnMut(Layer),
 ) {
-    let density = match fields.density {
-        Density::Uniform(density) => density,
-        Density::PerCell(density) => f64::from(density.get(cell)),
-    };
-    let whole = density * fields.voxel_size().powi(3);
+    let whole = fields.density.at(cell) * fields.voxel_size().powi(3);
     let volume = f64::from(bodies.volume.get(cell));
     let mut add = |of: &dyn Fn(u32) -> bool, volume: f64| {
         for axis in 0..3 {

@@ -12,7 +12,7 @@ use crate::coupling::air::volumes::ClosedVolume;
 use crate::coupling::fields::{LiquidFields, Parting};
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, FaceGrid, Grid, Topology, leaf};
-use crate::pressure::{CELL, Density, Link, PressureSystem, Unknowns};
+use crate::pressure::{CELL, Link, PressureSystem, Unknowns};
 use crate::tuned::Tuned;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
@@ -233,12 +233,7 @@ impl<'a> Leaf<'a> {
         if size < LEAST_AREA.get() {
             return None;
         }
-        let density = match fields.density {
-            Density::Uniform(density) => density,
-            Density::PerCell(density) => {
-                f64::from(density.get(self.origin + IVec3::from_array(leaf::local(n))))
-            }
-        };
+        let density = fields.density.at(self.origin + IVec3::from_array(leaf::local(n)));
         let way = (-f64::from(self.surface.at(n)) / h).clamp(LEAST_TO_SURFACE.get(), TO_WALL.get());
         Some((size * h * h, area.dot(slip) * h * h, self.walls.dt * size * h / (density * way)))
     }

@@ -203,9 +203,7 @@ fn places(
             if bodies.of_face(axis, cell).is_none_or(|(owner, _)| owner != body) {
                 continue;
             }
-            let mut middle = cell.as_dvec3();
-            middle[axis] -= 0.5;
-            let nearest = tree.nearest(fields.transform.to_world(middle));
+            let nearest = tree.nearest(fields.transform.face_centre(axis, cell));
             found.extend(nearest.map(|p| (axis, n, Place { points: p.points, weights: p.weights })));
         }
         found
@@ -246,9 +244,7 @@ mod tests {
         let liquid = move |p: DVec3| (p.y - 0.11).max(air - p.distance(DVec3::new(0.02, 0.03, 0.12)));
         let scene = Scene::new(H, IVec3::splat(16), [true; 6], liquid, body, |_| DVec3::ZERO);
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |axis, c| {
-            let mut p = c.as_dvec3();
-            p[axis] -= 0.5;
-            u32::from(body(scene.transform.to_world(p)) < 2.0 * H)
+            u32::from(body(scene.transform.face_centre(axis, c)) < 2.0 * H)
         });
         let (rings, around) = (5usize, 7usize);
         let point = |n: usize| {

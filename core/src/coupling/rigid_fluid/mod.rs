@@ -47,11 +47,11 @@ mod rigid;
 #[cfg(test)]
 mod tests;
 
-use super::bodies::{Bodies, Moved};
+use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::free_surface;
 use super::projection::{ConstraintReport, Error, Projection};
-use crate::grid::{FaceGrid, leaf};
+use crate::grid::FaceGrid;
 use crate::pressure::{Density, Params, PressureSolver, Progress};
 use domain::Domain;
 use mixture::Mixture;
@@ -96,11 +96,14 @@ pub fn project(
         .zip(&pressed)
         .map(|((rigid, body), parts)| rigid.moved(body, parts))
         .collect();
-    projected.vel_solid = Some(walls(fields, &bodies, &moved));
+    let mut walls = fields.vel_solid.clone();
+    bodies.write_walls(&fields.transform, &moved, &mut walls);
+    projected.vel_solid = Some(walls);
     for (place, parts) in rigid.iter().zip(&pressed).flat_map(|(rigid, parts)| rigid.places.iter().zip(parts))
     {
         let cell = domain.topology.coord(place.slot);
-        let of_body = if place.is_closed { at_face(fields, &bodies, &moved, place.axis, cell) } else { None };
+        let of_body = || bodies.wall_velocity(&fields.transform, &moved, place.axis, cell);
+        let of_body = if place.is_closed { of_body() } else { None };
         if let Some(u) = of_body.or(parts.map(|parts| parts.liquid as f32)) {
             solved.set(place.axis, cell, u);
         }
@@ -113,40 +116,4 @@ pub fn project(
     projected.surface = None;
     projected.taken = 0.0;
     Ok(projected)
-}
-
-/// Velocity of a body at a lower face of a cell, along its axis, m/s.
-fn at_face(
-    fields: &LiquidFields,
-    bodies: &Bodies,
-    moved: &[Moved],
-    axis: usize,
-    cell: crate::grid::Coord,
-) -> Option<f32> {
-    let (body, piece) = bodies.of_face(axis, cell)?;
-    let piece = bodies.bodies.get(body)?.pieces.rigid().get(piece)?;
-    let mut at = cell.as_dvec3();
-    at[axis] -= 0.5;
-    let arm = fields.transform.to_world(at) - piece.pivot;
-    let along = piece.twists.iter().zip(&moved[body].velocity);
-    Some(along.map(|(twist, v)| v * twist.at(arm)[axis]).sum::<f64>() as f32)
-}
-
-/// The solids' velocities, m/s, with the bodies as they move now.
-fn walls(fields: &LiquidFields, bodies: &Bodies, moved: &[Moved]) -> FaceGrid<f32> {
-    let mut walls = fields.vel_solid.clone();
-    let topology = walls.topology.clone();
-    for (axis, walls) in walls.values.iter_mut().enumerate() {
-        for (l, &origin) in topology.origins().iter().enumerate() {
-            if bodies.owner.topology.leaf_of(origin).is_none() {
-                continue;
-            }
-            for slot in l * leaf::SIZE..(l + 1) * leaf::SIZE {
-                if let Some(u) = at_face(fields, bodies, moved, axis, topology.coord(slot)) {
-                    walls[slot] = u;
-                }
-            }
-        }
-    }
-    walls
 }

@@ -100,11 +100,9 @@ impl RigidBody {
             let number = domain.owner.values[place.axis][place.slot];
             let piece =
                 body(bodies, number).and_then(|(_, piece)| pieces.get(piece)).ok_or(Error::Mass(b))?;
-            let mut at = domain.topology.coord(place.slot).as_dvec3();
-            at[place.axis] -= 0.5;
-            let arm = fields.transform.to_world(at) - piece.pivot;
+            let at = fields.transform.face_centre(place.axis, domain.topology.coord(place.slot));
             let first = basis.len();
-            basis.extend(piece.twists.iter().map(|twist| twist.at(arm)[place.axis]));
+            basis.extend(piece.along(place.axis, at));
             add_outer(&mut volume, &basis[first..], place.share * fields.voxel_size().powi(3));
         }
         let lower = factor.l();

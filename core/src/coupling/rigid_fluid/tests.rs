@@ -1,8 +1,8 @@
 //! What a rigid projection keeps, before anything is rounded.
 
 use super::*;
-use crate::coupling::bodies::{Body, Piece, Twist};
-use crate::coupling::tests::{Scene, face_centre, noise, noisy_velocity};
+use crate::coupling::bodies::{Bodies, Body, Piece, Twist};
+use crate::coupling::tests::{Scene, noise, noisy_velocity};
 use glam::{DVec3, IVec3};
 
 const H: f64 = 0.02;
@@ -35,7 +35,7 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
         let ball = |p: DVec3| p.distance(middle) - radius;
         let scene = Scene::still(H, IVec3::splat(16), [true; 6], |p| p.y - level * H, ball);
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-            u32::from(ball(face_centre(&scene.transform, a, c)) < 3.0 * H)
+            u32::from(ball(scene.transform.face_centre(a, c)) < 3.0 * H)
         });
         let unit = |n: usize, of: usize| if n / 3 == of { DVec3::AXES[n % 3] } else { DVec3::ZERO };
         let twists: Vec<Twist> = (0..6).map(|n| Twist { linear: unit(n, 0), angular: unit(n, 1) }).collect();
@@ -64,7 +64,7 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
         let random = |place: &Place, by: f64| {
             noisy_velocity(
                 place.axis,
-                by * face_centre(&scene.transform, place.axis, domain.topology.coord(place.slot)),
+                by * scene.transform.face_centre(place.axis, domain.topology.coord(place.slot)),
             )
         };
         let part = |(place, masses): (&Place, &Option<places::Masses>)| {
@@ -84,7 +84,7 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
         }
         for ((place, masses), parts) in rigid[0].places.iter().zip(&rigid[0].masses).zip(&parts) {
             let (Some(masses), Some(parts)) = (masses, parts) else { continue };
-            let p = face_centre(&scene.transform, place.axis, domain.topology.coord(place.slot));
+            let p = scene.transform.face_centre(place.axis, domain.topology.coord(place.slot));
             let along = DVec3::AXES[place.axis];
             let lining = if place.is_closed { masses.liquid } else { 0.0 };
             // The field takes the place of what the body's own mass has there.
@@ -114,7 +114,7 @@ fn cells_that_a_body_closes_with_a_floor_take_the_liquid_around() {
             let liquid = |p: DVec3| if p[axis] < 0.0 { 2.0 * H } else { above_floor };
             let scene = Scene::still(H, IVec3::splat(16), [true; 6], liquid, block);
             let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-                let at = face_centre(&scene.transform, a, c);
+                let at = scene.transform.face_centre(a, c);
                 u32::from(block(at) < 3.0 * H && block(at) <= at[axis])
             });
             let pieces = vec![Piece { pivot: middle, twists: vec![Twist::default(); 6] }].into();

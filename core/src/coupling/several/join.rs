@@ -186,10 +186,10 @@ impl Lattice {
             for (phi, rho) in self.each.iter().zip(parts) {
                 let inside = f64::from(inside(phi.values[slot], self.h));
                 volume += inside;
-                mass += if inside > 0.0 { inside * of_cell(rho, cell) } else { 0.0 };
+                mass += if inside > 0.0 { inside * rho.at(cell) } else { 0.0 };
             }
             let owner = usize::from(self.owner.values[slot]);
-            *out = if volume > 0.0 { mass / volume } else { of_cell(&parts[owner], cell) } as f32;
+            *out = if volume > 0.0 { mass / volume } else { parts[owner].at(cell) } as f32;
         });
         Err(out)
     }
@@ -238,7 +238,7 @@ impl Lattice {
                     let mut below = leaf::local(n);
                     below[axis] -= 1;
                     let middle = |phi: &Grid<f32>| 0.5 * (phi.values[slot] + phi.reach(l, below));
-                    let of = |i: usize| (of_cell(&rho[i], topology.coord(slot)), vel[i].values[axis][slot]);
+                    let of = |i: usize| (rho[i].at(topology.coord(slot)), vel[i].values[axis][slot]);
                     let (mut volume, mut mass, mut momentum) = (0.0, 0.0, 0.0);
                     let mut nearest = (f32::MAX, 0);
                     for (i, middle) in phi.iter().map(middle).enumerate() {
@@ -293,14 +293,6 @@ pub(super) fn of_owner(owner: &Grid<u8>, parts: &[Option<&Grid<f32>>]) -> Option
         }
     });
     Some(out)
-}
-
-/// The density at a cell, kg/m³.
-fn of_cell(density: &Density, cell: crate::grid::Coord) -> f64 {
-    match density {
-        Density::Uniform(rho) => *rho,
-        Density::PerCell(rho) => f64::from(rho.get(cell)),
-    }
 }
 
 /// The least φ of one leaf. Two liquids whose surfaces face each other with less than a voxel between them touch: both

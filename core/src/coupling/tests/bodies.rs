@@ -52,7 +52,7 @@ impl Duct {
             .with_velocity(|a, _| if a == axis { kick } else { 0.0 });
         let in_duct = |p: DVec3| (0..3).all(|a| a == axis || (-0.01..=4.01).contains(&(p[a] / H)));
         let at = |a: usize, c: Coord| {
-            let p = face_centre(&scene.transform, a, c);
+            let p = scene.transform.face_centre(a, c);
             piston(p) < H && in_duct(p)
         };
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| u32::from(at(a, c)));

@@ -46,7 +46,7 @@ fn a_drop_in_a_bubble_falls_freely_with_the_bubble_inside_it() {
     let (outer, inner) = (&projection.bubbles[0], &projection.bubbles[1]);
     assert!((outer.pressure - inner.pressure).abs() < 1e-3, "{outer:?} {inner:?}");
     for (axis, c) in scene.liquid_faces() {
-        let r = face_centre(&scene.transform, axis, c).distance(inner.centroid) / 0.01;
+        let r = scene.transform.face_centre(axis, c).distance(inner.centroid) / 0.01;
         if r < 4.5 {
             let expected = if axis == 1 { -GRAVITY * DT } else { 0.0 };
             assert!((f64::from(vel.get(axis, c)) - expected).abs() < 1e-6);

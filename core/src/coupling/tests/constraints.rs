@@ -35,7 +35,7 @@ impl Tank {
         let (size, walled) = (IVec3::new(14, 20, 14), [true, true, true, false, true, true]);
         let scene = Scene::still(H, size, walled, |p| p.y - level * H, solid).falling(DT);
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-            let p = face_centre(&scene.transform, a, c);
+            let p = scene.transform.face_centre(a, c);
             let nearest = (0..own.len()).min_by(|&i, &j| away(&own[i], p).total_cmp(&away(&own[j], p)));
             nearest.filter(|&n| away(&own[n], p) < H).map_or(0, |n| n as u32 + 1)
         });
@@ -283,7 +283,7 @@ fn a_jammed_piston_leaves_the_constant_of_its_chambers() {
         let piston = |p: DVec3| (10.3 * H - p.y).max(p.y - 13.2 * H);
         let scene = Scene::still(H, size, [true; 6], |_| -9.0, piston).falling(DT);
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-            u32::from(piston(face_centre(&scene.transform, a, c)) < H)
+            u32::from(piston(scene.transform.face_centre(a, c)) < H)
         });
         let twist = Twist { linear: DVec3::Y, angular: DVec3::ZERO };
         let bodies = [Body {

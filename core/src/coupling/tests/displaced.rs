@@ -83,7 +83,7 @@ fn projected(
     let scene = Scene::still(H, size, walled, liquid, body)
         .with_velocity(|a, _| if a == axis { -GRAVITY * DT } else { 0.0 });
     let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-        u32::from(body(face_centre(&scene.transform, a, c)) < H)
+        u32::from(body(scene.transform.face_centre(a, c)) < H)
     });
     let unit = |n: usize, of: usize| if n / 3 == of { DVec3::AXES[n % 3] } else { DVec3::ZERO };
     let twists = (0..6).map(|n| Twist { linear: unit(n, 0), angular: unit(n, 1) }).collect();

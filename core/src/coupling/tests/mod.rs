@@ -93,13 +93,6 @@ pub(super) struct Scene {
     pub(super) volume: Grid<f32>,
 }
 
-/// World position of the lower `axis` face of a cell.
-pub(super) fn face_centre(transform: &Transform, axis: usize, ijk: Coord) -> DVec3 {
-    let mut p = ijk.as_dvec3();
-    p[axis] -= 0.5;
-    transform.to_world(p)
-}
-
 /// Every leaf of the cells `low..high`.
 pub(super) fn leaves(low: IVec3, high: IVec3) -> Arc<Topology> {
     let (a, b): (IVec3, IVec3) = (low >> 3, (high - 1) >> 3);
@@ -151,7 +144,7 @@ impl Scene {
             face_open([corner(0., 0.), corner(1., 0.), corner(0., 1.), corner(1., 1.)])
         });
         let vel_solid = FaceGrid::from_fn(topology.clone(), 0.0, |axis, c| {
-            solid_velocity(face_centre(&transform, axis, c))[axis] as f32
+            solid_velocity(transform.face_centre(axis, c))[axis] as f32
         });
         let volume = Grid::from_fn(topology.clone(), 1.0, |c| {
             let corner = |k: i32| c.as_dvec3() - 0.5 + IVec3::new(k & 1, k >> 1 & 1, k >> 2).as_dvec3();
@@ -178,7 +171,7 @@ impl Scene {
     pub(super) fn with_velocity(mut self, u: impl Fn(usize, DVec3) -> f64 + Sync) -> Self {
         let transform = self.transform;
         self.vel = FaceGrid::from_fn(self.vel.topology.clone(), 0.0, |axis, c| {
-            u(axis, face_centre(&transform, axis, c)) as f32
+            u(axis, transform.face_centre(axis, c)) as f32
         });
         self
     }

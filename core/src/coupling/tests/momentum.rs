@@ -170,7 +170,7 @@ impl Thrown {
             let c = topology.coord(slot);
             let alpha = f64::from(self.scene.open.values[axis][slot]);
             let pushed = DT * H * H * (pressure(c - IVec3::AXES[axis]) - pressure(c));
-            let at = face_centre(&self.scene.transform, axis, c);
+            let at = self.scene.transform.face_centre(axis, c);
             let coefficient = system.topology.slot_of(c).map_or(0.0, |s| f64::from(system.face[axis][s]));
             let mut give = |impulse: f64| {
                 linear[axis] += impulse;

@@ -88,7 +88,7 @@ impl Afloat {
         let solid = |p: DVec3| (0..forms.len()).map(|n| distance(p, n)).fold(f64::MAX, f64::min);
         let scene = Scene::still(H, size, walled, liquid, solid);
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-            let at = face_centre(&scene.transform, a, c);
+            let at = scene.transform.face_centre(a, c);
             let nearest = (0..forms.len()).min_by(|&a, &b| distance(at, a).total_cmp(&distance(at, b)));
             nearest.filter(|&n| distance(at, n) < 3.0 * H).map_or(0, |n| n as u32 + 1)
         });
@@ -284,7 +284,7 @@ impl Afloat {
             };
             let mass = WATER * part * H.powi(3);
             // On closed faces it moves with the body.
-            let at = face_centre(&self.scene.transform, axis, c);
+            let at = self.scene.transform.face_centre(axis, c);
             let u = match self.scene.open.get(axis, c) > 0.0 {
                 true => f64::from(vel.get(axis, c)),
                 false => {

@@ -70,7 +70,7 @@ impl Afloat {
             all(p).min(domain(p)) as f32
         });
         let owner = FaceGrid::from_fn(scene.vel.topology.clone(), 0, |a, c| {
-            let p = face_centre(&scene.transform, a, c);
+            let p = scene.transform.face_centre(a, c);
             let nearest = (0..balls.len()).min_by(|&i, &j| away(i, p).total_cmp(&away(j, p)));
             nearest.filter(|&n| away(n, p) < solid(p).min(domain(p))).map_or(0, |n| n as u32 + 1)
         });

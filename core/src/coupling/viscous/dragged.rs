@@ -3,7 +3,7 @@
 use crate::coupling::bodies::{Bodies, Body, Constraint, Moved, Pieces};
 use crate::coupling::mass::Mass;
 use crate::coupling::projection::Projection;
-use crate::grid::{Coord, FaceGrid, Transform, leaf};
+use crate::grid::FaceGrid;
 use crate::mesh::NearestTriangle;
 use crate::pressure::Progress;
 use crate::viscosity::{self, Info, Params, Pushed, Row, ViscousLiquid, diffuse_with};
@@ -11,7 +11,6 @@ use glam::DVec3;
 
 /// The bodies as the first projection left them.
 pub(super) struct Drag<'a> {
-    transform: Transform,
     bodies: Bodies<'a>,
     /// First degree of freedom of each body among those of all.
     first: Vec<usize>,
@@ -25,7 +24,7 @@ pub(super) struct Drag<'a> {
 
 impl<'a> Drag<'a> {
     /// `first`: the projection that moved them.
-    pub(super) fn new(transform: Transform, bodies: Bodies<'a>, first: &Projection) -> Self {
+    pub(super) fn new(bodies: Bodies<'a>, first: &Projection) -> Self {
         let mut size = 0;
         let mut of_body = Vec::with_capacity(bodies.bodies.len());
         for body in bodies.bodies {
@@ -52,7 +51,6 @@ impl<'a> Drag<'a> {
             Row { entries, soft: *soft }
         };
         Self {
-            transform,
             bodies,
             skins: bodies.bodies.iter().map(skin).collect(),
             velocity: first.bodies.iter().flat_map(|moved| moved.velocity.iter().copied()).collect(),
@@ -69,8 +67,8 @@ impl<'a> Drag<'a> {
         match (&self.bodies.bodies[body].pieces, &self.skins[body]) {
             (Pieces::Rigid(pieces), _) => {
                 let Some(piece) = pieces.get(piece) else { return Vec::new() };
-                let along = piece.twists.iter().map(|twist| twist.at(place - piece.pivot)[axis]);
-                along.enumerate().filter(|(_, j)| *j != 0.0).map(|(n, j)| (first + n, j)).collect()
+                let along = piece.along(axis, place).enumerate();
+                along.filter(|(_, j)| *j != 0.0).map(|(n, j)| (first + n, j)).collect()
             }
             (Pieces::Skin(_), Some(tree)) => {
                 let Some(nearest) = tree.nearest(place) else { return Vec::new() };
@@ -158,28 +156,5 @@ impl<'a> Drag<'a> {
             ..row.clone()
         };
         self.bodies.constraints.iter().zip(given).map(left).collect()
-    }
-
-    /// Writes the velocities of their walls, m/s, as they move now. Those of bodies that deform are the projection's affair.
-    pub(super) fn write(&self, moved: &[Moved], walls: &mut FaceGrid<f32>) {
-        let topology = walls.topology.clone();
-        for (l, &origin) in topology.origins().iter().enumerate() {
-            let Some(of_owner) = self.bodies.owner.topology.leaf_of(origin) else { continue };
-            for (axis, walls) in walls.values.iter_mut().enumerate() {
-                let owner = &self.bodies.owner.values[axis][of_owner * leaf::SIZE..][..leaf::SIZE];
-                for (n, &number) in owner.iter().enumerate().filter(|(_, number)| **number > 0) {
-                    let Some((body, _)) = self.bodies.of_number(number) else { continue };
-                    if self.skins[body].is_some() {
-                        continue;
-                    }
-                    let mut place = (origin + Coord::from_array(leaf::local(n))).as_dvec3();
-                    place[axis] -= 0.5;
-                    let along = self.motion(number, axis, self.transform.to_world(place));
-                    let velocity = &moved[body].velocity;
-                    let speed: f64 = along.iter().map(|&(dof, j)| j * velocity[dof - self.first[body]]).sum();
-                    walls[l * leaf::SIZE + n] = speed as f32;
-                }
-            }
-        }
     }
 }

@@ -55,7 +55,7 @@ pub fn between_projections(
 ) -> Result<(Projection, Info), SplitError> {
     let mut u = vel.clone();
     let first = project(fields, &mut u)?;
-    let drag = fields.bodies.map(|bodies| Drag::new(fields.transform, bodies, &first));
+    let drag = fields.bodies.map(|bodies| Drag::new(bodies, &first));
     let walls = first.vel_solid.clone();
     let projected = u.clone();
     continue_outward(fields.surface, fields.open, vel, &mut u);
@@ -86,8 +86,9 @@ pub fn between_projections(
     let mut went_on = None;
     if let Some(drag) = &drag {
         drag.give(&pushed, &mut first);
-        if let Some(walls) = &mut walls {
-            drag.write(&first.bodies, walls);
+        if let (Some(walls), Some(bodies)) = (&mut walls, fields.bodies) {
+            // Those of bodies that deform are the projection's affair.
+            bodies.write_walls(&fields.transform, &first.bodies, walls);
         }
         went_on = Some((drag.moved(&first.bodies), drag.left(&first.constraints.impulses)));
     }

@@ -12,11 +12,7 @@ fn field(lo: i32, hi: i32, u: impl Fn(DVec3) -> DVec3 + Sync) -> FaceGrid<f32> {
     let leaves =
         range().flat_map(|x| range().flat_map(move |y| range().map(move |z| IVec3::new(x, y, z) * 8)));
     let topology = Arc::new(Topology::new(leaves.collect()));
-    FaceGrid::from_fn(topology, 0.0, |axis, c: Coord| {
-        let mut x = c.as_dvec3();
-        x[axis] -= 0.5;
-        u(transform().to_world(x))[axis] as f32
-    })
+    FaceGrid::from_fn(topology, 0.0, |axis, c: Coord| u(transform().face_centre(axis, c))[axis] as f32)
 }
 
 fn collider(low: f64, high: f64, motion: Motion, distance: impl Fn(DVec3) -> f64 + Sync) -> Collider {

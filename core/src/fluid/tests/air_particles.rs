@@ -45,11 +45,8 @@ impl Carried {
 
     fn step(&mut self, dt: f64, u: impl Fn(DVec3) -> DVec3 + Sync) {
         let topology = self.liquid.surface.topology.clone();
-        self.liquid.velocity = FaceGrid::from_fn(topology, 0.0, |axis, c| {
-            let mut x = c.as_dvec3();
-            x[axis] -= 0.5;
-            u(transform().to_world(x))[axis] as f32
-        });
+        self.liquid.velocity =
+            FaceGrid::from_fn(topology, 0.0, |axis, c| u(transform().face_centre(axis, c))[axis] as f32);
         let solids = Solids { colliders: &[], domain: &self.domain };
         predict(&mut self.liquid, &solids, &solids, &Step::steady(dt), &self.params, &mut self.memory);
     }

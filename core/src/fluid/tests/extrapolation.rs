@@ -105,9 +105,7 @@ fn the_air_beside_the_liquid_neither_squeezes_nor_stretches_it() {
     let solid = rasterise(&[], &DomainLimits::unbounded(), &cells.topology, &transform());
     let flow = |u: [fn(glam::DVec3) -> f64; 3]| {
         let mut velocity = FaceGrid::from_fn(cells.topology.clone(), 0.0, |axis, c| {
-            let mut p = c.as_dvec3();
-            p[axis] -= 0.5;
-            u[axis](transform().to_world(p)) as f32
+            u[axis](transform().face_centre(axis, c)) as f32
         });
         let extended = extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
         let before = velocity.clone();

@@ -20,9 +20,7 @@ fn swirl(x: Vec3) -> Vec3 {
 
 /// World position of the lower `axis` face at a slot.
 fn face_position(field: &FaceGrid<f32>, axis: usize, slot: usize) -> DVec3 {
-    let mut x = field.topology.coord(slot).as_dvec3();
-    x[axis] -= 0.5;
-    transform().to_world(x)
+    transform().face_centre(axis, field.topology.coord(slot))
 }
 
 /// Momentum and angular momentum per unit mass of the faces.

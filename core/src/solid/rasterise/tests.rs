@@ -236,7 +236,7 @@ fn faces_move_with_the_nearest_solid() {
     for slot in 0..topology.len() * leaf::SIZE {
         let c = topology.coord(slot);
         for axis in 0..3 {
-            let p = transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis]);
+            let p = transform.face_centre(axis, c);
             let v = f64::from(fields.velocity.get(axis, c));
             if (p - DVec3::X * 0.5).length() < 0.3 + h {
                 met += 1;
@@ -319,7 +319,7 @@ fn corners_of_faces_name_the_owner_that_distances_name() {
                 for slot in 0..topology.len() * leaf::SIZE {
                     let c = topology.coord(slot);
                     for axis in 0..3 {
-                        let face = transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis]);
+                        let face = transform.face_centre(axis, c);
                         let apart: Vec<f64> = colliders.iter().map(|c| c.distance(face)).collect();
                         // At the end of a band rounding decides.
                         if apart.iter().all(|&d| d > 0.95 * band) {

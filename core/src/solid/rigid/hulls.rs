@@ -1,6 +1,7 @@
 //! Convex hulls that stand for a mesh in contacts.
 
 use crate::mesh::TriMesh;
+use crate::union_find::DisjointSets;
 use glam::DVec3;
 use parry3d_f64::math::Vec3;
 use parry3d_f64::shape::{ConvexPolyhedron, Shape};
@@ -151,16 +152,16 @@ fn pieces(mesh: &TriMesh) -> Vec<TriMesh> {
         .zip(&mesh.points)
         .map(|(n, p)| *first.entry((*p + glam::Vec3::ZERO).to_array().map(f32::to_bits)).or_insert(n))
         .collect();
-    let mut root: Vec<u32> = (0..mesh.points.len() as u32).collect();
+    let mut sets = DisjointSets::new(mesh.points.len());
     for t in &mesh.triangles {
-        let [a, b, c] = t.map(|i| find(&mut root, weld[i as usize]));
-        let least = a.min(b).min(c);
-        [a, b, c].iter().for_each(|&r| root[r as usize] = least);
+        let [a, b, c] = t.map(|i| weld[i as usize] as usize);
+        sets.union(a, b);
+        sets.union(a, c);
     }
     let (mut number, mut pieces) = (FxHashMap::default(), Vec::<TriMesh>::new());
     let mut place: Vec<Option<u32>> = vec![None; mesh.points.len()];
     for t in &mesh.triangles {
-        let of = find(&mut root, weld[t[0] as usize]);
+        let of = sets.find(weld[t[0] as usize] as usize);
         let count = number.len();
         let n: usize = *number.entry(of).or_insert(count);
         if n == pieces.len() {
@@ -177,14 +178,6 @@ fn pieces(mesh: &TriMesh) -> Vec<TriMesh> {
         piece.triangles.push(corners);
     }
     pieces
-}
-
-fn find(root: &mut [u32], mut n: u32) -> u32 {
-    while root[n as usize] != n {
-        root[n as usize] = root[root[n as usize] as usize];
-        n = root[n as usize];
-    }
-    n
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::Body;
 use super::contact::{COLLIDER, Contact, GONE, Memory, Other};
 use super::detect::Surroundings;
 use crate::solid::{Collider, Motion};
-use crate::union_find::find;
+use crate::union_find::DisjointSets;
 use glam::DVec3;
 
 /// Time, s, for which bodies must have been still before they fall asleep.
@@ -79,7 +79,7 @@ fn closes(bodies: &[Body], contact: &Contact, next: f64) -> bool {
 /// found anew.
 pub(super) fn wake_by_touch(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory], next: f64) -> bool {
     let mut woken = false;
-    let mut root = roots(bodies, contacts, memory);
+    let mut islands = islands(bodies, contacts, memory);
     let mut stirred = vec![false; bodies.len()];
     for contact in contacts.iter().filter(|c| closes(bodies, c, next)) {
         let (a, b) = (contact.body, contact.other);
@@ -88,18 +88,18 @@ pub(super) fn wake_by_touch(bodies: &mut [Body], contacts: &[Contact], memory: &
                 let stirs = |n: usize, by: usize| bodies[n].rest.asleep && moves(&bodies[by]);
                 if stirs(a, b) || stirs(b, a) {
                     let n = if bodies[a].rest.asleep { a } else { b };
-                    stirred[find(&mut root, n)] = true;
+                    stirred[islands.find(n)] = true;
                 }
             }
             Other::Solid(_) => {
                 if bodies[a].rest.asleep && contact.solid.length() > 0.0 {
-                    stirred[find(&mut root, a)] = true;
+                    stirred[islands.find(a)] = true;
                 }
             }
         }
     }
     for n in 0..bodies.len() {
-        if bodies[n].rest.asleep && stirred[find(&mut root, n)] {
+        if bodies[n].rest.asleep && stirred[islands.find(n)] {
             wake(&mut bodies[n]);
             woken = true;
         }
@@ -118,7 +118,7 @@ fn moves(body: &Body) -> bool {
 
 /// Counts the time for which bodies have been still, and lets those that rest together fall asleep.
 pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory], drift: f64) {
-    let mut root = roots(bodies, contacts, memory);
+    let mut islands = islands(bodies, contacts, memory);
     let mut stirred = vec![false; bodies.len()];
     for contact in contacts {
         let carried = match contact.other {
@@ -141,7 +141,7 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
     }
     let mut least = vec![f64::INFINITY; bodies.len()];
     for n in 0..bodies.len() {
-        let r = find(&mut root, n);
+        let r = islands.find(n);
         if bodies[n].is_free() {
             least[r] = least[r].min(bodies[n].rest.still);
         }
@@ -155,7 +155,7 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
         }
     });
     for n in 0..bodies.len() {
-        let still = least[find(&mut root, n)];
+        let still = least[islands.find(n)];
         let body = &mut bodies[n];
         if body.is_free()
             && still >= STILL
@@ -171,13 +171,12 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
     }
 }
 
-/// The islands: bodies that touch, by the number of one of them. What is led by keyframes joins nothing.
-fn roots(bodies: &[Body], contacts: &[Contact], memory: &[Memory]) -> Vec<usize> {
-    let mut root: Vec<usize> = (0..bodies.len()).collect();
+/// The islands: bodies that touch. What is led by keyframes joins nothing.
+fn islands(bodies: &[Body], contacts: &[Contact], memory: &[Memory]) -> DisjointSets {
+    let mut islands = DisjointSets::new(bodies.len());
     let mut join = |a: usize, b: usize| {
         if bodies[a].led.is_none() && bodies[b].led.is_none() {
-            let (a, b) = (find(&mut root, a), find(&mut root, b));
-            root[a.max(b)] = a.min(b);
+            islands.union(a, b);
         }
     };
     for contact in contacts {
@@ -198,5 +197,5 @@ fn roots(bodies: &[Body], contacts: &[Contact], memory: &[Memory]) -> Vec<usize>
             join(a, b);
         }
     }
-    root
+    islands
 }

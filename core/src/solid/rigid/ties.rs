@@ -4,7 +4,7 @@
 use super::contact::{Contact, Other};
 use super::joints::{Bound, Linkage, dot};
 use super::{Body, Velocity};
-use crate::union_find::find;
+use crate::union_find::DisjointSets;
 
 /// The most bodies that joints join in rows. A coupling makes one dense matrix of them, and its multigrid knows those of up to 42
 /// bodies. What joins more is taken as it was without the pressure's answer.
@@ -96,16 +96,12 @@ pub(super) fn ties(
 
 /// How many free bodies rows join with each.
 fn together(bodies: &[Body], ties: &[Tie]) -> Vec<usize> {
-    let mut root: Vec<usize> = (0..bodies.len()).collect();
-    for tie in ties {
-        for pair in tie.ends.windows(2) {
-            let (a, b) = (find(&mut root, pair[0].0), find(&mut root, pair[1].0));
-            root[a.max(b)] = a.min(b);
-        }
-    }
+    let mut sets = DisjointSets::new(bodies.len());
+    let pairs = ties.iter().flat_map(|tie| tie.ends.windows(2));
+    pairs.for_each(|pair| sets.union(pair[0].0, pair[1].0));
     let mut count = vec![0; bodies.len()];
-    (0..bodies.len()).filter(|&n| bodies[n].is_free()).for_each(|n| count[find(&mut root, n)] += 1);
-    (0..bodies.len()).map(|n| count[find(&mut root, n)]).collect()
+    (0..bodies.len()).filter(|&n| bodies[n].is_free()).for_each(|n| count[sets.find(n)] += 1);
+    (0..bodies.len()).map(|n| count[sets.find(n)]).collect()
 }
 
 /// What rows have given each body, as a change of its velocity.

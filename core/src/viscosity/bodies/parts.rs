@@ -2,7 +2,7 @@
 
 use super::super::Error;
 use super::{Bodies, Row};
-use crate::union_find::find;
+use crate::union_find::DisjointSets;
 use meniscus_kernels::sparse::SparseFactor;
 
 /// What is left of a row, squared, by itself, once others are taken out of it, where it depends on them.
@@ -51,16 +51,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// P of all bodies that a strain reaches, directly or by rows; `stiffness`: Σ k c cᵀ, `voxel`: m³.
 pub(super) fn parts(bodies: &Bodies, stiffness: &[(u32, u32, f64)], voxel: f64) -> Result<Vec<Part>, Error> {
     let size = bodies.velocity.len();
-    let mut root: Vec<usize> = (0..size).collect();
-    let mut join = |i: usize, j: usize| {
-        let (i, j) = (find(&mut root, i), find(&mut root, j));
-        root[i.max(j)] = i.min(j);
-    };
-    bodies.mass.iter().chain(stiffness).for_each(|&(i, j, _)| join(i as usize, j as usize));
-    for pair in bodies.rows.iter().flat_map(|row| row.entries.windows(2)) {
-        join(pair[0].0, pair[1].0);
-    }
-    let part: Vec<usize> = (0..size).map(|dof| find(&mut root, dof)).collect();
+    let mut sets = DisjointSets::new(size);
+    bodies.mass.iter().chain(stiffness).for_each(|&(i, j, _)| sets.union(i as usize, j as usize));
+    let pairs = bodies.rows.iter().flat_map(|row| row.entries.windows(2));
+    pairs.for_each(|pair| sets.union(pair[0].0, pair[1].0));
+    let part: Vec<usize> = (0..size).map(|dof| sets.find(dof)).collect();
     let mut is_touched = vec![false; size];
     stiffness.iter().for_each(|e| is_touched[part[e.0 as usize]] = true);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); size];

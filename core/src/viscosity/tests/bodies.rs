@@ -31,7 +31,7 @@ impl Afloat {
 
     fn of(scene: Scene, balls: &[Ball], solid: impl Fn(DVec3) -> f64 + Sync) -> Self {
         let owner = FaceGrid::from_fn(scene.open.topology.clone(), 0, |axis, c| {
-            let p = face_centre(&scene.transform, axis, c);
+            let p = scene.transform.face_centre(axis, c);
             let away = |n: &usize| p.distance(balls[*n].0) - balls[*n].1;
             let nearest = (0..balls.len()).min_by(|i, j| away(i).total_cmp(&away(j)));
             nearest.filter(|n| away(n) < solid(p)).map_or(0, |n| n as u32 + 1)
@@ -102,7 +102,7 @@ impl Afloat {
         let operator = &system.operator;
         for slot in (0..operator.mass.len()).filter(|&s| operator.mass[s] > 0.0) {
             let (axis, c) = (slot / 512 % 3, operator.topology.coord(slot / 1536 * 512 + slot % 512));
-            let place = face_centre(&self.scene.transform, axis, c);
+            let place = self.scene.transform.face_centre(axis, c);
             let before = f64::from(self.scene.velocity.get(axis, c));
             let number = self.owner.get(axis, c);
             let (before, after) = match system.dragged(slot) {
@@ -294,7 +294,7 @@ fn a_heavy_body_is_a_wall() {
     let walls =
         FaceGrid::from_fn(afloat.owner.topology.clone(), 0.0, |axis, c| match afloat.owner.get(axis, c) {
             0 => 0.0,
-            n => afloat.wall(&afloat.velocity, n, axis, face_centre(&afloat.scene.transform, axis, c)) as f32,
+            n => afloat.wall(&afloat.velocity, n, axis, afloat.scene.transform.face_centre(axis, c)) as f32,
         });
     let mut v = afloat.scene.velocity.clone();
     let liquid = ViscousLiquid { vel_solid: &walls, ..afloat.scene.liquid() };
@@ -360,7 +360,7 @@ fn rotor(n: i32) -> f64 {
     let liquid = 0.5 * std::f64::consts::PI * RHO * long * (outer.powi(4) - inner.powi(4));
     let inertia = 1000.0 * liquid;
     let owner = FaceGrid::from_fn(scene.open.topology.clone(), 0, |axis, c| {
-        u32::from(radius(face_centre(&scene.transform, axis, c)) < 0.5 * (inner + outer))
+        u32::from(radius(scene.transform.face_centre(axis, c)) < 0.5 * (inner + outer))
     });
     // Couette's flow.
     let flow = move |p: DVec3| {

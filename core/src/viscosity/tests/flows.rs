@@ -25,7 +25,7 @@ fn error(scene: &Scene, u: &FaceGrid<f32>, n: i32, length: i32, exact: impl Fn(f
     let (mut off, mut most) = (0.0f64, 0.0f64);
     for y in 0..=n {
         let c = IVec3::new(length * n / 2, y, n / 4);
-        let at = face_centre(&scene.transform, 0, c).y;
+        let at = scene.transform.face_centre(0, c).y;
         let wet = scene.surface.get(c) < 0.0 && scene.half_open(c);
         if wet {
             off = off.max((f64::from(u.get(0, c)) - exact(at)).abs());
@@ -109,7 +109,7 @@ fn shear_waves_decay_as_they_should() {
             scene.step(dt);
         }
         let middle = IVec3::new(length * n / 2, n / 2, n / 4);
-        let y = face_centre(&scene.transform, 0, middle).y;
+        let y = scene.transform.face_centre(0, middle).y;
         let found = -(f64::from(scene.velocity.get(0, middle)) / (k * y).sin()).ln();
         // Backward Euler in time: ln(1 + rate dt) / dt in place of the rate.
         let expected = f64::from(steps) * (rate * dt).ln_1p();

@@ -35,11 +35,6 @@ fn same_on_any_threads(solve: impl Fn() -> (FaceGrid<f32>, Info) + Sync) {
     }
 }
 
-/// World position of the lower `axis` face of a cell.
-fn face_centre(transform: &Transform, axis: usize, c: Coord) -> DVec3 {
-    transform.to_world(c.as_dvec3() - 0.5 * DVec3::AXES[axis])
-}
-
 /// A liquid among solids, from formulas of the world position, on the cells `low..high`.
 struct Scene {
     h: f64,
@@ -88,7 +83,7 @@ impl Scene {
     fn at_faces(&self, u: impl Fn(DVec3) -> DVec3 + Sync) -> FaceGrid<f32> {
         let transform = self.transform;
         FaceGrid::from_fn(self.velocity.topology.clone(), 0.0, |axis, c| {
-            u(face_centre(&transform, axis, c))[axis] as f32
+            u(transform.face_centre(axis, c))[axis] as f32
         })
     }
 
@@ -148,7 +143,7 @@ impl Scene {
             let axis = slot / 512 % 3;
             let c = system.operator.topology.coord(slot / 1536 * 512 + slot % 512);
             let mass = f64::from(system.operator.mass[slot]) * self.h.powi(3);
-            sum = sum + f(axis, face_centre(&self.transform, axis, c), f64::from(u.get(axis, c))) * mass;
+            sum = sum + f(axis, self.transform.face_centre(axis, c), f64::from(u.get(axis, c))) * mass;
         }
         sum
     }

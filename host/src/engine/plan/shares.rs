@@ -4,7 +4,8 @@ use super::{Call, Planner};
 use crate::data::Lifetime;
 use crate::engine::span::span;
 use crate::engine::state::{Holder, Slot};
-use crate::node::{Access, PortSpec, Stage};
+use crate::node::{Access, ParamSpec, PortSpec, Stage};
+use meniscus_abi::Means;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Planner<'_> {
@@ -85,9 +86,12 @@ impl Planner<'_> {
             }
         }
         for (member, coupling, object) in resting {
+            let sets = |p: &&ParamSpec| [Means::FIRST_FRAME, Means::LAST_FRAME].contains(&p.means);
+            let params = self.node(member).node_type.params.iter().filter(sets);
+            let names: Vec<String> = params.map(|p| format!("`{}`", p.name)).collect();
             let message = format!(
-                "its start_frame or end_frame lets it rest while `{}` goes on solving `{}`: give these frames to `{}` instead, \
-                 or to all three",
+                "its {} lets it rest while `{}` goes on solving `{}`: give these frames to `{}` instead, or to all three",
+                names.join(" or "),
                 self.node(coupling).name,
                 self.node(object).name,
                 self.node(object).name

@@ -7,7 +7,6 @@
 //! bell's wall touch both its air and the water around, and a gap of a cell or two that moving particles leave in that
 //! water would otherwise draw the bell's air out through the wall.
 
-use super::disjoint_sets::DisjointSets;
 use super::leaf_components::{Chink, LeafComponents};
 use super::sets::{ALL, NONE, Words};
 use crate::coupling::fields::LiquidFields;
@@ -16,6 +15,7 @@ use crate::grid::morphology::{offsets, shift};
 use crate::grid::{Coord, Topology, leaf};
 use crate::levelset::open_volume;
 use crate::tuned::Tuned;
+use crate::union_find::DisjointSets;
 use glam::IVec3;
 use std::collections::BTreeMap;
 
@@ -172,22 +172,22 @@ pub(crate) fn join(sets: &mut DisjointSets, before: &Before, mut chinks: Vec<Chi
     // What passages have joined in each set, by its representative.
     let mut pockets = vec![Pocket::default(); sets.len()];
     for (i, of_component) in components.iter().flat_map(|c| &c.cells).enumerate() {
-        pockets[sets.find(i as u32) as usize].cells += of_component;
+        pockets[sets.find(i)].cells += of_component;
     }
     let in_leaves = components.iter().map(|c| c.cells.len()).sum::<usize>();
-    (in_leaves..sets.len()).for_each(|gap| pockets[sets.find(gap as u32) as usize].cells += leaf::SIZE);
+    (in_leaves..sets.len()).for_each(|gap| pockets[sets.find(gap)].cells += leaf::SIZE);
     chinks.sort_unstable_by(|a, b| b.width.total_cmp(&a.width).then(a.between.cmp(&b.between)));
     if let Some(memory) = before.fields.previous_bubbles {
         remember(&mut pockets, sets, before, memory, &chinks);
     }
     for Chink { between: (a, b), .. } in chinks {
-        let (a, b) = (sets.find(a), sets.find(b));
-        let [of_a, of_b] = [a, b].map(|root| pockets[root as usize]);
+        let [a, b] = [a, b].map(|component| sets.find(component as usize));
+        let [of_a, of_b] = [a, b].map(|root| pockets[root]);
         let is_one = of_a.is_sliver() || of_b.is_sliver() || of_a.is_of_one_air(&of_b);
         if a != b && (of_a.is_small() || of_b.is_small()) && is_one {
             sets.union(a, b);
             let first_is_larger = (of_a.cells, of_a.room) >= (of_b.cells, of_b.room);
-            pockets[a.min(b) as usize] = if first_is_larger { of_a } else { of_b };
+            pockets[a.min(b)] = if first_is_larger { of_a } else { of_b };
         }
     }
 }
@@ -201,10 +201,10 @@ fn remember(
     chinks: &[Chink<u32>],
 ) {
     let in_leaves = before.components.iter().map(|c| c.cells.len()).sum::<usize>() as u32;
-    let mut small = BTreeMap::<u32, BTreeMap<i32, f32>>::new();
+    let mut small = BTreeMap::<usize, BTreeMap<i32, f32>>::new();
     for component in chinks.iter().flat_map(|chink| [chink.between.0, chink.between.1]) {
-        let root = sets.find(component);
-        let pocket = &mut pockets[root as usize];
+        let root = sets.find(component as usize);
+        let pocket = &mut pockets[root];
         if pocket.is_small() {
             small.entry(root).or_default();
         } else if pocket.was.is_none() {
@@ -217,7 +217,7 @@ fn remember(
         }
     }
     for component in 0..in_leaves {
-        if let Some(all) = small.get_mut(&sets.find(component)) {
+        if let Some(all) = small.get_mut(&sets.find(component as usize)) {
             before
                 .rooms(component, memory)
                 .into_iter()
@@ -225,7 +225,7 @@ fn remember(
         }
     }
     for (root, rooms) in small {
-        let pocket = &mut pockets[root as usize];
+        let pocket = &mut pockets[root];
         (pocket.room, pocket.was) = (rooms.values().sum(), most(&rooms));
     }
 }

@@ -127,6 +127,7 @@ fn flood_slab(mut set: u64, along_y: u64, along_z: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::union_find::DisjointSets;
     use proptest::prelude::*;
 
     proptest! {
@@ -141,22 +142,18 @@ mod tests {
             });
             let above: [Words; 3] = std::array::from_fn(|a| shift(&open[a], &NONE, a, 1));
             let found = label(&liquid, &Faces { open, above, chinks: Vec::new() });
-            let mut root: Vec<usize> = (0..leaf::SIZE).collect();
-            fn find(root: &[usize], n: usize) -> usize {
-                if root[n] == n { n } else { find(root, root[n]) }
-            }
+            let mut sets = DisjointSets::new(leaf::SIZE);
             for n in 0..leaf::SIZE {
                 for a in (0..3).filter(|&a| leaf::local(n)[a] > 0 && has(&open[a], n)) {
                     let below = n - leaf::STRIDE[a];
                     if has(&liquid, n) == has(&liquid, below) {
-                        let (p, q) = (find(&root, n), find(&root, below));
-                        root[p.max(q)] = p.min(q);
+                        sets.union(n, below);
                     }
                 }
             }
             let (mut next, mut number) = (0, vec![SOLID; leaf::SIZE]);
             for n in (0..leaf::SIZE).filter(|&n| (0..3).any(|a| has(&open[a], n) || has(&above[a], n))) {
-                let first = find(&root, n);
+                let first = sets.find(n);
                 if first == n {
                     number[n] = next;
                     next += 1;

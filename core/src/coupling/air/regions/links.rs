@@ -1,9 +1,10 @@
 //! Joins air along walls from which liquid has parted, through gaps that are too thin for the level set.
 
+use super::LABEL_SOLID;
 use super::leaf_components::{Kind, LeafComponents, SOLID};
-use super::{DisjointSets, LABEL_SOLID};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
+use crate::union_find::DisjointSets;
 use glam::IVec3;
 use std::collections::BTreeMap;
 
@@ -63,7 +64,7 @@ impl<'a> OpenFaces<'a> {
 pub(crate) struct Gap {
     pub(crate) cell: Coord,
     pub(crate) slot: usize,
-    node: u32,
+    node: usize,
 }
 
 /// The gaps of the substep before that liquid still covers, by slot; numbered from `first` on.
@@ -71,7 +72,7 @@ pub(crate) fn gaps(
     fields: &LiquidFields,
     topology: &Topology,
     components: &[LeafComponents],
-    first: u32,
+    first: usize,
 ) -> Vec<Gap> {
     let Some(previous) = fields.parting.and_then(|parting| parting.previous) else { return Vec::new() };
     let parted = previous.values.iter().enumerate().filter(|(_, speed)| **speed > 0.0);
@@ -105,10 +106,10 @@ pub(crate) fn join(
 ) {
     let number = |slot: usize| {
         let k = components[slot / leaf::SIZE].of_cell[slot % leaf::SIZE];
-        first[slot / leaf::SIZE] + u32::from(k)
+        (first[slot / leaf::SIZE] + u32::from(k)) as usize
     };
     // (gap, component of air, its id before).
-    let mut contacts: Vec<(u32, u32, i32)> = Vec::new();
+    let mut contacts: Vec<(usize, usize, i32)> = Vec::new();
     let mut faces = OpenFaces::around(fields.open, Coord::ZERO);
     for gap in gaps {
         let origin = gap.cell & !(leaf::DIM as i32 - 1);
@@ -126,12 +127,12 @@ pub(crate) fn join(
         }
     }
     // For each chain of gaps, the air it belongs to.
-    let mut owner: BTreeMap<u32, i32> = BTreeMap::new();
+    let mut owner: BTreeMap<usize, i32> = BTreeMap::new();
     for &(gap, _, before) in contacts.iter().filter(|(_, _, before)| *before >= 0) {
         let owner = owner.entry(sets.find(gap)).or_insert(before);
         *owner = (*owner).min(before);
     }
-    let chains: Vec<u32> = contacts.iter().map(|&(gap, ..)| sets.find(gap)).collect();
+    let chains: Vec<usize> = contacts.iter().map(|&(gap, ..)| sets.find(gap)).collect();
     for (chain, &(gap, air, before)) in chains.into_iter().zip(&contacts) {
         if before < 0 || owner.get(&chain) == Some(&before) {
             sets.union(gap, air);
@@ -142,7 +143,7 @@ pub(crate) fn join(
 /// Region of each gap, with its slot; below 0 where no air reaches it.
 pub(crate) fn regions(gaps: &[Gap], label: &[i32], sets: &mut DisjointSets) -> Vec<(usize, i32)> {
     // A chain of gaps that reaches no air keeps its own number, beyond all labels.
-    let mut region = |gap: &Gap| match label.get(sets.find(gap.node) as usize) {
+    let mut region = |gap: &Gap| match label.get(sets.find(gap.node)) {
         Some(&region) if region >= 0 => (gap.slot, region),
         _ => (gap.slot, LABEL_SOLID),
     };

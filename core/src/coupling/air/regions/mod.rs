@@ -9,7 +9,6 @@
 //! through walls that no leaf describes.
 
 mod chinks;
-mod disjoint_sets;
 mod gaps;
 mod leaf_components;
 pub(crate) mod links;
@@ -22,8 +21,8 @@ use crate::coupling::fields::{AirLimits, LiquidFields};
 use crate::grid::block::{self, Block};
 use crate::grid::morphology::{VoxelMask, shift, words_of};
 use crate::grid::{Coord, Grid, Topology, leaf};
+use crate::union_find::DisjointSets;
 use chinks::{Passages, is_chink};
-pub(crate) use disjoint_sets::DisjointSets;
 use gaps::Gaps;
 use glam::{DVec3, IVec3};
 use leaf_components::{Chink, Faces, Kind, LeafComponents, SOLID};
@@ -114,12 +113,12 @@ impl Regions {
         }));
         let gaps = Gaps::new(topology.origins(), &limits);
         let in_leaves = first[topology.len()];
-        let first_parted = in_leaves + gaps.boxes.len() as u32;
+        let first_parted = in_leaves as usize + gaps.boxes.len();
         let parted = links::gaps(fields, &topology, &components, first_parted);
-        let mut sets = DisjointSets::new(first_parted as usize + parted.len());
+        let mut sets = DisjointSets::new(first_parted + parted.len());
         let contacts = border_contacts(fields, &topology, &components, &first, &gaps);
-        contacts.joined.iter().for_each(|&(a, b)| sets.union(a, b));
-        gaps.adjacent(|a, b| sets.union(in_leaves + a, in_leaves + b));
+        contacts.joined.iter().for_each(|&(a, b)| sets.union(a as usize, b as usize));
+        gaps.adjacent(|a, b| sets.union((in_leaves + a) as usize, (in_leaves + b) as usize));
         let before = chinks::Before { fields, topology: &topology, components: &components, first: &first };
         chinks::join(&mut sets, &before, contacts.chinks);
         links::join(&parted, fields, &topology, &components, &first, &mut sets);
@@ -130,7 +129,7 @@ impl Regions {
         let mut label = vec![LABEL_SOLID; in_leaves as usize + gaps.boxes.len()];
         let (mut regions, mut liquids) = (0, 0);
         for (i, kind) in kinds().enumerate() {
-            let root = sets.find(i as u32) as usize;
+            let root = sets.find(i);
             if root == i {
                 let count = if *kind == Kind::Air { &mut regions } else { &mut liquids };
                 label[i] = if *kind == Kind::Air { *count } else { liquid_label(*count) };
@@ -140,7 +139,7 @@ impl Regions {
             }
         }
         let gap_regions: Vec<i32> =
-            (0..gaps.boxes.len()).map(|g| label[sets.find(in_leaves + g as u32) as usize]).collect();
+            (0..gaps.boxes.len()).map(|g| label[sets.find(in_leaves as usize + g)]).collect();
         let parted = links::regions(&parted, &label, &mut sets);
         let mut cells = Grid::new(topology, LABEL_SOLID);
         cells.values.par_chunks_mut(leaf::SIZE).zip(&components).zip(&first).for_each(

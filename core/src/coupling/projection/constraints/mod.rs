@@ -16,7 +16,7 @@ mod tests;
 
 use super::Error;
 use crate::coupling::bodies::{Body, Constraint};
-use crate::union_find::find;
+use crate::union_find::DisjointSets;
 use group::Group;
 pub(crate) use group::{Motion, Verdict};
 
@@ -68,21 +68,18 @@ impl ConstraintGroups {
         if let Some(row) = constraints.iter().position(|row| !is_dense(row)) {
             return Err(Error::RowOfSkin(row));
         }
-        let mut root: Vec<usize> = (0..bodies.len()).collect();
+        let mut sets = DisjointSets::new(bodies.len());
         let mut joined = vec![false; bodies.len()];
         for row in constraints {
-            for pair in row.entries.windows(2) {
-                let (a, b) = (find(&mut root, pair[0].0), find(&mut root, pair[1].0));
-                root[a.max(b)] = a.min(b);
-            }
+            row.entries.windows(2).for_each(|pair| sets.union(pair[0].0, pair[1].0));
             row.entries.iter().for_each(|e| joined[e.0] = true);
         }
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
-        (0..bodies.len()).for_each(|b| members[find(&mut root, b)].push(b));
+        (0..bodies.len()).for_each(|b| members[sets.find(b)].push(b));
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
         for (r, row) in constraints.iter().enumerate() {
             if let Some(first) = row.entries.first() {
-                rows[find(&mut root, first.0)].push(r);
+                rows[sets.find(first.0)].push(r);
             }
         }
         let masses: Vec<Vec<f64>> =

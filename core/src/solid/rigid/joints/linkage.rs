@@ -6,7 +6,7 @@ use super::bounds::{Bound, bounds};
 use super::joint::{Joint, freed};
 use super::rows::{Row, dot, free, rigid, spring};
 use crate::solid::rigid::{Body, Intervals, Key, Pose, Velocity};
-use crate::union_find::find;
+use crate::union_find::DisjointSets;
 use glam::{DMat3, DQuat, DVec3};
 use meniscus_kernels::sparse::SparseFactor;
 
@@ -163,19 +163,18 @@ impl Linkage {
 
     /// Finds which bodies hang together, and factors their matrices.
     fn assemble(&mut self, count: usize) {
-        let mut root: Vec<usize> = (0..count).collect();
+        let mut sets = DisjointSets::new(count);
         let free_ends =
             |row: &Row, inverse: &[(f64, DMat3)]| row.ends.map(|end| end.filter(|&n| inverse[n].0 > 0.0));
         for row in &self.rows {
             if let [Some(a), Some(b)] = free_ends(row, &self.inverse) {
-                let (a, b) = (find(&mut root, a), find(&mut root, b));
-                root[a.max(b)] = a.min(b);
+                sets.union(a, b);
             }
         }
         let mut assembly_of = vec![usize::MAX; count];
         for (r, row) in self.rows.iter().enumerate() {
             for n in free_ends(row, &self.inverse).into_iter().flatten() {
-                let of = find(&mut root, n);
+                let of = sets.find(n);
                 if assembly_of[of] == usize::MAX {
                     assembly_of[of] = self.assemblies.len();
                     self.assemblies.push(Assembly::default());

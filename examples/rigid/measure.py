@@ -252,7 +252,7 @@ def pendulum(shots):
     thick, angles, depth = 0.1, (1.5, 1.8, 1.6), 4.5 * GRAVITY
     inertia = (1 + thick * thick) / 12
     for joint in ("revolute", "ball"):
-        for steps in (2, 5, 10):
+        for steps in (2, 5, 10, 20):
             nodes, names, at = [], [], [0.0, 0.0]
             for n, angle in enumerate(angles):
                 way = [math.sin(angle), -math.cos(angle)]

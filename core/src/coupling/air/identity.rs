@@ -60,7 +60,7 @@ type Shares = BTreeMap<(usize, i32), f64>;
 /// the one with the largest share keeps the id. Without a memory every region is new and starts with the volume it has.
 /// `voxel` is the volume of a voxel, m³.
 pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) -> Identities {
-    let Some(memory) = memory else { return everything_new(regions, voxel) };
+    let Some(memory) = memory else { return everything_new(regions) };
     let mut shares = overlaps(regions, memory);
     find_the_lost(regions, memory, &mut shares);
     leave_out_crumbs(regions, &mut shares, voxel);
@@ -74,16 +74,14 @@ pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) ->
     Identities { regions: (0..regions.air.len()).map(identity).collect(), next_id }
 }
 
-/// Pockets too small for the grid to resolve are voids from the start: particles do not reach every corner that walls cut off.
-fn everything_new(regions: &Regions, voxel: f64) -> Identities {
+fn everything_new(regions: &Regions) -> Identities {
     let mut next_id = OUTSIDE + 1;
     let identity = |air: &super::regions::Region| {
         if air.exterior {
             return Identity::EXTERIOR;
         }
         next_id += 1;
-        let void = air.volume < LARGEST_CRUMB.get() * voxel;
-        Identity { id: next_id - 1, book: AirBook::new(if void { 0.0 } else { air.volume }), void }
+        Identity { id: next_id - 1, book: AirBook::new(air.volume), void: false }
     };
     Identities { regions: regions.air.iter().map(identity).collect(), next_id }
 }

@@ -1,7 +1,7 @@
 //! Who asks for the length of a substep.
 
 use super::call::Measured;
-use super::stats::{Measure, measure};
+use super::measure::Measure;
 use std::collections::BTreeMap;
 
 /// The longest next substep that nodes accept.
@@ -37,7 +37,7 @@ impl Wish {
     pub(super) fn and(&mut self, dt: f64, node: &str, object: Option<&str>, said: Vec<Measured>) {
         if dt < self.dt {
             let sound = said.into_iter().filter(|m| m.values.iter().all(|x| x.is_finite()));
-            let measures = sound.map(|m| (m.key.clone(), measure(&m.key, &m.values))).collect();
+            let measures = sound.map(|m| (m.key.clone(), Measure::new(&m.key, &m.values))).collect();
             let object = object.map(str::to_owned);
             self.dt = dt;
             self.asked = Some(Asked { longest: dt, node: node.into(), object, measures });

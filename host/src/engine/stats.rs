@@ -2,6 +2,7 @@
 
 use super::asked::Asked;
 use super::call::{Contributions, Measured, Solve, Timing};
+use super::measure::Measure;
 use super::state::{Holder, Slot, State};
 use crate::data::{Data, Element, Geometry, Object, Owner};
 use crate::graph::Network;
@@ -19,18 +20,6 @@ pub struct ObjectStats {
     /// `kinetic_energy`, `potential_energy` (J) …
     #[serde(flatten)]
     pub measures: BTreeMap<String, Measure>,
-}
-
-/// A number or a few.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(untagged)]
-pub enum Measure {
-    /// A whole number.
-    Count(u64),
-    /// A number.
-    Number(f64),
-    /// A vector.
-    Numbers(Vec<f64>),
 }
 
 /// A point of geometry that its nodes report (a bubble, a body): keys and values in the order of the report.
@@ -164,7 +153,7 @@ impl Gathering {
             stages: self.stages.clone(),
             solves: self.solves.clone(),
             max_divergence: one("max_divergence"),
-            measures: rest.map(|(k, v)| (k.clone(), measure(k, v))).collect(),
+            measures: rest.map(|(k, v)| (k.clone(), Measure::new(k, v))).collect(),
             objects: objects.map(|o| (o.name.clone(), self.object(network, o))).collect(),
             lists,
             memory_bytes: resident_bytes(),
@@ -177,16 +166,8 @@ impl Gathering {
         let measured = self.objects.get(&object.name).into_iter().flatten();
         ObjectStats {
             kind: short.unwrap_or_else(|| object.kind.clone()),
-            measures: measured.map(|(k, v)| (k.clone(), measure(k, v))).collect(),
+            measures: measured.map(|(k, v)| (k.clone(), Measure::new(k, v))).collect(),
         }
-    }
-}
-
-pub(super) fn measure(key: &str, values: &[f64]) -> Measure {
-    match values {
-        [x] if key == "particles" => Measure::Count(*x as u64),
-        [x] => Measure::Number(*x),
-        many => Measure::Numbers(many.to_vec()),
     }
 }
 

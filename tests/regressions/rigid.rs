@@ -194,9 +194,50 @@ fn bodies_that_cannot_be_are_refused_with_one_sentence() {
     gives(nodes, &["crates", "floor"], &["node `rigid`", "`crates`", "deep in `floor`"]);
     let nodes = crates([2, 1, 1], json!({ "keyframed": true }));
     gives(nodes, &["crates"], &["node `crates`", "keyframed", "leave out the points"]);
+    let mut nodes = crates([1, 1, 1], json!({ "keyframed": true }));
+    nodes[0]["params"]["size"] = json!({ "keys": [[1, [0.3, 0.3, 0.3]], [2, [0.3, 0.4, 0.3]]] });
+    nodes[2]["inputs"] = json!(["box"]);
+    gives(nodes, &["crates"], &["node `crates`", "changes its form", "translate and rotate", "static_object"]);
     let mut nodes = crates([1, 1, 1], json!({}));
     nodes[2]["inputs"] = json!(["places"]);
     gives(nodes, &["crates"], &["node `crates`", "no mesh is wired in"]);
+}
+
+/// A keyed shape that moves as a whole, and the same moved by a transform, lead a body and what lies on it alike.
+#[test]
+fn a_body_follows_its_mesh_whether_the_mesh_or_a_transform_after_it_is_keyed() {
+    let ways = json!({ "keys": [[1, [0, 1, 0]], [5, [0.3, 1, 0]], [9, [0.3, 1.4, 0.2]]] });
+    let turns = json!({ "keys": [[1, [0, 0, 0]], [9, [0, 40, 10]]] });
+    for (kind, mut params, turning) in [
+        ("box", json!({ "size": [0.8, 0.2, 0.8] }), true),
+        ("tube", json!({ "height": 0.2, "columns": 12 }), true),
+        ("sphere", json!({ "radius": 0.3, "rows": 8, "columns": 12 }), false),
+    ] {
+        let mut places = json!({ "translate": ways });
+        let shape = json!({ "name": "slab", "type": kind, "params": params });
+        params["center"] = ways.clone();
+        if turning {
+            (params["rotate"], places["rotate"]) = (turns.clone(), turns.clone());
+        }
+        let keyed = json!({ "name": "moved", "type": kind, "params": params });
+        let moved = json!({ "name": "moved", "type": "transform", "inputs": ["slab"], "params": places });
+        let led = json!({ "name": "led", "type": "rigid_object", "inputs": ["moved"],
+            "params": { "keyframed": true, "division_size": 0.05 } });
+        let cooked = |meshes: &[Value]| {
+            let mut nodes = crates([1, 1, 1], json!({}));
+            nodes[1]["params"]["center"] = json!([0.0, 1.5, 0.0]);
+            nodes.extend(meshes.iter().chain([&led]).cloned());
+            let shot = Shot::new(&shot_of(9, nodes, &["crates", "led"], json!({})));
+            shot.cook(&[]);
+            let last = shot.stats().last().expect("substeps").clone();
+            [positions(&last, "led")[0], positions(&last, "crates")[0]]
+        };
+        let [own, by_transform] = [cooked(&[keyed]), cooked(&[shape, moved])];
+        let off = own.iter().flatten().zip(by_transform.iter().flatten()).map(|(a, b)| (a - b).abs());
+        let off = off.fold(0.0, f64::max);
+        assert!(off < 1e-4, "{kind}: {own:?}, {by_transform:?}");
+        assert!((own[0][1] - 1.4).abs() < 1e-5, "{kind} is led to {own:?}");
+    }
 }
 
 /// A crate that has fallen asleep on `support`, and where it is in the last frame.

@@ -151,6 +151,9 @@ impl Evaluator {
         if node.node_type.id == "meniscus.transform" {
             return self.transformed(at, node, &params, inputs);
         }
+        if only_moves(node) {
+            return self.moved(at, node, params, frame);
+        }
         let params = with_path(params, frame);
         let sources: Vec<Arc<Geometry>> = inputs.into_iter().map(|s| s.geometry).collect();
         if let Some(kept) = self.kept(at, &params, &sources) {
@@ -159,6 +162,30 @@ impl Evaluator {
         let geometry = self.make(at, node, &params, &sources, frame)?;
         check(node, &geometry)?;
         Ok(Shape::still(self.keep(at, params, sources, geometry)))
+    }
+
+    /// A shape of which only the middle and the turn change: made once about the origin, and moved rigidly.
+    fn moved(&mut self, at: usize, node: &Bound, params: Params, frame: f64) -> Result<Shape, Problem> {
+        let motion = primitives::placement(&params);
+        let rest = match self.memory[at].rest.clone() {
+            Some(rest) => rest,
+            None => {
+                let mut there = params.clone();
+                let places = there.values.iter_mut().filter(|(name, _)| PLACED_BY.contains(&name.as_str()));
+                places.for_each(|(_, value)| *value = Value::Numbers(vec![0.0; 3]));
+                let rest = self.make(at, node, &there, &[], frame)?;
+                self.memory[at].rest.insert(rest).clone()
+            }
+        };
+        let geometry = match self.kept(at, &params, &[]) {
+            Some(kept) => kept,
+            None => {
+                let geometry = Arc::new(transform::apply(&rest, &motion));
+                check(node, &geometry)?;
+                self.keep(at, params, Vec::new(), geometry)
+            }
+        };
+        Ok(Shape { geometry, rigid: Some((rest, motion)) })
     }
 
     fn make(
@@ -262,6 +289,16 @@ impl Evaluator {
 /// True when a transform's scale or pivot changes over time.
 fn swells(node: &Bound) -> bool {
     ["scale", "uniform_scale", "pivot"].iter().any(|p| node.params.get(*p).is_some_and(|v| v.is_animated()))
+}
+
+/// Where a node that makes a shape of its own puts it.
+const PLACED_BY: [&str; 2] = ["center", "rotate"];
+
+/// True when a node makes a shape of its own and nothing but its place changes over time.
+fn only_moves(node: &Bound) -> bool {
+    let places = |name: &str| PLACED_BY.contains(&name);
+    let mut changing = node.params.iter().filter(|(_, value)| value.is_animated()).peekable();
+    changing.peek().is_some() && changing.all(|(name, _)| places(name))
 }
 
 /// True when a node's geometry changes over time whatever its inputs do.

@@ -65,8 +65,10 @@ pub(super) fn node_types() -> Vec<NodeType> {
     ]
 }
 
-fn placement(params: &Params) -> Affine {
-    let (center, rotate) = (DVec3::from(params.vector("center")), DVec3::from(params.vector("rotate")));
+/// From a shape about the origin to where `center` and `rotate` put it.
+pub(super) fn placement(params: &Params) -> Affine {
+    let vector = |name| params.values.contains_key(name).then(|| params.vector(name)).unwrap_or_default();
+    let (center, rotate) = (DVec3::from(vector("center")), DVec3::from(vector("rotate")));
     Affine::new(center, rotate, DVec3::ONE, DVec3::ZERO)
 }
 

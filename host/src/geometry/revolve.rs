@@ -1,6 +1,7 @@
 //! Surfaces of revolution about Y: tube and sphere.
 
 use super::matrix::Affine;
+use super::primitives::placement;
 use crate::data::Geometry;
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use glam::DVec3;
@@ -99,7 +100,7 @@ pub(super) fn sphere(params: &Params) -> Geometry {
         .collect();
     let mut surface = Surface::default();
     surface.revolve(&profile, false, params.integer("columns"));
-    surface.placed(&Affine::new(DVec3::from(params.vector("center")), DVec3::ZERO, DVec3::ONE, DVec3::ZERO))
+    surface.placed(&placement(params))
 }
 
 pub(super) fn tube(params: &Params) -> Result<Geometry, (&'static str, String)> {
@@ -144,8 +145,7 @@ pub(super) fn tube(params: &Params) -> Result<Geometry, (&'static str, String)> 
             }
         }
     }
-    let (center, rotate) = (DVec3::from(params.vector("center")), DVec3::from(params.vector("rotate")));
-    Ok(surface.placed(&Affine::new(center, rotate, DVec3::ONE, DVec3::ZERO)))
+    Ok(surface.placed(&placement(params)))
 }
 
 #[derive(Default)]

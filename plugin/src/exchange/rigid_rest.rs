@@ -13,6 +13,10 @@ use meniscus_core::levelset;
 use meniscus_core::mesh::TriMesh;
 use meniscus_core::solid::rigid::{Led, MassProperties, Pose, Shape, Velocity};
 
+/// Why a mesh whose points move by themselves makes no body.
+const DEFORMS: &str = "its mesh changes its form or is of several that move, and a rigid body keeps one form: key only the center and \
+                       rotate of one mesh, or the translate and rotate of a transform after it, or use a static_object";
+
 /// A rigid object before its first substep.
 #[derive(Debug)]
 pub struct RigidRest {
@@ -61,8 +65,7 @@ impl Exchange {
         let mesh = match &solid {
             SolidShape::Rigid { rest, .. } => rest,
             SolidShape::Free { mesh, .. } if mesh.velocities.is_some() => {
-                let sentence = "its mesh deforms, and a rigid body's does not: use a static_object for it";
-                return Err(Failure::input(port, sentence));
+                return Err(Failure::input(port, DEFORMS));
             }
             SolidShape::Free { mesh, .. } => mesh,
         };
@@ -100,8 +103,7 @@ impl Exchange {
             SolidShape::Rigid { rest, .. } => rest,
             SolidShape::Free { mesh, .. } if mesh.velocities.is_none() => mesh,
             SolidShape::Free { .. } => {
-                let sentence = "its mesh deforms, and a rigid body's does not: use a static_object for it";
-                return Err(Failure::input(port, sentence));
+                return Err(Failure::input(port, DEFORMS));
             }
         };
         let centre = MassProperties::of(mesh, 1.0).centre;

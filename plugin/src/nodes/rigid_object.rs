@@ -92,7 +92,7 @@ const PARAMS: &[Param] = &[
     Param::toggle(c"keyframed", c"Keyframed", false)
         .folder(c"Initial State")
         .not_animated()
-        .help(c"On: the body follows its animated input, and nothing that it touches moves it. Off: the input only says where it starts."),
+        .help(c"On: the body follows its mesh, whose center and rotate or a transform after it are keyed, and nothing that it touches moves it; it takes no points. Off: the input only says where it starts."),
     Param::int(c"group", c"Collision Groups", 1)
         .folder(c"Collisions")
         .range(0.0, 255.0)
@@ -150,7 +150,7 @@ impl Instance for RigidObject {
         check_weight(&rest.shape)?;
         check_padding(call, &rest.shape)?;
         if keyframed && rest.starts.len() != 1 {
-            let sentence = "keyframed: a keyframed body follows its mesh, so leave out the points";
+            let sentence = "keyframed: points say where free bodies start, and a keyframed body follows its mesh: leave out the points, and give each keyframed body a rigid_object of its own";
             return Err(Failure::parameter(sentence));
         }
         if rest.starts.is_empty() || rest.starts.len() > MOST {

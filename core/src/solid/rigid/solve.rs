@@ -5,6 +5,7 @@ use super::joints::{Bound, Linkage, Response, dot};
 use super::{Body, Velocity};
 use crate::interrupt::Interrupt;
 use glam::{DMat3, DVec3};
+use std::rc::Rc;
 
 /// What gives way by less than this share of what it would without joints is held by them: what is left is rounding.
 const HELD: f64 = 1e-8;
@@ -32,7 +33,7 @@ impl Side {
 pub(super) struct Solve {
     sides: Vec<Side>,
     /// What an impulse does to bodies that joints hold; of bodies that nothing else touches it is not known.
-    responses: Vec<Option<Response>>,
+    responses: Vec<Option<Rc<Response>>>,
     /// Per contact: velocity per impulse along the normal, and the most across it.
     yields: Vec<[f64; 2]>,
 }
@@ -100,6 +101,10 @@ impl Solve {
     }
 
     fn push_body(&mut self, body: usize, wrench: &Velocity) {
+        // Most contacts and stops do not press; what moves with a body may be many.
+        if *wrench == Velocity::default() {
+            return;
+        }
         let Self { sides, responses, .. } = self;
         let mut add = |n: usize, given: Velocity| {
             sides[n].velocity.linear += given.linear;

@@ -44,6 +44,8 @@ pub struct Report {
     pub apart: [f64; 2],
     /// Joints that broke.
     pub broken: usize,
+    /// Energy, J, that joints took from swings that are too fast for the substep.
+    pub damped: f64,
 }
 
 /// Share of a kick's velocity to which impulses are found.
@@ -189,6 +191,7 @@ fn impulses(
         overlap: found.iter().map(|c| -c.gap).fold(0.0, f64::max),
         apart: [0.0; 2],
         broken,
+        damped: linkage.damped(bodies, &held),
     };
     (report, ties)
 }

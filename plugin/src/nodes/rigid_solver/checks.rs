@@ -91,6 +91,23 @@ pub(super) fn tell_if_long(call: &Call, bodies: &[Body], acceleration: f64, told
     call.log(Level::WARNING, &sentence);
 }
 
+/// Share of the bodies' kinetic energy that joints take in a second when somebody is told.
+const DAMPED: f64 = 0.05;
+
+/// Says, once, that joints take energy, J, from swings which a substep cannot follow.
+pub(super) fn tell_if_damped(call: &Call, bodies: &[Body], damped: f64, told: &mut bool) {
+    let all: f64 = bodies.iter().map(Body::kinetic_energy).sum();
+    if *told || !(damped > DAMPED * call.dt() * (all + damped)) {
+        return;
+    }
+    *told = true;
+    let sentence = format!(
+        "bodies swing on their joints faster than a substep of {} s can follow, and joints damp that: raise substeps.min if they lose too much of their swing",
+        roughly(call.dt())
+    );
+    call.log(Level::WARNING, &sentence);
+}
+
 pub(super) fn check_finite(call: &Call, bodies: &[Body]) -> Result<(), Failure> {
     let is_lost = |b: &&Body| !(b.pose.position.is_finite() && b.momentum.is_finite());
     if let Some(lost) = bodies.iter().find(is_lost) {

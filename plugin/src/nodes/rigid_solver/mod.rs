@@ -11,7 +11,7 @@ use crate::exchange::contacts::{self, Names};
 use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange};
-use checks::{check_finite, gone, tell_if_beyond, tell_if_long};
+use checks::{check_finite, gone, tell_if_beyond, tell_if_damped, tell_if_long};
 use coupled::is_flying;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -117,6 +117,8 @@ struct Told {
     beyond: bool,
     /// Substeps are too long.
     long: bool,
+    /// Swings of joints are too fast.
+    damped: bool,
 }
 
 /// Change of velocity in the last sweep, by that of the kick, from which contacts count as not settled.
@@ -246,6 +248,8 @@ impl RigidSolver {
         joints::write(call, JOINTS, &names(call)?.objects, &joints)?;
         if !joints.all.is_empty() {
             call.measure("joints", &[joints.all.iter().filter(|j| !j.state.broken).count() as f64]);
+            call.measure("joints_damped", &[report.damped]);
+            tell_if_damped(call, &bodies, report.damped, &mut self.told.damped);
         }
         call.measure("contacts", &[report.contacts as f64]);
         call.measure("contact_sweeps", &[f64::from(report.sweeps)]);

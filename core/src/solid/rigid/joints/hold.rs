@@ -33,9 +33,10 @@ pub(in crate::solid::rigid) fn mend(bodies: &mut [Body], joints: &[Joint]) -> f6
     let times = Intervals { drift: 0.0, kick: 0.0, next: 0.0 };
     let mut before = None;
     for _ in 0..MENDS {
-        let (linkage, _) = Linkage::new(bodies, &mut joints, &times);
+        let (mut linkage, _) = Linkage::gathered(bodies, &mut joints, &times);
         before = before.or(Some(linkage.apart[0]));
         let Some(ways) = linkage.closing(1.0, f64::INFINITY, 1.0) else { break };
+        linkage.assemble(bodies);
         let mut moved = vec![Velocity::default(); bodies.len()];
         linkage.add(&linkage.changing(&ways), &mut moved);
         for (body, way) in bodies.iter_mut().zip(moved).filter(|(body, _)| body.is_free()) {

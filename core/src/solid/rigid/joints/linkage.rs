@@ -1,40 +1,26 @@
 //! Bodies that joints hold together, as one operator.
 
+mod assembly;
 mod calm;
 
 use super::bounds::{Bound, bounds};
 use super::joint::{Joint, freed};
-use super::rows::{Row, dot, free, rigid, spring};
+use super::rows::{Row, dot, rigid};
+use super::springs::{self, Spring};
 use crate::solid::rigid::{Body, Intervals, Key, Pose, Velocity};
 use crate::union_find::DisjointSets;
+use assembly::Assembly;
 use glam::{DMat3, DQuat, DVec3};
-use meniscus_kernels::sparse::SparseFactor;
+use std::cell::OnceCell;
+use std::rc::Rc;
 
-/// Added to the diagonal of J M⁻¹ Jᵀ, by itself: rows of a loop depend on each other.
-const DEPENDENT: f64 = 1e-10;
-/// Refinements of a solve, at most: each brings the error of [`DEPENDENT`] down by what rows do not depend.
-const REFINED: usize = 4;
 /// Gap, by the body's radius, or turn, rad, that joints are held to exactly. More than that is undone by `push`.
 const SMALL: f64 = 1e-4;
 /// What Newton's method brings them to.
 const EXACT: f64 = 1e-9;
 
 /// The pose of what holds still.
-const WORLD: Pose = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
-
-/// Bodies that joints hold together.
-#[derive(Clone, Debug, Default)]
-struct Assembly {
-    /// Free bodies, by their places in the list, ascending.
-    bodies: Vec<usize>,
-    /// Its rows.
-    rows: Vec<usize>,
-    /// J M⁻¹ Jᵀ and the softness of springs, brought to a unit diagonal: entries of both triangles.
-    matrix: Vec<(u32, u32, f64)>,
-    /// 1 / √ of the diagonal.
-    scale: Vec<f64>,
-    factor: SparseFactor,
-}
+pub(super) const WORLD: Pose = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
 
 /// Velocities of the bodies of an assembly for a unit of each impulse and torque on one of them.
 pub(in crate::solid::rigid) type Response = Vec<(usize, [Velocity; 6])>;
@@ -46,12 +32,16 @@ pub(in crate::solid::rigid) struct Linkage {
     assemblies: Vec<Assembly>,
     /// The assembly of each body.
     of_body: Vec<Option<usize>>,
+    /// What an impulse on each body does, as far as somebody has asked.
+    responses: Vec<OnceCell<Rc<Response>>>,
     /// Inverse mass and inertia of each body.
     inverse: Vec<(f64, DMat3)>,
     /// Per joint that holds: its place in the list, its bodies, and where it is.
     places: Vec<(usize, [Option<usize>; 2], DVec3)>,
     /// Per row: its gap (m or rad) now, and the largest that counts as small.
     gaps: Vec<[f64; 2]>,
+    /// Place of the first row that damps what substeps cannot follow.
+    damping: usize,
     /// The largest gap now: m and rad.
     pub apart: [f64; 2],
 }
@@ -95,12 +85,27 @@ fn poses_of(bodies: &[Body], ends: [Option<usize>; 2]) -> [Pose; 2] {
     ends.map(|end| end.map_or(WORLD, |n| bodies[n].pose))
 }
 
+/// M⁻¹ of what a row gives to an end.
+fn given(row: &Row, end: usize, inverse: &[(f64, DMat3)]) -> Velocity {
+    let (mass, inertia) = row.ends[end].map_or((0.0, DMat3::ZERO), |n| inverse[n]);
+    let Velocity { linear, angular } = row.jacobian[end];
+    Velocity { linear: linear * mass, angular: inertia * angular }
+}
+
 impl Linkage {
     /// The rows of all joints, and the motors and stops besides them. Joints count their turns.
     pub fn new(bodies: &[Body], joints: &mut [Joint], times: &Intervals) -> (Self, Vec<Bound>) {
+        let (mut linkage, bounds) = Self::gathered(bodies, joints, times);
+        linkage.assemble(bodies);
+        linkage.calm(bodies, joints, times);
+        (linkage, bounds)
+    }
+
+    /// The same before anything is factored: gaps are known.
+    pub fn gathered(bodies: &[Body], joints: &mut [Joint], times: &Intervals) -> (Self, Vec<Bound>) {
         let places = if joints.is_empty() { Vec::new() } else { places(bodies) };
-        let mut linkage = Self { of_body: vec![None; bodies.len()], ..Self::default() };
-        let mut all = Vec::new();
+        let mut linkage = Self { inverse: bodies.iter().map(inverse).collect(), ..Self::default() };
+        let (mut all, mut sprung) = (Vec::new(), Vec::new());
         for (number, joint) in joints.iter_mut().enumerate() {
             let Some(ends) = ends_of(joint, bodies, &places) else { continue };
             let poses = poses_of(bodies, ends);
@@ -110,45 +115,29 @@ impl Linkage {
                 let turns = jacobian[1].linear == DVec3::ZERO;
                 let apart = &mut linkage.apart[usize::from(turns)];
                 *apart = apart.max(gap.abs());
-                linkage.gaps.push([gap, SMALL * if turns { 1.0 } else { size }]);
-                linkage.rows.push(Row {
-                    joint: number,
-                    ends,
-                    jacobian,
-                    soft: 0.0,
-                    target: 0.0,
-                    is_spring: false,
-                });
+                let row = Row { joint: number, ends, jacobian, soft: 0.0, target: 0.0, is_spring: false };
+                linkage.push(row, [gap, SMALL * if turns { 1.0 } else { size }]);
             }
-            linkage.add_spring((number, joint), ends, bodies, times);
+            let light = ends.map(|end| end.map_or((0.0, DMat3::ZERO), |n| linkage.inverse[n]));
+            sprung.extend(Spring::of((number, joint), ends, poses, light));
             all.extend(bounds(joint, (number, ends), poses, (times.kick, times.next)));
             linkage.places.push((number, ends, joint.placed(poses)[1].position));
         }
-        if !linkage.places.is_empty() {
-            linkage.inverse = bodies.iter().map(inverse).collect();
-            linkage.assemble(bodies.len());
-            linkage.calm(bodies, joints, times);
+        for row in springs::rows(&sprung, joints, bodies, times) {
+            linkage.push_soft(row);
         }
+        linkage.damping = linkage.rows.len();
         (linkage, all)
     }
 
-    fn add_spring(
-        &mut self,
-        (number, joint): (usize, &Joint),
-        ends: [Option<usize>; 2],
-        bodies: &[Body],
-        times: &Intervals,
-    ) {
-        let poses = poses_of(bodies, ends);
-        let Some(jacobian) = free(joint, poses).filter(|_| joint.stiffness > 0.0 || joint.damping > 0.0)
-        else {
-            return;
-        };
-        let drifted = |n: usize| ends[n].map_or(0.0, |end| dot(&jacobian[n], &bodies[end].motion[0]));
-        if let Some((target, soft)) = spring(joint, joint.state.turned, drifted(0) + drifted(1), times) {
-            self.gaps.push([0.0, f64::INFINITY]);
-            self.rows.push(Row { joint: number, ends, jacobian, soft, target, is_spring: true });
-        }
+    fn push(&mut self, row: Row, gap: [f64; 2]) {
+        self.rows.push(row);
+        self.gaps.push(gap);
+    }
+
+    /// Adds a row without a gap that counts.
+    fn push_soft(&mut self, row: Row) {
+        self.push(row, [0.0, f64::INFINITY]);
     }
 
     /// The rows of all joints.
@@ -162,24 +151,27 @@ impl Linkage {
     }
 
     /// Finds which bodies hang together, and factors their matrices.
-    fn assemble(&mut self, count: usize) {
-        let mut sets = DisjointSets::new(count);
+    pub fn assemble(&mut self, bodies: &[Body]) {
+        let count = bodies.len();
         let free_ends =
             |row: &Row, inverse: &[(f64, DMat3)]| row.ends.map(|end| end.filter(|&n| inverse[n].0 > 0.0));
+        let mut sets = DisjointSets::new(if self.rows.is_empty() { 0 } else { count });
         for row in &self.rows {
             if let [Some(a), Some(b)] = free_ends(row, &self.inverse) {
                 sets.union(a, b);
             }
         }
         let mut assembly_of = vec![usize::MAX; count];
+        let mut assemblies: Vec<Assembly> = Vec::new();
+        self.of_body = vec![None; count];
         for (r, row) in self.rows.iter().enumerate() {
             for n in free_ends(row, &self.inverse).into_iter().flatten() {
                 let of = sets.find(n);
                 if assembly_of[of] == usize::MAX {
-                    assembly_of[of] = self.assemblies.len();
-                    self.assemblies.push(Assembly::default());
+                    assembly_of[of] = assemblies.len();
+                    assemblies.push(Assembly::default());
                 }
-                let assembly = &mut self.assemblies[assembly_of[of]];
+                let assembly = &mut assemblies[assembly_of[of]];
                 if assembly.rows.last() != Some(&r) {
                     assembly.rows.push(r);
                 }
@@ -189,89 +181,17 @@ impl Linkage {
                 }
             }
         }
-        let mut assemblies = std::mem::take(&mut self.assemblies);
         for assembly in &mut assemblies {
             assembly.bodies.sort_unstable();
-            self.factor(assembly, count);
+            assembly.factor(&self.rows, &self.inverse, bodies);
         }
         self.assemblies = assemblies;
+        self.responses = vec![OnceCell::new(); count];
     }
 
     /// M⁻¹ of what a row gives to an end.
     fn given(&self, row: usize, end: usize) -> Velocity {
-        let Row { ends, jacobian, .. } = &self.rows[row];
-        let (mass, inertia) = ends[end].map_or((0.0, DMat3::ZERO), |n| self.inverse[n]);
-        Velocity { linear: jacobian[end].linear * mass, angular: inertia * jacobian[end].angular }
-    }
-
-    fn factor(&self, assembly: &mut Assembly, count: usize) {
-        let mut at: Vec<Vec<(usize, usize)>> =
-            vec![Vec::new(); if assembly.rows.is_empty() { 0 } else { count }];
-        for (place, &r) in assembly.rows.iter().enumerate() {
-            for (end, n) in self.rows[r].ends.iter().enumerate() {
-                if let Some(n) = n {
-                    at[*n].push((place, end));
-                }
-            }
-        }
-        let mut entries = Vec::new();
-        for &n in &assembly.bodies {
-            for &(i, end) in &at[n] {
-                let given = self.given(assembly.rows[i], end);
-                for &(j, other) in &at[n] {
-                    let value = dot(&self.rows[assembly.rows[j]].jacobian[other], &given);
-                    entries.push((i as u32, j as u32, value));
-                }
-            }
-        }
-        entries.sort_by_key(|e| (e.0, e.1));
-        entries.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            if same {
-                kept.2 += next.2;
-            }
-            same
-        });
-        let mut diagonal = vec![0.0; assembly.rows.len()];
-        for (i, j, value) in &mut entries {
-            if i == j {
-                *value += self.rows[assembly.rows[*i as usize]].soft;
-                diagonal[*i as usize] = *value;
-            }
-        }
-        assembly.scale = diagonal.iter().map(|d: &f64| 1.0 / d.max(f64::MIN_POSITIVE).sqrt()).collect();
-        for (i, j, value) in &mut entries {
-            *value *= assembly.scale[*i as usize] * assembly.scale[*j as usize];
-        }
-        let lower = entries.iter().filter(|(i, j, _)| i >= j);
-        let safe: Vec<(u32, u32, f64)> =
-            lower.map(|&(i, j, v)| (i, j, if i == j { v + DEPENDENT } else { v })).collect();
-        assembly.factor = SparseFactor::new(assembly.rows.len(), &safe).unwrap_or_default();
-        assembly.matrix = entries;
-    }
-
-    /// The impulses λ of an assembly's rows with (J M⁻¹ Jᵀ + soft) λ = `speeds`; least ones where rows depend on each
-    /// other.
-    fn impulses(&self, assembly: &Assembly, speeds: &[f64]) -> Vec<f64> {
-        let count = assembly.rows.len();
-        if assembly.factor.size() != count {
-            return vec![0.0; count];
-        }
-        let wanted: Vec<f64> = speeds.iter().zip(&assembly.scale).map(|(s, by)| s * by).collect();
-        let (mut found, mut left, mut more) = (vec![0.0; count], wanted.clone(), vec![0.0; count]);
-        let enough = 1e-14 * wanted.iter().fold(0.0f64, |m, w| m.max(w.abs()));
-        for _ in 0..REFINED {
-            assembly.factor.solve(&left, &mut more);
-            found.iter_mut().zip(&more).for_each(|(f, m)| *f += m);
-            left.copy_from_slice(&wanted);
-            for &(i, j, value) in &assembly.matrix {
-                left[i as usize] -= value * found[j as usize];
-            }
-            if left.iter().all(|l| l.abs() <= enough) {
-                break;
-            }
-        }
-        found.iter().zip(&assembly.scale).map(|(f, by)| f * by).collect()
+        given(&self.rows[row], end, &self.inverse)
     }
 
     /// Speed that a row counts.
@@ -286,7 +206,7 @@ impl Linkage {
         for assembly in &self.assemblies {
             let of = |&r: &usize| self.rows[r].target - self.speed(r, velocities);
             let speeds: Vec<f64> = assembly.rows.iter().map(of).collect();
-            assembly.rows.iter().zip(self.impulses(assembly, &speeds)).for_each(|(&r, i)| all[r] = i);
+            assembly.rows.iter().zip(assembly.impulses(&speeds)).for_each(|(&r, i)| all[r] = i);
         }
         all
     }
@@ -296,7 +216,7 @@ impl Linkage {
         let mut all = vec![0.0; self.rows.len()];
         for assembly in &self.assemblies {
             let wanted: Vec<f64> = assembly.rows.iter().map(|&r| speeds[r]).collect();
-            assembly.rows.iter().zip(self.impulses(assembly, &wanted)).for_each(|(&r, i)| all[r] = i);
+            assembly.rows.iter().zip(assembly.impulses(&wanted)).for_each(|(&r, i)| all[r] = i);
         }
         all
     }
@@ -338,8 +258,12 @@ impl Linkage {
     }
 
     /// What an impulse on a body does to all that hang together with it; `None` where no joint holds it.
-    pub fn response(&self, body: usize) -> Option<Response> {
-        let assembly = &self.assemblies[self.of_body[body]?];
+    pub fn response(&self, body: usize) -> Option<Rc<Response>> {
+        let assembly = &self.assemblies[(*self.of_body.get(body)?)?];
+        Some(self.responses[body].get_or_init(|| Rc::new(self.respond(assembly, body))).clone())
+    }
+
+    fn respond(&self, assembly: &Assembly, body: usize) -> Response {
         let (mass, inertia) = self.inverse[body];
         let unit = |c: usize| match c < 3 {
             true => Velocity { linear: DVec3::AXES[c] * mass, angular: DVec3::ZERO },
@@ -353,7 +277,7 @@ impl Linkage {
                 -(0..2).filter(|&e| ends[e] == Some(body)).map(|e| dot(&jacobian[e], &own)).sum::<f64>()
             };
             let speeds: Vec<f64> = assembly.rows.iter().map(of).collect();
-            let impulses = self.impulses(assembly, &speeds);
+            let impulses = assembly.impulses(&speeds);
             let mut put = |n: usize, given: Velocity, by: f64| {
                 let Ok(place) = assembly.bodies.binary_search(&n) else { return };
                 let to = &mut response[place].1[c];
@@ -369,7 +293,7 @@ impl Linkage {
                 }
             }
         }
-        Some(response)
+        response
     }
 
     /// Changes the rows' targets so that joints fit at the end of the drift that these velocities make, as far as one

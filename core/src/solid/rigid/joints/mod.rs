@@ -12,6 +12,7 @@ mod hold;
 mod joint;
 mod linkage;
 mod rows;
+mod springs;
 mod stiffness;
 #[cfg(test)]
 mod tests;

@@ -96,19 +96,43 @@ pub(super) fn turning(joint: &Joint, poses: [Pose; 2]) -> Vec<DVec3> {
 /// Wanted speed and softness of a spring's row. What it gives over a kick is
 ///
 /// ```text
-/// −k (kick g + ¼ next² v⁺ − ¼ drift² v⁻) − c kick v⁺
+/// −k (kick g + β next² v⁺ − β drift² v⁻) − c kick v⁺
 /// ```
 ///
-/// with g the way where bodies are, and v⁻, v⁺ its speeds in the drift before and in the next: the trapezoidal rule
-/// [Newmark 1959] over each drift, in the leapfrog. Springs of any stiffness, at steps of any lengths, neither gain nor lose
-/// energy, and dampers only take it. `None` where it does nothing.
-pub(super) fn spring(joint: &Joint, way: f64, before: f64, times: &Intervals) -> Option<(f64, f64)> {
+/// with g the way where bodies are, v⁻, v⁺ its speeds in the drift before and in the next, and β of each drift from [`follows`].
+/// So springs of any stiffness are stable, swing with the period of theory as long as substeps follow them, and hold what pulls at
+/// them where theory says; dampers only take energy. `squared`: ω², 1/s², of the fastest swing that springs may give its bodies.
+/// `None` where it does nothing.
+pub(super) fn spring(
+    joint: &Joint,
+    (way, before): (f64, f64),
+    squared: f64,
+    times: &Intervals,
+) -> Option<(f64, f64)> {
     let (k, c) = (joint.stiffness, joint.damping);
-    let gives = 0.25 * k * times.next * times.next + c * times.kick;
+    let shares = |dt: f64| follows(squared * dt * dt) * dt * dt;
+    let gives = k * shares(times.next) + c * times.kick;
     if !(gives > 0.0 && times.kick > 0.0) {
         return None;
     }
     let rest = if matches!(joint.kind, Kind::Spring(_)) { 0.0 } else { joint.rest };
-    let drifted = 0.25 * times.drift * times.drift * before;
+    let drifted = shares(times.drift) * before;
     Some((k * (drifted - times.kick * (way - rest)) / gives, 1.0 / gives))
+}
+
+/// (dt ω)² up to which the period is that of theory.
+const FOLLOWED: f64 = 1.0;
+
+/// β of Newmark's method [Newmark 1959] for a swing of (dt ω)² = `square`. Up to [`FOLLOWED`] it is the one that gives the exact
+/// period [Mickens 1994]: 1/12 for slow ones. From there on it tends to ¼, so that (¼ − β) dt² ω² stays what it was, below 1: stable
+/// whatever the stiffness.
+fn follows(square: f64) -> f64 {
+    let exact = |square: f64| match square < 1e-2 {
+        true => 1.0 / 12.0 + square / 240.0,
+        false => 0.25 / (0.5 * square.sqrt()).sin().powi(2) - 1.0 / square,
+    };
+    match square <= FOLLOWED {
+        true => exact(square),
+        false => 0.25 - (0.25 - exact(FOLLOWED)) * FOLLOWED / square,
+    }
 }

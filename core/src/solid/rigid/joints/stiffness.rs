@@ -11,22 +11,39 @@
 use glam::{DMat3, DVec3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-/// (dt ω)² of a swing up to which nothing is done. The leapfrog is stable up to 4; forces may grow until the end of the drift.
-const STABLE: f64 = 1.0;
+/// (dt ω)² of a body's turns about its own middle up to which nothing is done, and from which damping is whole. The leapfrog is
+/// stable up to 4; forces may grow until the end of the drift.
+const STABLE: [f64; 2] = [1.0, 2.0];
 /// The same of the fastest swing of all bodies that hang together: it is known from below only, and forces change more of them at once.
-pub(super) const FOLLOWED: f64 = 0.5;
+const FOLLOWED: [f64; 2] = [0.5, 1.0];
 /// Damping by dt K. From ½ on, what turns against its neighbours is stable whatever its K; more of it reaches longer waves.
 const DAMPING: f64 = 2.0;
 
-/// The torque by turn, N m/rad, with which a force on an arm turns a body back: the symmetric part of the geometric
-/// stiffness [Tournier et al. 2015].
-pub(super) fn stiffness(arm: DVec3, force: DVec3) -> DMat3 {
-    let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
-    DMat3::from_diagonal(DVec3::splat(arm.dot(force))) - (outer(arm, force) + outer(force, arm)) * 0.5
+/// The torque by turn, N m/rad, with which forces on its arms turn a body back: its geometric stiffness [Tournier et al. 2015],
+/// from the sum of arm forceᵀ. Where the forces leave a torque, what the body's own parts resist it with counts as forces too: without
+/// them, a force across a thin rod would seem to twist the rod about itself, faster than any substep follows.
+pub(super) fn stiffness(pulls: &DMat3, inertia: &DMat3) -> DMat3 {
+    let torque = DVec3::new(
+        pulls.z_axis.y - pulls.y_axis.z,
+        pulls.x_axis.z - pulls.z_axis.x,
+        pulls.y_axis.x - pulls.x_axis.y,
+    );
+    // ∫ ρ x xᵀ, and the spin that the torque gives: what parts resist with is −ρ spin × x.
+    let trace = |m: &DMat3| m.x_axis.x + m.y_axis.y + m.z_axis.z;
+    let spread = DMat3::from_diagonal(DVec3::splat(0.5 * trace(inertia))) - *inertia;
+    let spin = inertia.inverse() * torque;
+    let turn = DMat3::from_cols(spin.cross(DVec3::X), spin.cross(DVec3::Y), spin.cross(DVec3::Z));
+    let pulls = *pulls + spread * turn;
+    DMat3::from_diagonal(DVec3::splat(trace(&pulls))) - (pulls + pulls.transpose()) * 0.5
+}
+
+/// a bᵀ.
+pub(super) fn outer(a: DVec3, b: DVec3) -> DMat3 {
+    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 /// Eigenvalues of a symmetric matrix, and their axes.
-fn eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
+pub(super) fn eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
     let eigen = SymmetricEigen::new(Matrix3::from_column_slice(&matrix.to_cols_array()));
     [0, 1, 2]
         .map(|c| (eigen.eigenvalues[c], DVec3::from_array([0, 1, 2].map(|r| eigen.eigenvectors[(r, c)]))))
@@ -34,16 +51,27 @@ fn eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
 
 /// What of a stiffness turns a body back.
 pub(super) fn restoring(stiffness: &DMat3) -> DMat3 {
-    let back = eigen(stiffness)
-        .map(|(k, axis)| DMat3::from_cols(axis * axis.x, axis * axis.y, axis * axis.z) * k.max(0.0));
+    let back = eigen(stiffness).map(|(k, axis)| outer(axis, axis) * k.max(0.0));
     back[0] + back[1] + back[2]
 }
 
-/// The damping, N m s, that a body's turns about its middle need for substeps of `dt` seconds to be stable; 0 where none.
-pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> f64 {
+/// How far a value has gone from the first to the second of two.
+fn share(value: f64, [from, to]: [f64; 2]) -> f64 {
+    ((value - from) / (to - from)).clamp(0.0, 1.0)
+}
+
+/// The share of their damping that bodies need whose fastest swing has this (dt ω)².
+pub(super) fn needed(square: f64) -> f64 {
+    // What is no number counts as too fast.
+    if square.is_nan() { 1.0 } else { share(square, FOLLOWED) }
+}
+
+/// The damping by turn, N m s, that a body's turns about its middle need for substeps of `dt` seconds to be stable; 0 where none.
+pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> DMat3 {
     let of = |(k, axis): (f64, DVec3)| {
-        let is_unstable = dt * dt * k > STABLE * axis.dot(*inertia * axis);
-        if is_unstable && k.is_finite() { DAMPING * dt * k } else { 0.0 }
+        let needed = share(dt * dt * k / axis.dot(*inertia * axis), STABLE);
+        if needed > 0.0 && k.is_finite() { outer(axis, axis) * (needed * DAMPING * dt * k) } else { DMat3::ZERO }
     };
-    eigen(stiffness).map(of).into_iter().fold(0.0, f64::max)
+    let along = eigen(stiffness).map(of);
+    along[0] + along[1] + along[2]
 }

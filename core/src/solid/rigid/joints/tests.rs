@@ -1,5 +1,6 @@
 //! Joints against theory, against trees in generalised coordinates, and against what they must keep.
 
+mod springs;
 mod swings;
 
 use super::*;

@@ -290,7 +290,8 @@ mod tests {
         let ball = Bounds { min: DVec3::splat(-RADIUS), max: DVec3::splat(RADIUS) };
         let extents = vec![("water".to_owned(), ball)];
         let halt = Arc::default();
-        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), halt, extents })
+        let (still, volumes) = (Vec::new(), Vec::new());
+        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), halt, extents, still, volumes })
     }
 
     fn shoot(scene: &Scene, params: &Params) -> Result<Picture, OutputError> {

@@ -2,12 +2,11 @@
 
 use super::super::framing::{self, Bounds, View};
 use super::super::pattern::Pattern;
-use super::super::{OutputError, Shot};
+use super::super::Shot;
 use super::layer::{Prim, Property};
+use super::value::{Value, token};
 use crate::node::Params;
 use glam::DVec3;
-use openusd::gf;
-use openusd::sdf::Value;
 
 /// Prim that holds the materials.
 pub const MATERIALS: &str = "materials";
@@ -26,27 +25,27 @@ const TENTHS: f64 = 10.0;
 const CLIPPING: [f64; 2] = [0.01, 100.0];
 
 /// The materials; `path` is that of the prim that holds them.
-pub fn materials(path: &str) -> Result<Prim, OutputError> {
+pub fn materials(path: &str) -> Prim {
     let water = [("ior", 1.333), ("roughness", 0.02), ("opacity", 0.25)];
     let solid = [("ior", 1.5), ("roughness", 0.5), ("opacity", 1.0)];
-    Ok(Prim::def("Scope", MATERIALS)
-        .holds(material(path, WATER, [0.16, 0.42, 0.55], water)?)
-        .holds(material(path, SOLID, [0.62, 0.56, 0.5], solid)?))
+    Prim::def("Scope", MATERIALS)
+        .holds(material(path, WATER, [0.16, 0.42, 0.55], water))
+        .holds(material(path, SOLID, [0.62, 0.56, 0.5], solid))
 }
 
-fn material(path: &str, name: &str, [r, g, b]: [f32; 3], inputs: [(&str, f32); 3]) -> Result<Prim, OutputError> {
+fn material(path: &str, name: &str, colour: [f32; 3], inputs: [(&str, f32); 3]) -> Prim {
     let input = |(name, value): (&str, f32)| {
         Property::attribute("float", &format!("inputs:{name}")).is(Value::Float(value))
     };
-    let colour = Property::attribute("color3f", "inputs:diffuseColor").is(Value::Vec3f(gf::vec3f(r, g, b)));
+    let colour = Property::attribute("color3f", "inputs:diffuseColor").is(Value::Float3(colour));
     let shader = Prim::def("Shader", "preview")
-        .has(Property::attribute("token", "info:id").uniform().is(Value::Token("UsdPreviewSurface".into())))
+        .has(Property::attribute("token", "info:id").uniform().is(token("UsdPreviewSurface")))
         .has(colour)
         .has_all(inputs.map(input))
         .has(Property::attribute("token", "outputs:surface"));
     let source = format!("{path}/{name}/preview.outputs:surface");
     let material = Prim::def("Material", name);
-    Ok(material.has(Property::attribute("token", "outputs:surface").from(&source)?).holds(shader))
+    material.has(Property::attribute("token", "outputs:surface").from(&source)).holds(shader)
 }
 
 /// A camera that stands still where it sees all objects as they begin.
@@ -70,13 +69,13 @@ pub fn camera(params: &Params, shot: &Shot) -> Prim {
         Property::attribute("float", name).is(Value::Float((metres * TENTHS) as f32))
     };
     let [near, far] = CLIPPING.map(|share| (share * distance) as f32);
-    let order = Value::TokenVec(vec!["xformOp:transform".into()]);
+    let order = Value::Tokens(vec!["xformOp:transform".into()]);
     Prim::def("Camera", CAMERA)
-        .has(Property::attribute("matrix4d", "xformOp:transform").is(Value::Matrix4d(gf::Matrix4d(matrix))))
+        .has(Property::attribute("matrix4d", "xformOp:transform").is(Value::Matrix(matrix)))
         .has(Property::attribute("token[]", "xformOpOrder").uniform().is(order))
-        .has(Property::attribute("token", "projection").is(Value::Token("perspective".into())))
+        .has(Property::attribute("token", "projection").is(token("perspective")))
         .has(number("focalLength", focal))
         .has(number("horizontalAperture", width))
         .has(number("verticalAperture", height))
-        .has(Property::attribute("float2", "clippingRange").is(Value::Vec2f(gf::vec2f(near, far))))
+        .has(Property::attribute("float2", "clippingRange").is(Value::Float2([near, far])))
 }

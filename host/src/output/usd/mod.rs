@@ -4,19 +4,22 @@
 //! `<node>.<frame>.usdc`, meshes that only move in `<node>_<object>.usdc`, grids in the files of the graph's VDB caches. All
 //! paths are relative. The shot's layer is written anew with each frame, after the frame's own, so that it opens at any time.
 
+mod binary;
 mod layer;
 mod look;
 mod parts;
 mod samples;
 mod stage;
 mod surface;
+mod text;
+mod value;
 
 use super::pattern::Pattern;
 use super::{FRAME, Frame, Offer, Output, OutputError, Shot, file_name, framing, go_on, save};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use parts::Parts;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What the list of parts is called in the shot's layer.
 const PARTS: &str = "meniscusParts";
@@ -117,7 +120,7 @@ impl UsdShot {
     fn known(&mut self, frame: &Frame) -> Parts {
         let read = || {
             let bytes = crate::files::read_file(&shot_file(frame), LARGEST).ok()?;
-            layer::texts_of(&bytes, PARTS).map(|texts| Parts::from_texts(&texts))
+            text::texts_of(&String::from_utf8_lossy(&bytes), PARTS).map(|texts| Parts::from_texts(&texts))
         };
         let before = self.parts.take();
         let begins = frame.number == self.shot.frames.0;
@@ -132,7 +135,7 @@ impl UsdShot {
             let values = shared.mesh.attributes.iter().map(|a| a.value_id);
             let stamps: Vec<u64> = values.chain([shared.mesh.topology_id]).collect();
             if self.rest.get(shared.object) != Some(&stamps) {
-                save(&path, &samples::rest(&shared)?.to_binary()?)?;
+                save(&path, &binary::bytes(&samples::rest(&shared)?)?)?;
                 self.rest.insert(shared.object.to_owned(), stamps);
             }
             written.push(path);
@@ -149,18 +152,16 @@ impl Output for UsdShot {
         present.retain(|p| *parts.0.entry(p.key.clone()).or_insert(p.kind) == p.kind);
         go_on(&self.shot.halt)?;
         let root = identifier(frame.node);
-        let samples = samples::layer(&root, frame.number, &present, self.shot.threads)?.to_binary()?;
+        let samples = samples::layer(&root, frame.number, &present, self.shot.threads)?;
         go_on(&self.shot.halt)?;
         let path = frame.file(frame.node, "usdc");
-        save(&path, &samples)?;
+        save(&path, &binary::bytes(&samples)?)?;
         let mut written = vec![path];
         written.extend(self.write_rest(frame)?);
         let frames = frames_there(frame, self.shot.frames.0);
         let stage = stage::Stage { frame, shot: &self.shot, frames: &frames, parts: &parts };
-        for (path, layer) in
-            [(manifest_file(frame), stage.manifest()), (shot_file(frame), stage.layer()?)]
-        {
-            save(&path, &layer.to_text()?)?;
+        for (path, layer) in [(manifest_file(frame), stage.manifest()), (shot_file(frame), stage.layer())] {
+            save(&path, &text::bytes(&layer))?;
             written.push(path);
         }
         self.parts = Some(parts);

@@ -4,11 +4,10 @@ use super::super::OutputError;
 use super::super::framing::Bounds;
 use super::layer::{Layer, Prim, Property};
 use super::parts::{Content, Kind, Present, Shared};
+use super::value::{Value, token};
 use super::{identifier, stage, surface};
 use crate::data::{Array, Geometry, Owner};
 use glam::{DVec3, Vec3};
-use openusd::gf;
-use openusd::sdf::Value;
 
 /// The attributes of a kind of part that have values at frames.
 pub fn attributes(kind: Kind) -> Vec<Property> {
@@ -16,7 +15,7 @@ pub fn attributes(kind: Kind) -> Vec<Property> {
     let faces = [("int[]", "faceVertexCounts"), ("int[]", "faceVertexIndices")];
     let particles = [("float[]", "widths"), ("int64[]", "ids")];
     let place = [("double3", "xformOp:translate"), ("quatf", "xformOp:orient")];
-    let named: Vec<(&str, &str)> = match kind {
+    let named: Vec<(&'static str, &str)> = match kind {
         Kind::Liquid | Kind::Mesh => points.into_iter().chain(faces).collect(),
         Kind::Points => points.into_iter().chain(particles).collect(),
         Kind::Body => place.to_vec(),
@@ -58,20 +57,17 @@ fn prim(part: &Present, number: i32, threads: u32) -> Result<Prim, OutputError> 
         Content::Mesh(geometry) => polygons(geometry, &part.key)?,
         Content::Points(geometry, width) => points(geometry, *width, &part.key)?,
         Content::Place(at, turn) => {
-            let [x, y, z, w] = *turn;
-            vec![
-                ("xformOp:translate", Value::Vec3d(gf::vec3d(at.x, at.y, at.z))),
-                ("xformOp:orient", Value::Quatf(gf::quatf(w, x, y, z))),
-            ]
+            let place = Value::Double3(at.to_array());
+            vec![("xformOp:translate", place), ("xformOp:orient", Value::Quaternion(*turn))]
         }
         Content::Space(bounds) => vec![("extent", extent(Some(*bounds), 0.0))],
         Content::Nothing => Vec::new(),
     };
-    values.push(("visibility", Value::Token("inherited".into())));
+    values.push(("visibility", token("inherited")));
     let mut declared = attributes(part.kind);
     declared.push(Property::attribute("token", "visibility"));
     let sampled = declared.into_iter().filter_map(|property| {
-        let at = values.iter().position(|(name, _)| *name == property.name())?;
+        let at = values.iter().position(|(name, _)| *name == property.name)?;
         Some(property.at(vec![(f64::from(number), values.swap_remove(at).1)]))
     });
     Ok(Prim::over(&identifier(&part.key.1)).has_all(sampled))
@@ -82,7 +78,7 @@ pub fn rest(shared: &Shared) -> Result<Layer, OutputError> {
     let key = (shared.object.to_owned(), String::from("geometry"));
     let mut values = polygons(shared.mesh, &key)?;
     let own = attributes(Kind::Mesh).into_iter().filter_map(|property| {
-        let at = values.iter().position(|(name, _)| *name == property.name() && *name != "velocities")?;
+        let at = values.iter().position(|(name, _)| *name == property.name && *name != "velocities")?;
         Some(property.is(values.swap_remove(at).1))
     });
     let mesh = Prim::def("Mesh", "geometry").has(stage::polygonal()).has_all(own);
@@ -109,13 +105,13 @@ fn points(geometry: &Geometry, width: f64, key: &(String, String)) -> Result<Val
     };
     let widest = widths.iter().copied().fold(0.0, f32::max);
     let mut values = placed(&positions, widest);
-    values.push(("widths", Value::FloatVec(widths)));
+    values.push(("widths", Value::Floats(widths)));
     values.extend(geometry.point_vectors("v").map(|v| ("velocities", vectors(v))));
     let ids = own("id").map(|a| match &*a.values {
         Array::I64(ids) => ids.clone(),
         other => (0..other.len()).map(|n| other.get(n).unwrap_or(0.0) as i64).collect(),
     });
-    values.extend(ids.map(|ids| ("ids", Value::Int64Vec(ids))));
+    values.extend(ids.map(|ids| ("ids", Value::Longs(ids))));
     Ok(values)
 }
 
@@ -144,9 +140,9 @@ fn extent(bounds: Option<Bounds>, width: f32) -> Value {
 
 fn faces(counts: Vec<i32>, corners: &[u32]) -> Values {
     let corners = corners.iter().map(|&n| n as i32).collect();
-    vec![("faceVertexCounts", Value::IntVec(counts)), ("faceVertexIndices", Value::IntVec(corners))]
+    vec![("faceVertexCounts", Value::Ints(counts)), ("faceVertexIndices", Value::Ints(corners))]
 }
 
 fn vectors(values: &[[f32; 3]]) -> Value {
-    Value::Vec3fVec(values.iter().map(|&[x, y, z]| gf::vec3f(x, y, z)).collect())
+    Value::Vectors(values.to_vec())
 }

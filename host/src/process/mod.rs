@@ -9,6 +9,7 @@
 //! [`reaper`], has only the third as its child, and ends processes that the third leaves behind. The third does the
 //! work. What plugins print goes to the first ([`overheard`]); what this program prints bypasses that ([`stdio`]).
 
+pub(crate) mod apart;
 pub(crate) mod board;
 mod crash;
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ pub(crate) mod board;
 mod crash;
 #[cfg(target_os = "linux")]
 mod early;
+mod gently;
 mod heap;
 pub(crate) mod limits;
 mod modules;
@@ -30,6 +31,7 @@ mod supervise;
 
 #[cfg(target_os = "linux")]
 pub use early::before_libraries;
+pub(crate) use gently::ask_to_end;
 pub(crate) use heap::{end_for_want, trying};
 pub(crate) use modules::note_module;
 pub(crate) use open_files::KeptOpen;

@@ -109,7 +109,7 @@ def finished(browser, view, pictures):
     browser.click("[data-layer=surface]")
     browser.click(".play")
     browser.wait("document.querySelector('.play').textContent === '❚❚'")
-    shown = {browser.run(DRAWN) for _ in range(20) if not time.sleep(0.1)}
+    shown = {browser.run(DRAWN) for _ in range(60) if not time.sleep(0.1)}
     assert len(shown) > 3, shown
     quiet(browser)
 

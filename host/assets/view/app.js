@@ -33,8 +33,8 @@ function go(frame, wanted) {
   app.frame = frame;
   timeline.at(frame);
   plots.at(frame);
-  stage.show(frame).catch((error) => stage.say(error.message));
-  if (app.chosen) panel.draw(panelState());
+  stage.show(frame).then(() => timeline.playing && stage.ahead(frame + 1)).catch((error) => stage.say(error.message));
+  panel.at(frame);
 }
 
 function compareWith(id) {

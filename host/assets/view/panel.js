@@ -48,6 +48,14 @@ export class Panel {
     this.drawFoot();
   }
 
+  /** Another frame: only a picture follows it. */
+  at(frame) {
+    if (!this.state) return;
+    this.state.frame = frame;
+    const { summary, chosen } = this.state;
+    if (summary?.files.some((f) => f.node === chosen && f.kind === "png" && f.wanted)) this.draw(this.state);
+  }
+
   node(node) {
     const { types, summary, other } = this.state;
     const type = typeOf(types, node);

@@ -145,6 +145,13 @@ export class Stage {
     }
   }
 
+  /** Reads a frame that is shown soon. */
+  async ahead(frame) {
+    const { signal } = this.wanted;
+    // What cannot be read is told when it is shown.
+    await Promise.allSettled(this.slots.map((slot) => this.load(slot, frame, signal)));
+  }
+
   /** The shapes of a cook at a frame: pairs of layer and shapes, and what is wrong. */
   async load(slot, frame, signal) {
     const layers = slot.layers.filter((l) => !this.hidden.has(l.name) && has(l.frames, frame));

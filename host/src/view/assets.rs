@@ -72,7 +72,7 @@ mod tests {
 
     /// SHA-256, as `sha256sum` prints it.
     fn sha256(bytes: &[u8]) -> String {
-        let is_prime = |n: u64| (2..n).take_while(|d| d * d <= n).all(|d| n % d != 0);
+        let is_prime = |n: u64| (2..n).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
         let primes = || (2u64..).filter(|&n| is_prime(n));
         // The first 32 bits after the point of a root of a prime.
         let cube = |p: u64| {

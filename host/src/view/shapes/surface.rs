@@ -224,8 +224,11 @@ fn middle(corners: &[f32; 8]) -> [f32; 3] {
 mod tests {
     use super::*;
 
-    /// A ball of that radius, voxels, around a point, in a band of leaves, with tiles inside.
-    fn ball(radius: f32, centre: [f32; 3]) -> (Vec<[i32; 3]>, Vec<f32>, Vec<([i32; 3], i32, f32)>) {
+    /// A tile: its lower corner, its voxels along a side, its value.
+    type Tile = ([i32; 3], i32, f32);
+
+    /// A ball of that radius, voxels, around a point, in a band of leaves: their origins and values, and the tiles inside.
+    fn ball(radius: f32, centre: [f32; 3]) -> (Vec<[i32; 3]>, Vec<f32>, Vec<Tile>) {
         let reach = (radius / 8.0) as i32 + 2;
         let phi = |p: [i32; 3]| {
             let d = (0..3).map(|c| (p[c] as f32 - centre[c]).powi(2)).sum::<f32>().sqrt() - radius;

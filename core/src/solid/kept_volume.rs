@@ -24,7 +24,7 @@ pub struct Enclosed {
 /// Returns the body with its surface moved outwards by a + b·x, so that `lattice`, that of a fluid's cells, sees the volume
 /// that it encloses, and the mean of the middles of the cells, each as far as the body fills it, is its centroid: moments of a quadrature
 /// fitted to those of the domain [Mueller et al. 2013]. A body that the lattice hardly sees grows evenly by half a voxel at most, and never by more than half of
-/// the band of its distance; b is 0 where it would move the surface by more than [`MOST_TILT`].
+/// the band of its distance; b is 0 where it would move the surface by more than `MOST_TILT`.
 ///
 /// `place` puts the distance into the world; it preserves lengths. A body that is [seen anew](is_seen_anew) in every place has its
 /// volume and middle there; a larger one, of which less is cut off, has its volume as the mean over some places and turns.

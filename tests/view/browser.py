@@ -76,8 +76,9 @@ class Browser:
     asked = []
 
     def go(self, address):
-        self.errors, self.asked = [], []
         self.call("Page.navigate", url="about:blank")
+        # What the page before this one asked for or said last is not this one's.
+        self.errors, self.asked = [], []
         self.call("Page.navigate", url=address)
 
     def run(self, script):
@@ -88,11 +89,11 @@ class Browser:
         return result["result"].get("value")
 
     def wait(self, script, seconds=60):
-        """Waits until an expression is true."""
+        """Waits until an expression is true, or an element of the page."""
         until = time.time() + seconds
         while time.time() < until:
             try:
-                value = self.run(script)
+                value = self.run(f"((value) => value instanceof Element || value)({script})")
             except RuntimeError:
                 value = None
             if value:

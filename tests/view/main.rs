@@ -337,7 +337,7 @@ fn caches_are_drawn_and_damaged_ones_refused() {
     let page = Page::begin(&[&out], &[]);
     let (status, said) = shapes(&page, "a.vdb");
     let mesh = &said["shapes"][0];
-    assert_eq!((status, &mesh["kind"], &mesh["name"]), (200, &json!("mesh"), &json!("surface")));
+    assert_eq!((status, &mesh["kind"], &mesh["name"]), (200, &json!("triangles"), &json!("surface")));
     assert!(mesh["triangles"]["count"].as_u64().unwrap() > 3000, "{mesh}");
     let (_, said) = shapes(&page, "a.geo");
     assert_eq!((&said["shapes"][0]["kind"], &said["shapes"][0]["total"]), (&json!("points"), &json!(1)));

@@ -132,7 +132,7 @@ def failed(browser, view, pictures):
     browser.wait(f"{STATE} === 'failed'")
     assert "surface" in browser.wait("document.querySelector('.banner:not([hidden])')?.textContent")
     assert browser.run("document.querySelector('.node.failed')?.dataset.name") == "surface"
-    time.sleep(1)
+    browser.wait(DRAWN)
     browser.picture(os.path.join(pictures, "failed.png"))
     quiet(browser)
 

@@ -64,7 +64,7 @@ export async function lines(cook, at) {
   const response = await ask(`cooks/${cook}/stats?from=${at.next}${file}`);
   const header = (name) => response.headers.get(`Meniscus-${name}`);
   return {
-    text: await response.text(), file: header("File"), next: Number(header("Next")), length: Number(header("Length")),
+    text: await response.text(), file: header("File") || null, next: Number(header("Next")), length: Number(header("Length")),
   };
 }
 

@@ -209,13 +209,17 @@ async function look() {
     app.summaries.set(id, summary);
   }
   const key = app.shown.join();
-  if (changed || key !== app.key) {
+  if (changed || key !== app.key || app.behind) {
     app.key = key;
     draw();
     const last = lastFrame();
     const live = shown().some((id) => app.summaries.get(id).state === "cooking");
     if (app.frame === null) go(live && last !== null ? last : openingFrame(), false);
-    else if (live && app.following && last !== null) go(last, false);
+    else if (app.following && last !== null && (live || app.behind)) {
+      // A cook may be faster than its frames are read: one is shown before the newest is asked for.
+      app.behind = stage.busy;
+      if (!app.behind) go(last, false);
+    }
     else stage.show(app.frame, key !== app.drawn).catch((error) => stage.say(error.message));
     app.drawn = key;
   }

@@ -48,7 +48,7 @@ function colourOf(name) {
 export function drawable(shape, layer) {
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.BufferAttribute(shape.positions, 3));
-  if (shape.kind === "mesh") {
+  if (shape.kind === "triangles") {
     geometry.setIndex(new THREE.BufferAttribute(shape.triangles, 1));
     if (layer.kind === "scenery") return glass(geometry);
     return layer.drawn === "liquid" ? liquid(geometry) : solid(geometry, layer.name + (shape.name ?? ""));

@@ -230,7 +230,7 @@ export class Stage {
         if (layer.kind !== "scenery") triangles += (shape.triangles?.length ?? 0) / 3;
         if (shape.kind === "points") points += shape.total;
         fastest = Math.max(fastest, object.userData.fastest ?? 0);
-        if (shape.step > 1) told.push(`${layer.name}: every ${shape.step}${shape.kind === "mesh" ? ". voxel" : ". point"}`);
+        if (shape.step > 1) told.push(`${layer.name}: every ${shape.step}${shape.kind === "triangles" ? ". voxel" : ". point"}`);
         add(object);
       }
     }

@@ -53,7 +53,7 @@ fn mesh(file: &GeoFile, positions: &[f32], most: usize) -> Result<Packed, String
     }
     let mut packed = Packed::default();
     let (p, t) = (packed.floats(positions), packed.indices(indices));
-    packed.shape(json!({ "kind": "mesh", "positions": p, "triangles": t }));
+    packed.shape(json!({ "kind": "triangles", "positions": p, "triangles": t }));
     Ok(packed)
 }
 
@@ -120,7 +120,7 @@ mod tests {
             ));
             shapes(&path, 2, 9).map(|bytes| description(&bytes)["shapes"][0]["kind"].clone())
         };
-        assert_eq!(of("0,1,2,1,2,3", "3,2"), Ok(json!("mesh")));
+        assert_eq!(of("0,1,2,1,2,3", "3,2"), Ok(json!("triangles")));
         assert_eq!(of("0,1,2,3", "4,1"), Ok(json!("points")));
         assert!(of("0,1,9", "3,1").unwrap_err().contains("does not have"));
         assert!(of("0,1,2,0,1,2,0,1,2", "3,3").unwrap_err().contains("at most 2"));

@@ -56,5 +56,6 @@ fn add(packed: &mut Packed, name: &str, geometry: &Geometry, moves: bool) {
         |p: &[f32; 3]| -> [f32; 3] { std::array::from_fn(|c| (f64::from(p[c]) + geometry.origin[c]) as f32) };
     let positions: Vec<f32> = geometry.positions().iter().flat_map(world).collect();
     let (p, t) = (packed.floats(&positions), packed.indices(&geometry.triangles().concat()));
-    packed.shape(json!({ "kind": "mesh", "name": name, "positions": p, "triangles": t, "moves": moves }));
+    packed
+        .shape(json!({ "kind": "triangles", "name": name, "positions": p, "triangles": t, "moves": moves }));
 }

@@ -28,7 +28,7 @@ pub fn shapes(path: &Path, most: usize) -> Result<Vec<u8>, String> {
         }
         let (p, t) = (packed.floats(&positions), packed.indices(&triangles));
         packed.shape(json!({
-            "kind": "mesh", "name": info.name, "positions": p, "triangles": t, "step": mesh.step,
+            "kind": "triangles", "name": info.name, "positions": p, "triangles": t, "step": mesh.step,
             "voxel": info.voxel_size()[0],
         }));
     }

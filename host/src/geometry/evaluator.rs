@@ -54,9 +54,9 @@ impl Evaluator {
         Self { folder: folder.into(), fps: network.settings.fps, files, memory, moves }
     }
 
-    /// Whether the geometry of a node changes over time.
+    /// Whether a node's geometry changes over time.
     pub fn moves(&self, node: usize) -> bool {
-        self.moves[node]
+        self.moves.get(node) == Some(&true)
     }
 
     /// The files read so far: node, name as the graph gives it, hash of the bytes.

@@ -3,6 +3,7 @@
 mod caption;
 mod framing;
 mod geo_json;
+pub(crate) mod geo_read;
 mod geometry_cache;
 mod pattern;
 mod picture;

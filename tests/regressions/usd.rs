@@ -89,7 +89,9 @@ fn surface_encloses_the_liquid(shot: &Shot, stage: &Stage, frame: i32) {
     let counts = stage.at(prim, "faceVertexCounts", frame).as_array().expect("polygons").clone();
     assert!(counts.iter().all(|n| *n == json!(4)) && corners.len() == 4 * counts.len());
     let triple = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])
+        a[0] * (b[1] * c[2] - b[2] * c[1])
+            + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0])
     };
     let of = |q: &[usize]| {
         let [a, b, c, d] = std::array::from_fn(|n| points[q[n]]);
@@ -101,7 +103,8 @@ fn surface_encloses_the_liquid(shot: &Shot, stage: &Stage, frame: i32) {
     let level_set = surface::Surface::read(&file);
     assert!((volume / 0.024 - 1.0).abs() < 0.1, "frame {frame}: it encloses {volume} m^3 of 0.024");
     let off = |p: &[f64; 3]| {
-        let voxel = std::array::from_fn(|axis| level_set.voxels(axis, p[axis], p[axis] + level_set.voxel).start);
+        let voxel =
+            std::array::from_fn(|axis| level_set.voxels(axis, p[axis], p[axis] + level_set.voxel).start);
         level_set.distance(voxel).abs()
     };
     assert!(points.iter().all(|p| off(p) < 2.0 * level_set.voxel), "a corner lies far from the level set");
@@ -135,7 +138,9 @@ fn a_shot_can_stand_upright_for_tools_whose_z_is_up() {
     let (y, z) = (open("y"), open("z"));
     assert_eq!((&y.0["up"], &z.0["up"]), (&json!("Y"), &json!("Z")));
     assert_eq!(z.0["seen"], json!(true), "the camera turns with the shot");
-    for prim in ["/shot/water/particles", "/shot/water/surface", "/shot/stones/body_1/geometry", "/shot/camera"] {
+    for prim in
+        ["/shot/water/particles", "/shot/water/surface", "/shot/stones/body_1/geometry", "/shot/camera"]
+    {
         let turned: Vec<[f64; 3]> = y.world(prim, 0).iter().map(|p| [p[0], -p[2], p[1]]).collect();
         assert_near(prim, &z.world(prim, 0), &turned, 1e-6);
     }
@@ -149,7 +154,10 @@ fn half_a_shot_opens_and_goes_on_to_the_same_bytes() {
     cut.cook(&["--frames", "-1-0", "--threads", "2"]);
     let half = Stage::open(&cut.out().join("shot/shot.usda"));
     assert_eq!(half.0["times"], json!([-1.0, 0.0]));
-    assert_eq!(half.prim("/shot/water/particles")["attributes"]["points"].as_object().map(|v| v.len()), Some(2));
+    assert_eq!(
+        half.prim("/shot/water/particles")["attributes"]["points"].as_object().map(|v| v.len()),
+        Some(2)
+    );
     cut.cook(&["--resume", "--threads", "2"]);
     assert_same_files(&whole.path("out/shot"), &cut.path("out/shot"), &[]);
 }
@@ -190,5 +198,8 @@ fn a_shot_of_nothing_is_refused() {
     let twin = json!({ "name": "stones_1", "type": "box" });
     graph["nodes"].as_array_mut().expect("nodes").insert(0, twin);
     let sentence = Shot::new(&graph).refused(&[]);
-    assert!(sentence.contains("`stones_1` and `stones-1`") || sentence.contains("`stones-1` and `stones_1`"), "{sentence}");
+    assert!(
+        sentence.contains("`stones_1` and `stones-1`") || sentence.contains("`stones-1` and `stones_1`"),
+        "{sentence}"
+    );
 }

@@ -37,7 +37,9 @@ fn ball(radius: f64, threads: usize) -> Polygons {
 fn volume(mesh: &Polygons) -> f64 {
     let at = |n: u32| mesh.points[n as usize].map(f64::from);
     let triple = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])
+        a[0] * (b[1] * c[2] - b[2] * c[1])
+            + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0])
     };
     let of = |q: &[u32; 4]| triple(at(q[0]), at(q[1]), at(q[2])) + triple(at(q[0]), at(q[2]), at(q[3]));
     mesh.quads.iter().map(of).sum::<f64>() / 6.0
@@ -53,7 +55,11 @@ fn the_polygons_of_a_ball_lie_on_it_and_enclose_it() {
         let centre = [0.3 * H, -0.2 * H, 0.45 * H];
         for p in &mesh.points {
             let r = (0..3).map(|c| (f64::from(p[c]) - centre[c]).powi(2)).sum::<f64>().sqrt();
-            assert!((r - radius * H).abs() < 0.1 * H, "a point of the ball of {radius} voxels is {} off", r - radius * H);
+            assert!(
+                (r - radius * H).abs() < 0.1 * H,
+                "a point of the ball of {radius} voxels is {} off",
+                r - radius * H
+            );
         }
         assert_eq!(mesh.points.len(), mesh.quads.len() + 2, "one closed surface without holes");
     }

@@ -153,9 +153,8 @@ fn volumes(simulation: &Simulation) -> Vec<Volume> {
 /// The geometry nodes upstream of a node whose geometry never changes.
 fn still(simulation: &Simulation, node: usize) -> Vec<String> {
     let network = simulation.network;
-    let is_still = |i: &usize| {
-        network.nodes[*i].node_type.kind == NodeKind::Geometry && !simulation.evaluator.moves(*i)
-    };
+    let is_still =
+        |i: &usize| network.nodes[*i].node_type.kind == NodeKind::Geometry && !simulation.evaluator.moves(*i);
     upstream(network, node).into_iter().filter(is_still).map(|i| network.nodes[i].name.clone()).collect()
 }
 

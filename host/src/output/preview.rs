@@ -59,7 +59,13 @@ fn parameters() -> Vec<ParamSpec> {
             "m",
             "Position of the given camera.",
         )),
-        given(ParamSpec::number("look_at", "Look At", &[0.0; 3], "m", "Point that the given camera looks at.")),
+        given(ParamSpec::number(
+            "look_at",
+            "Look At",
+            &[0.0; 3],
+            "m",
+            "Point that the given camera looks at.",
+        )),
         field_of_view,
         ParamSpec::text(
             "objects",
@@ -67,7 +73,12 @@ fn parameters() -> Vec<ParamSpec> {
             "*",
             "Objects to draw, by name. * stands for any part of a name; ^ before a name leaves it out.",
         ),
-        ParamSpec::text("glass", "Glass", "*", "Solids drawn as clear glass, by name; the others are drawn as opaque clay."),
+        ParamSpec::text(
+            "glass",
+            "Glass",
+            "*",
+            "Solids drawn as clear glass, by name; the others are drawn as opaque clay.",
+        ),
         ParamSpec {
             animatable: false,
             ..ParamSpec::integer(
@@ -92,7 +103,8 @@ impl Preview {
         let pattern = Pattern::new(params.text("objects"));
         let chosen = self.shot.extents.iter().filter(|(name, _)| pattern.matches(name));
         let known = chosen.map(|(_, b)| *b).reduce(Bounds::union);
-        let now = || drawn.iter().filter_map(|d| Bounds::of_leaves(d.grid, &d.transform)).reduce(Bounds::union);
+        let now =
+            || drawn.iter().filter_map(|d| Bounds::of_leaves(d.grid, &d.transform)).reduce(Bounds::union);
         known.or_else(now).unwrap_or(NOWHERE)
     }
 }
@@ -291,7 +303,15 @@ mod tests {
         let extents = vec![("water".to_owned(), ball)];
         let halt = Arc::default();
         let (still, volumes) = (Vec::new(), Vec::new());
-        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), halt, extents, still, volumes })
+        Preview::new(Shot {
+            frames: (1, 9),
+            threads: 2,
+            params: params.clone(),
+            halt,
+            extents,
+            still,
+            volumes,
+        })
     }
 
     fn shoot(scene: &Scene, params: &Params) -> Result<Picture, OutputError> {

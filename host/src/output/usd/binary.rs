@@ -118,7 +118,8 @@ impl File {
     }
 
     fn prim(&mut self, prim: &Prim, has_sibling: bool) -> Result<(), OutputError> {
-        let mut fields = vec![self.field("specifier", inline(SPECIFIER, u64::from(prim.type_name.is_none())))];
+        let mut fields =
+            vec![self.field("specifier", inline(SPECIFIER, u64::from(prim.type_name.is_none())))];
         fields.extend(prim.type_name.map(|name| self.token_field("typeName", name)));
         for (key, value) in &prim.fields {
             let value = self.value(value)?;
@@ -198,7 +199,8 @@ impl File {
 
     /// Values by time. The form has two signposts: how far on the times are described, and how far on the values are.
     fn samples(&mut self, samples: &[(f64, Value)]) -> Result<u64, OutputError> {
-        let values: Vec<u64> = samples.iter().map(|(_, value)| self.value(value)).collect::<Result<_, _>>()?;
+        let values: Vec<u64> =
+            samples.iter().map(|(_, value)| self.value(value)).collect::<Result<_, _>>()?;
         let times = self.place(samples.len(), samples.iter().flat_map(|(time, _)| time.to_le_bytes()));
         const NEXT: u64 = size_of::<u64>() as u64;
         let head = [NEXT, DOUBLES << 48 | times, NEXT, values.len() as u64];
@@ -222,8 +224,14 @@ impl File {
     /// Appends the tables and the table of contents, and writes the head.
     fn finish(mut self) -> Vec<u8> {
         let names = ["TOKENS", "STRINGS", "FIELDS", "FIELDSETS", "PATHS", "SPECS"];
-        let tables =
-            [self.token_table(), 0u64.to_le_bytes().to_vec(), self.field_table(), self.set_table(), self.path_table(), self.spec_table()];
+        let tables = [
+            self.token_table(),
+            0u64.to_le_bytes().to_vec(),
+            self.field_table(),
+            self.set_table(),
+            self.path_table(),
+            self.spec_table(),
+        ];
         let mut contents = (names.len() as u64).to_le_bytes().to_vec();
         for (name, table) in names.into_iter().zip(tables) {
             let size = table.len() as u64;

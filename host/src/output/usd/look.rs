@@ -1,8 +1,8 @@
 //! How a shot looks until somebody lights it: two materials and a camera that sees it.
 
+use super::super::Shot;
 use super::super::framing::{self, Bounds, View};
 use super::super::pattern::Pattern;
-use super::super::Shot;
 use super::layer::{Prim, Property};
 use super::value::{Value, token};
 use crate::node::Params;
@@ -28,9 +28,12 @@ const CLIPPING: [f64; 2] = [0.01, 100.0];
 pub fn materials(path: &str) -> Prim {
     let water = [("ior", 1.333), ("roughness", 0.02), ("opacity", 0.25)];
     let solid = [("ior", 1.5), ("roughness", 0.5), ("opacity", 1.0)];
-    Prim::def("Scope", MATERIALS)
-        .holds(material(path, WATER, [0.16, 0.42, 0.55], water))
-        .holds(material(path, SOLID, [0.62, 0.56, 0.5], solid))
+    Prim::def("Scope", MATERIALS).holds(material(path, WATER, [0.16, 0.42, 0.55], water)).holds(material(
+        path,
+        SOLID,
+        [0.62, 0.56, 0.5],
+        solid,
+    ))
 }
 
 fn material(path: &str, name: &str, colour: [f32; 3], inputs: [(&str, f32); 3]) -> Prim {

@@ -100,7 +100,8 @@ pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
         }
         let taken = [look::MATERIALS, look::CAMERA].contains(&identifier(name).as_str());
         if taken {
-            let sentence = format!("an object cannot be called `{name}` in a USD shot, which has its own: rename it");
+            let sentence =
+                format!("an object cannot be called `{name}` in a USD shot, which has its own: rename it");
             return Err(OutputError::new(sentence));
         }
     }

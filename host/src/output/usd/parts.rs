@@ -176,7 +176,10 @@ pub fn shared<'a>(frame: &Frame<'a>, shot: &Shot) -> Vec<Shared<'a>> {
         let still = shot.still.contains(&object.name);
         let mesh = match bodies(object) {
             Some(_) => rest_mesh(object),
-            None => geometry(frame, object).into_iter().map(|(_, g)| g).find(|g| kind_of(g, still) == Some(Kind::Still)),
+            None => geometry(frame, object)
+                .into_iter()
+                .map(|(_, g)| g)
+                .find(|g| kind_of(g, still) == Some(Kind::Still)),
         };
         found.extend(mesh.map(|mesh| Shared { object: &object.name, mesh }));
     }

@@ -22,7 +22,8 @@ pub fn attributes(kind: Kind) -> Vec<Property> {
         Kind::Volume => vec![points[2]],
         Kind::Still => Vec::new(),
     };
-    let mut all: Vec<Property> = named.into_iter().map(|(kind, name)| Property::attribute(kind, name)).collect();
+    let mut all: Vec<Property> =
+        named.into_iter().map(|(kind, name)| Property::attribute(kind, name)).collect();
     if kind == Kind::Liquid {
         all.push(Property::attribute("normal3f[]", "normals").per_point());
     }
@@ -100,7 +101,9 @@ fn points(geometry: &Geometry, width: f64, key: &(String, String)) -> Result<Val
     let positions = world(geometry, key)?;
     let own = |name: &str| geometry.attribute(Owner::Point, name).filter(|a| a.components == 1);
     let widths: Vec<f32> = match own("pscale") {
-        Some(radius) => (0..geometry.points).map(|n| 2.0 * radius.values.get(n).unwrap_or(0.0) as f32).collect(),
+        Some(radius) => {
+            (0..geometry.points).map(|n| 2.0 * radius.values.get(n).unwrap_or(0.0) as f32).collect()
+        }
         None => vec![width as f32; geometry.points],
     };
     let widest = widths.iter().copied().fold(0.0, f32::max);

@@ -53,9 +53,8 @@ impl Stage<'_> {
             ("framesPerSecond", Value::Double(fps)),
         ]);
         let name = identifier(self.frame.node);
-        let mut root = Prim::def("Xform", &name)
-            .with("kind", token("component"))
-            .with("clips", self.clips(&name));
+        let mut root =
+            Prim::def("Xform", &name).with("kind", token("component")).with("clips", self.clips(&name));
         if z_up {
             root = root
                 .has(Property::attribute("double", "xformOp:rotateX").is(Value::Double(90.0)))
@@ -96,7 +95,9 @@ impl Stage<'_> {
             let mut child = match kind {
                 Kind::Liquid | Kind::Mesh => Prim::def("Mesh", &part).has(polygonal()),
                 Kind::Points => Prim::def("Points", &part),
-                Kind::Body => self.resting(&part, object).has(order(&["xformOp:translate", "xformOp:orient"])),
+                Kind::Body => {
+                    self.resting(&part, object).has(order(&["xformOp:translate", "xformOp:orient"]))
+                }
                 Kind::Still => self.resting(&part, object),
                 Kind::Volume => self.volume(&part, name, object, &format!("/{root}/{own}/{part}")),
             };

@@ -8,7 +8,8 @@ use openvdb_sys::{GridOut, Polygons};
 
 /// The surface of an object's level set. Uses that many threads at most; it does not depend on it.
 pub fn polygons(object: &Object, grid: &Grid, threads: u32) -> Result<Polygons, OutputError> {
-    let failed = |e: String| OutputError::new(format!("the surface of `{}` cannot be meshed: {e}", object.name));
+    let failed =
+        |e: String| OutputError::new(format!("the surface of `{}` cannot be meshed: {e}", object.name));
     let level_set = convert(GridClass::LevelSet, grid, None, Velocity::Collocated).map_err(failed)?;
     let out = GridOut {
         name: &object.name,
@@ -56,10 +57,8 @@ impl<'a> Sampler<'a> {
     fn new(grid: &'a Grid) -> Self {
         let m = &grid.transform;
         let row = |r: usize| DVec3::new(m[4 * r], m[4 * r + 1], m[4 * r + 2]);
-        let to_world = DAffine3 {
-            matrix3: glam::DMat3::from_cols(row(0), row(1), row(2)),
-            translation: row(3),
-        };
+        let to_world =
+            DAffine3 { matrix3: glam::DMat3::from_cols(row(0), row(1), row(2)), translation: row(3) };
         let origin = [0; 3];
         Self { grid, to_index: to_world.inverse(), origin, leaf: grid.leaf_of(origin) }
     }

@@ -22,7 +22,8 @@ demo: packages
 	cargo build --release --quiet -p meniscus -p meniscus-plugin
 	target/release/meniscus demo --out $(DEMO_OUT)
 
-test: packages
+test:
+	@.ci/packages python3-pip
 	cargo fetch --locked --quiet
 	cargo test --workspace --quiet
 

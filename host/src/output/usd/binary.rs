@@ -3,6 +3,8 @@
 //! The file is a head, values, and six tables: tokens, strings, fields (a key and a value), sets of fields, paths, and specs (a
 //! path with its set). A value is eight bytes: what it is, and itself or its place in the file. Tables must be compressed; they
 //! are small, so they are stored in the compressed form without looking for what repeats. Arrays are stored as they are.
+//!
+//! The crate `openusd` writes version 0.12 alone, which Blender 4.2 refuses.
 
 use super::super::OutputError;
 use super::layer::{Layer, Prim, Property};

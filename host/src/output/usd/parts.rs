@@ -202,7 +202,7 @@ fn geometry<'a>(frame: &Frame<'a>, object: &'a Object) -> Vec<(&'a str, &'a Geom
     let wanted = frame.offer.wanted(given, |o| &o.geometry);
     let has_bodies = given.is_empty() && rest_mesh(object).is_some();
     let is_wanted = |name: &str, geometry: &Geometry| {
-        wanted.contains(&name) && !(has_bodies && !geometry.triangles().is_empty())
+        wanted.contains(&name) && (!has_bodies || geometry.triangles().is_empty())
     };
     let undrawn = object.ports.iter().filter(|(_, port)| port.shown.drawn.is_none());
     let all = undrawn.filter_map(|(name, _)| Some((name.as_str(), object.geometry(name)?)));

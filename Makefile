@@ -22,7 +22,8 @@ demo: packages
 	cargo build --release --quiet -p meniscus -p meniscus-plugin
 	target/release/meniscus demo --out $(DEMO_OUT)
 
-test: packages
+test:
+	@.ci/packages python3-pip
 	cargo fetch --locked --quiet
 	cargo test --workspace --quiet
 
@@ -44,6 +45,8 @@ scenes: packages
 	done
 	cargo test --release --quiet -p meniscus-tests --test analytic --test papers -- --ignored
 	cargo test --release --quiet -p meniscus-core --lib waves_between_two_liquids_converge -- --ignored
+	@.ci/packages chromium
+	tests/view/page.py target/release/meniscus $(SCENES_OUT)/page
 
 attack: packages
 	MENISCUS_ATTACK_SECONDS=$(ATTACK_SECONDS) MENISCUS_ATTACK_SEED=$(ATTACK_SEED) MENISCUS_ATTACK_TARGET=$(ATTACK_TARGET) \

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-const SHIM: [&str; 5] = ["write.cc", "read.cc", "trace.cc", "render.cc", "terminate.cc"];
+const SHIM: [&str; 6] = ["write.cc", "read.cc", "polygons.cc", "trace.cc", "render.cc", "terminate.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/shim");

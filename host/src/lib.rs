@@ -15,3 +15,4 @@ pub mod node;
 pub mod output;
 mod process;
 mod text;
+mod view;

@@ -229,7 +229,8 @@ typedef struct mns_port_t {
     uint8_t access[MNS_STAGES]; /* MNS_READ ..., by stage */
     int32_t grid_class; /* grids: MNS_PLAIN_GRID ... */
     int32_t drawn;      /* level sets: MNS_NOT_DRAWN ...; points (P, orient): places at which the object's level sets that
-                           are drawn so are shown, each moved there from the origin, instead of where they are */
+                           are drawn so are shown, each moved there from the origin, instead of where they are; triangles:
+                           the mesh that stands at each of these places, which outputs move there */
     uint32_t flags;     /* MNS_RESULT ... */
     uint32_t reserved;
     const char *report; /* geometry: how its points are listed in stats.jsonl: a key ("bubbles", "bodies"), then names

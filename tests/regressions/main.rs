@@ -12,4 +12,5 @@ mod names;
 mod rigid;
 mod rings;
 mod steps;
+mod usd;
 mod words;

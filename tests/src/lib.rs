@@ -5,6 +5,7 @@ pub mod points;
 pub mod random;
 pub mod shot;
 pub mod surface;
+pub mod usd;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -114,6 +114,12 @@ pub struct MvFile {
     _opaque: [u8; 0],
 }
 
+/// Opaque polygons owned by the shim.
+#[repr(C)]
+pub struct MvMesh {
+    _opaque: [u8; 0],
+}
+
 unsafe extern "C" {
     pub fn mv_on_uncaught(tell: extern "C" fn(c_int));
     pub fn mv_write(
@@ -158,5 +164,14 @@ unsafe extern "C" {
         rgb: *mut u8,
         error: *mut MvError,
     ) -> c_int;
+    pub fn mv_polygons(
+        grid: *const MvGrid,
+        threads: i32,
+        out: *mut *mut MvMesh,
+        error: *mut MvError,
+    ) -> c_int;
+    pub fn mv_mesh_points(mesh: *const MvMesh, xyz: *mut *const f32) -> usize;
+    pub fn mv_mesh_quads(mesh: *const MvMesh, corners: *mut *const u32) -> usize;
+    pub fn mv_mesh_free(mesh: *mut MvMesh);
     pub fn mv_version() -> *const c_char;
 }

@@ -1,4 +1,4 @@
-//! OpenVDB for the host: writing, reading and ray tracing `.vdb` grids through a small C++ shim.
+//! OpenVDB for the host: writing, reading, meshing and ray tracing `.vdb` grids through a small C++ shim.
 //!
 //! Leaves are 8×8×8 voxels in OpenVDB's own order, `n = (x&7)<<6 | (y&7)<<3 | (z&7)`, so that a leaf pool goes
 //! into a file by plain copies. Files are byte-identical for equal grids ([`to_bytes`]).
@@ -8,6 +8,7 @@ mod error;
 mod ffi;
 mod grid;
 mod outline;
+mod polygons;
 mod read;
 mod render;
 mod write;
@@ -15,6 +16,7 @@ mod write;
 pub use error::Error;
 pub use grid::{Class, GridOut, LEAF_SIZE, MASK_WORDS, Meta, Tile, Values};
 pub use outline::{Outline, outline};
+pub use polygons::{Polygons, polygons};
 pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open};
 pub use render::{Camera, Material, Picture, Surface, render};
 pub use write::to_bytes;

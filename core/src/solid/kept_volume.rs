@@ -1,48 +1,76 @@
-//! Keeps the volume of a body on a fluid's lattice.
+//! Keeps the volume of a body on a fluid's lattice, and the middle of it.
 
 use crate::grid::{Grid, Transform};
 use crate::levelset::SignedDistance;
 use crate::levelset::fractions::cell_inside;
-use glam::{DMat3, DQuat, DVec3, EulerRot, IVec3};
+use glam::{DMat3, DMat4, DQuat, DVec3, DVec4, EulerRot, IVec3, Vec4Swizzles};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
+/// What a body encloses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Enclosed {
+    /// m³.
+    pub volume: f64,
+    /// Its middle, in the index space of the body's distance; `None` where nobody says.
+    pub centroid: Option<DVec3>,
+}
+
 /// A lattice sees a body by its distances at nodes: it cuts off edges and flattens what is round. Without its own volume a body
-/// floats too deep.
+/// floats too deep. Still water pushes each cell that the body is in at the middle of the cell ([`crate::coupling`]), so it pushes
+/// the whole a hundredth of a voxel beside its middle, and a body that weighs what it displaces begins to turn.
 ///
-/// Returns the body with its surface moved outwards, evenly, so that `lattice`, that of a fluid's cells, sees `volume` m³ of it. A
-/// body that the lattice hardly sees grows by half a voxel at most, and never by more than half of the band of its distance.
+/// Returns the body with its surface moved outwards by a + b·x, so that `lattice`, that of a fluid's cells, sees the volume
+/// that it encloses, and the mean of the middles of the cells, each as far as the body fills it, is its centroid: moments of a quadrature
+/// fitted to those of the domain [Mueller et al. 2013]. A body that the lattice hardly sees grows evenly by half a voxel at most, and never by more than half of
+/// the band of its distance; b is 0 where it would move the surface by more than `MOST_TILT`.
 ///
 /// `place` puts the distance into the world; it preserves lengths. A body that is [seen anew](is_seen_anew) in every place has its
-/// volume there; a larger one, of which less is cut off, has it as the mean over some places and turns.
+/// volume and middle there; a larger one, of which less is cut off, has its volume as the mean over some places and turns.
 pub fn with_volume(
     sdf: &SignedDistance,
     place: &Transform,
     lattice: &Transform,
-    volume: f64,
+    enclosed: Enclosed,
 ) -> SignedDistance {
     let h = lattice.voxel_size();
-    let poses: Vec<Pose> = match is_seen_anew(sdf, place, h) {
-        true => vec![Pose::of(sdf, h, &Nodes::at(place, lattice))],
+    let seen_anew = is_seen_anew(sdf, place, h);
+    let nodes = Nodes::at(place, lattice);
+    let poses: Vec<Pose> = match seen_anew {
+        true => vec![Pose::of(sdf, h, &nodes)],
         false => (0..POSES).into_par_iter().map(|n| Pose::of(sdf, h, &Nodes::turned(place, h, n))).collect(),
     };
+    let most = 0.5 * h.min(f64::from(sdf.grid.background));
+    let even = evenly(&poses, enclosed.volume / h.powi(3), most / h);
+    let fitted = match (seen_anew, enclosed.centroid) {
+        (true, Some(centroid)) => {
+            let middle = nodes.of(centroid);
+            poses[0].fitted(enclosed.volume / h.powi(3), middle, [even, most / h]).map(|o| (o, middle))
+        }
+        _ => None,
+    };
+    let (outward, middle) = fitted.unwrap_or((Outward::evenly(even), DVec3::ZERO));
+    moved(sdf, |c| h * outward.at(nodes.of(c) - middle))
+}
+
+/// How far the surface moves for the volume (voxels) to be right in the mean over poses, voxels; `most` at most.
+fn evenly(poses: &[Pose], volume: f64, most: f64) -> f64 {
     let seen = |outward: f64| {
-        let sum: f64 = poses.iter().map(|pose| pose.volume(outward)).sum();
-        sum / poses.len() as f64 * h.powi(3)
+        let outward = Outward::evenly(outward);
+        poses.iter().map(|pose| pose.volume(outward)).sum::<f64>() / poses.len() as f64
     };
     // The volume grows with the surface; the secant through both ends is drawn in by halving [Dowell and Jarratt 1971].
-    let most = 0.5 * h.min(f64::from(sdf.grid.background));
     let [mut low, mut high] = [-most, most];
     let (mut below, mut above) = (seen(low) - volume, seen(high) - volume);
     if below >= 0.0 || above <= 0.0 {
-        return moved(sdf, if above <= 0.0 { most } else { -most });
+        return if above <= 0.0 { most } else { -most };
     }
     for _ in 0..20 {
         let middle = low - below * (high - low) / (above - below);
         let there = seen(middle) - volume;
-        if there.abs() <= 1e-5 * volume {
-            return moved(sdf, middle);
+        if there.abs() <= CLOSE * volume {
+            return middle;
         }
         if there < 0.0 {
             (low, below, above) = (middle, there, 0.5 * above);
@@ -50,20 +78,39 @@ pub fn with_volume(
             (high, above, below) = (middle, there, 0.5 * below);
         }
     }
-    moved(sdf, 0.5 * (low + high))
+    0.5 * (low + high)
 }
 
-/// The same with its surface moved outwards, m.
-fn moved(sdf: &SignedDistance, outward: f64) -> SignedDistance {
-    let values = sdf.grid.values.iter().map(|phi| phi - outward as f32).collect();
+/// How far the surface moves outwards, voxels, at a place in voxels.
+#[derive(Clone, Copy, Debug)]
+struct Outward {
+    even: f64,
+    tilt: DVec3,
+}
+
+impl Outward {
+    fn evenly(even: f64) -> Self {
+        Self { even, tilt: DVec3::ZERO }
+    }
+
+    fn at(self, place: DVec3) -> f64 {
+        self.even + self.tilt.dot(place)
+    }
+}
+
+/// The same with its surface moved outwards, m, by a function of places in index space.
+fn moved(sdf: &SignedDistance, outward: impl Fn(DVec3) -> f64 + Sync) -> SignedDistance {
+    let topology = &sdf.grid.topology;
+    let there = |(slot, phi): (usize, &f32)| phi - outward(topology.coord(slot).as_dvec3()) as f32;
+    let values = sdf.grid.values.par_iter().enumerate().with_min_len(4096).map(there).collect();
     // Far away nothing changes, or what is inside would depend on where leaves end.
-    SignedDistance::new(Grid {
-        topology: Arc::clone(&sdf.grid.topology),
-        values,
-        background: sdf.grid.background,
-    })
+    SignedDistance::new(Grid { topology: Arc::clone(topology), values, background: sdf.grid.background })
 }
 
+/// Farthest that the surface is moved for the sake of the middle, voxels.
+const MOST_TILT: f64 = 0.25;
+/// How close the volume comes to that of the body, of itself; and the middle, voxels.
+const CLOSE: f64 = 1e-5;
 /// Places and turns of the body on the lattice. Half of them are not turned: crates lie flat.
 const POSES: u32 = 8;
 /// The volume of a body's bounds, voxels, up to which it is looked at in every place. What edges cut off falls with its square: a
@@ -120,21 +167,24 @@ impl Nodes {
         let back = DMat3::from_quat(turn.inverse());
         Self { linear: to_index * back * h, first: to_index * (back * (-shift * h) - place.translation) }
     }
+
+    /// A place in the index space of the distance, counted in nodes.
+    fn of(&self, index: DVec3) -> DVec3 {
+        self.linear.inverse() * (index - self.first)
+    }
 }
 
-/// What a lattice sees of a body in a place.
+/// What a lattice sees of a body in a place. Places are counted in nodes.
 struct Pose {
-    /// Voxel, m.
-    h: f64,
-    /// Cells inside, far from the surface.
-    whole: usize,
-    /// φ at the corners of the cells near it, voxels.
-    near: Vec<[f32; 8]>,
+    /// Cells inside, far from the surface, and the sum of their middles.
+    whole: (usize, DVec3),
+    /// The cells near it: their middles, and φ at their corners, voxels.
+    near: Vec<(DVec3, [f32; 8])>,
 }
 
 impl Pose {
     fn of(sdf: &SignedDistance, h: f64, nodes: &Nodes) -> Self {
-        let mut pose = Self { h, whole: 0, near: Vec::new() };
+        let mut pose = Self { whole: (0, DVec3::ZERO), near: Vec::new() };
         let Some((low, high)) = surroundings(sdf, h) else { return pose };
         let to_node = nodes.linear.inverse();
         let corners = |k: i32| {
@@ -167,10 +217,12 @@ impl Pose {
                         if k & 1 == 0 { before[at] } else { next[at] }
                     };
                     let phi: [f32; 8] = std::array::from_fn(corner);
+                    let middle = DVec3::new(f64::from(x - 1 - first.x), y as f64, z as f64) + 0.5;
+                    let middle = first.as_dvec3() + middle;
                     if phi.iter().all(|&p| p < -NEAR) {
-                        pose.whole += 1;
+                        pose.whole = (pose.whole.0 + 1, pose.whole.1 + middle);
                     } else if phi.iter().any(|&p| p < NEAR) {
-                        pose.near.push(phi);
+                        pose.near.push((middle, phi));
                     }
                 }
             }
@@ -179,12 +231,67 @@ impl Pose {
         pose
     }
 
-    /// The volume, cells, with the surface moved outwards, m.
-    fn volume(&self, outward: f64) -> f64 {
-        let outward = (outward / self.h) as f32;
-        let cut = |phi: &[f32; 8]| f64::from(cell_inside(phi.map(|p| p - outward)));
-        self.whole as f64 + self.near.iter().map(cut).sum::<f64>()
+    /// The volume, cells, with the surface moved outwards evenly.
+    fn volume(&self, outward: Outward) -> f64 {
+        self.moments(outward, DVec3::ZERO)[0]
     }
+
+    /// The volume, cells, and its first moment about `from`, with all of a cell in its middle. The surface is moved outwards as told
+    /// from there.
+    fn moments(&self, outward: Outward, from: DVec3) -> DVec4 {
+        let (count, sum) = self.whole;
+        let whole = (sum - count as f64 * from).extend(count as f64);
+        let near = self.near.iter().map(|(middle, phi)| {
+            let arm = middle - from;
+            arm.extend(1.0) * cut(phi, arm, outward)
+        });
+        let all = near.fold(whole, |sum, of_cell| sum + of_cell);
+        DVec4::new(all.w, all.x, all.y, all.z)
+    }
+
+    /// How these moments change with the surface, [1, x]: Σ A [1, x] [1, x]ᵀ, where A is the area of the surface in a cell.
+    fn response(&self, outward: Outward, from: DVec3) -> DMat4 {
+        const STEP: f64 = 0.05;
+        let by = |step: f64| Outward { even: outward.even + step, ..outward };
+        let of_cell = |(middle, phi): &(DVec3, [f32; 8])| {
+            let arm = middle - from;
+            let area = (cut(phi, arm, by(STEP)) - cut(phi, arm, by(-STEP))) / (2.0 * STEP);
+            let row = DVec4::new(1.0, arm.x, arm.y, arm.z);
+            DMat4::from_cols(row, row * arm.x, row * arm.y, row * arm.z) * area
+        };
+        self.near.iter().map(of_cell).fold(DMat4::ZERO, |sum, of_cell| sum + of_cell)
+    }
+
+    /// How the surface moves so that the volume (cells) is right and the middles of cells have theirs at `middle`; from a move that
+    /// makes the volume right. `None` where that moves it too far: by more than `most`, voxels, or more than [`MOST_TILT`] of it aslant.
+    fn fitted(&self, volume: f64, middle: DVec3, [even, most]: [f64; 2]) -> Option<Outward> {
+        let mut outward = Outward::evenly(even);
+        let response = self.response(outward, middle);
+        let radius = self.near.iter().map(|(at, _)| at.distance(middle)).fold(0.0, f64::max);
+        for _ in 0..12 {
+            let lacks = DVec4::new(volume, 0.0, 0.0, 0.0) - self.moments(outward, middle);
+            if lacks.abs().max_element() <= CLOSE * volume {
+                return Some(outward);
+            }
+            let more = response.inverse() * lacks;
+            outward = Outward { even: outward.even + more.x, tilt: outward.tilt + more.yzw() };
+            let tilt = outward.tilt.length() * radius;
+            // Written so that what is no number fails.
+            if !(tilt <= MOST_TILT && outward.even.abs() + tilt <= most) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// The share of a cell inside, `arm` from where the move is told from, with the surface moved outwards.
+fn cut(phi: &[f32; 8], arm: DVec3, outward: Outward) -> f64 {
+    let corner = |k: usize| {
+        let of_axis = |axis: usize| if k >> axis & 1 == 0 { -0.5 } else { 0.5 };
+        outward.at(arm + DVec3::new(of_axis(0), of_axis(1), of_axis(2))) as f32
+    };
+    f64::from(cell_inside(std::array::from_fn(|k| phi[k] - corner(k))))
 }
 
 #[cfg(test)]
@@ -200,8 +307,8 @@ mod tests {
 
     /// Its volume on a lattice of `h` in places that are not those of the poses, m³.
     fn mean_volume(sdf: &SignedDistance, transform: &Transform, h: f64) -> f64 {
-        let poses =
-            (100..120).map(|n| Pose::of(sdf, h, &Nodes::turned(transform, h, n)).volume(0.0) * h.powi(3));
+        let seen = |n| Pose::of(sdf, h, &Nodes::turned(transform, h, n)).volume(Outward::evenly(0.0));
+        let poses = (100..120).map(|n| seen(n) * h.powi(3));
         poses.sum::<f64>() / 20.0
     }
 
@@ -221,11 +328,25 @@ mod tests {
                     let before = mean_volume(sdf, transform, h) / volume - 1.0;
                     for shift in [0.0, 0.3, 0.5] {
                         let lattice = Transform::uniform(h, DVec3::splat(shift * h));
-                        let kept = with_volume(sdf, transform, &lattice, volume);
-                        let seen = Pose::of(&kept, h, &Nodes::at(transform, &lattice)).volume(0.0);
-                        let after = seen * h.powi(3) / volume - 1.0;
-                        println!("division {division}, voxel {h}, {shift}: {before:+.4} {after:+.4}");
-                        assert!(is_seen_anew(sdf, transform, h) && after.abs() < 5e-4, "{before} {after}");
+                        let centroid = Some(transform.to_index(DVec3::ZERO));
+                        let kept = with_volume(sdf, transform, &lattice, Enclosed { volume, centroid });
+                        let nodes = Nodes::at(transform, &lattice);
+                        let of = |sdf| {
+                            let middle = nodes.of(transform.to_index(DVec3::ZERO));
+                            Pose::of(sdf, h, &nodes).moments(Outward::evenly(0.0), middle) * h.powi(3)
+                                / volume
+                        };
+                        let [was, seen] = [of(sdf), of(&kept)];
+                        let [off, after] = [was.yzw().length(), seen.yzw().length()];
+                        println!(
+                            "division {division}, voxel {h}, {shift}: {before:+.4} {:+.5}, middle {off:.4} {after:.5}",
+                            seen.x - 1.0
+                        );
+                        assert!(
+                            is_seen_anew(sdf, transform, h) && (seen.x - 1.0).abs() < 5e-4,
+                            "{before} {seen}"
+                        );
+                        assert!(after < 5e-4, "the middle is {after} voxels off, {off} before");
                     }
                 }
             }
@@ -238,7 +359,12 @@ mod tests {
         let (sdf, transform) = sampled(0.05, |p| p.length() - 0.9);
         let (h, volume) = (0.04, 4.0 / 3.0 * PI * 0.9f64.powi(3));
         assert!(!is_seen_anew(&sdf, &transform, h));
-        let kept = with_volume(&sdf, &transform, &Transform::uniform(h, DVec3::ZERO), volume);
+        let kept = with_volume(
+            &sdf,
+            &transform,
+            &Transform::uniform(h, DVec3::ZERO),
+            Enclosed { volume, centroid: None },
+        );
         let after = mean_volume(&kept, &transform, h) / volume - 1.0;
         assert!(after.abs() < 1e-3, "{after}");
     }
@@ -246,7 +372,12 @@ mod tests {
     #[test]
     fn a_body_that_the_lattice_does_not_see_grows_by_half_a_voxel() {
         let (sdf, transform) = sampled(0.1, |p| p.length() - 0.1);
-        let kept = with_volume(&sdf, &transform, &Transform::uniform(0.3, DVec3::ZERO), 1.0);
+        let kept = with_volume(
+            &sdf,
+            &transform,
+            &Transform::uniform(0.3, DVec3::ZERO),
+            Enclosed { volume: 1.0, centroid: Some(transform.to_index(DVec3::ZERO)) },
+        );
         let at = transform.to_index(DVec3::new(0.1, 0.0, 0.0));
         let grown = sdf.sampler().distance(at) - kept.sampler().distance(at);
         assert!((grown - 0.15).abs() < 1e-6, "{grown}");

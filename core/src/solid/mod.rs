@@ -13,7 +13,7 @@ mod split_cells;
 
 pub use collider::{Collider, Motion, SolidProbe, Solids};
 pub use domain::{DomainLimits, Side};
-pub use kept_volume::{is_seen_anew, with_volume};
+pub use kept_volume::{Enclosed, is_seen_anew, with_volume};
 pub use memory::SolidMemory;
 pub use occupancy::{Occupancy, cut_leaves, occupancy};
 pub(crate) use rasterise::{NARROW, is_shared, owners_of_cell};

@@ -25,6 +25,11 @@ pub(super) enum Command {
     Doctor,
     /// Cooks a water cooler twice, with trapped air and without, and bodies that sink and float
     Demo(DemoArgs),
+    /// Shows cooks in a browser, live or finished: the network, a timeline, the water in 3D, plots of all statistics
+    View(ViewArgs),
+    /// Prints the shapes of a cache for `view`, which runs this for every file it shows
+    #[command(hide = true)]
+    ViewShapes(ShapesArgs),
     /// Opens one plugin and says on standard output whether it can be used; every command runs this on plugins that
     /// it does not know yet
     #[command(hide = true)]
@@ -85,6 +90,9 @@ pub(super) struct CookArgs {
     /// Removes files that an earlier cook's cook.json lists and that this cook will not write
     #[arg(long, conflicts_with = "resume")]
     pub(super) replace: bool,
+    /// The folder of another cook that this one changes; cook.json then names it
+    #[arg(long, value_name = "DIR")]
+    pub(super) parent: Option<PathBuf>,
     /// Frames between checkpoints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) checkpoint_every: u32,
@@ -133,6 +141,33 @@ pub(super) struct ScanArgs {
 pub(super) struct InspectArgs {
     /// A file or a folder
     pub(super) path: PathBuf,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct ViewArgs {
+    /// One or two folders of cooks, or graphs, whose folders are <graph name>.out; two are shown side by side
+    #[arg(required = true, num_args = 1..=2, value_name = "DIR|GRAPH")]
+    pub(super) shown: Vec<PathBuf>,
+    /// Port of the page on this machine's own address [default: a free one]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(super) port: u16,
+    /// Refuses to cook from the page
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// Opens the page in the browser
+    #[arg(long)]
+    pub(super) open: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct ShapesArgs {
+    /// vdb, geo, or scenery for a cook.json
+    pub(super) kind: String,
+    /// The frame of the scenery
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
+    pub(super) frame: i32,
+    /// The file
+    pub(super) file: PathBuf,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

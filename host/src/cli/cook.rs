@@ -57,7 +57,7 @@ pub(super) fn folder_of(graph: &Path) -> PathBuf {
 }
 
 /// `<graph name>.out`
-fn default_out(graph: &Path) -> PathBuf {
+pub(super) fn default_out(graph: &Path) -> PathBuf {
     let name = graph.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".meniscus.json").or_else(|| name.strip_suffix(".json")).unwrap_or(&name);
     PathBuf::from(format!("{stem}.out"))
@@ -105,6 +105,10 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     let mut said = args.graph.set.clone();
     said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
     let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
+    let record = match of_parent(record, args) {
+        Ok(record) => record,
+        Err(e) => return fail(BAD_USAGE, &e),
+    };
     let progress = Progress::new(args.quiet, args.openjd);
     let options = CookOptions {
         out: &whole_out,
@@ -145,6 +149,18 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         }
         Err(CookError::Failed(e)) => fail(FAILED, &one_line(&e, LONGEST)),
     }
+}
+
+/// The record with the cook that this one changes, if one is named.
+fn of_parent(record: Record, args: &CookArgs) -> Result<Record, String> {
+    let Some(parent) = &args.parent else { return Ok(record) };
+    let cannot = |e| format!("--parent: {} is no folder of a cook: its cook.json: {e}", shown(parent));
+    let bytes = read_file(&parent.join("cook.json"), LARGEST_GRAPH).map_err(cannot)?;
+    let whole = std::path::absolute(parent).map_err(cannot)?;
+    if std::path::absolute(out_folder(args)).is_ok_and(|out| out == whole) {
+        return Err(format!("--parent: {} cannot be its own parent; choose another --out", shown(parent)));
+    }
+    Ok(record.changes(&whole, &bytes))
 }
 
 /// The command that was typed, with `--resume`.

@@ -80,6 +80,7 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, last: i32, set: &[&str])
         threads: args.threads,
         resume: false,
         replace: args.replace,
+        parent: None,
         checkpoint_every: 24,
         force: false,
         paranoid: false,

@@ -12,6 +12,7 @@ mod progress;
 mod screen;
 mod signals;
 mod units;
+mod view;
 
 #[cfg(target_os = "linux")]
 pub use crate::process::before_libraries;
@@ -57,14 +58,16 @@ pub fn run() -> ExitCode {
             args::Command::Inspect(a) => inspect::run(a),
             args::Command::Doctor => doctor::run(),
             args::Command::Demo(a) => demo::run(a),
+            args::Command::View(a) => view::run(a),
+            args::Command::ViewShapes(a) => view::shapes(a),
             args::Command::ScanPlugin(a) => crate::loader::scan_here(&a.file),
         };
         // Printed here, in the process that knows about the failure.
         if code == DONE && LOST.load(Ordering::Relaxed) { FAILED } else { code }
     };
-    // A scan already runs in a child process, so it may crash.
+    // These already run in a child process, so they may crash.
     let code = match &command {
-        args::Command::ScanPlugin(_) => work(),
+        args::Command::ScanPlugin(_) | args::Command::ViewShapes(_) => work(),
         _ => crate::process::watched(tell_beside, |end| aftermath::explain(end, &command), work),
     };
     ExitCode::from(code)

@@ -1,6 +1,6 @@
 //! Objects: the simulated things, each a set of named ports with data.
 
-use super::{Array, Geometry, Grid, Owner, Table};
+use super::{Array, Geometry, Grid, Owner, Primitives, Table};
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub enum GridClass {
     Fog,
 }
 
-/// How pictures draw a level set, or all level sets so drawn at each of some points.
+/// How pictures draw a level set, or all level sets and the mesh so drawn at each of some points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawn {
     /// Like water.
@@ -137,13 +137,18 @@ impl Object {
         })
     }
 
+    /// The geometry that is drawn so: points are places, a mesh is what stands at each of them.
+    pub fn drawn_geometry(&self, drawn: Drawn) -> impl Iterator<Item = &Geometry> {
+        self.ports.values().filter_map(move |port| match &port.data {
+            Data::Geometry(g) if port.shown.drawn == Some(drawn) => Some(g),
+            _ => None,
+        })
+    }
+
     /// Where pictures show the level sets that are drawn so: row-major maps from where they lie, one for each point of the
     /// geometry that says so; `None` where none does, and they are shown where they lie.
     pub fn places(&self, drawn: Drawn) -> Option<Vec<[f64; 16]>> {
-        let points = self.ports.values().find_map(|port| match &port.data {
-            Data::Geometry(g) if port.shown.drawn == Some(drawn) => Some(g),
-            _ => None,
-        })?;
+        let points = self.drawn_geometry(drawn).find(|g| g.primitives == Primitives::Points)?;
         let turns = match points.attribute(Owner::Point, "orient").map(|a| (a.components, &*a.values)) {
             Some((4, Array::F32(v))) => v.as_chunks::<4>().0,
             _ => &[],

@@ -3,6 +3,7 @@
 use super::checkpoint::{self, Checkpoint, Keeper, Origin};
 use super::cook_options::{CookError, CookOptions, Ended, Onlooker};
 use super::estimate::estimate;
+use super::failure;
 use super::frames::{Asked, Finished, Frames, Written};
 use super::listed::{self, Listed};
 use super::lock::Lock;
@@ -50,13 +51,32 @@ pub fn cook(
     let asked = Asked { stop: options.stop, cancel: options.cancel, halt };
     let frames = Frames::new(outputs, keeper.clone(), asked);
     let worth = Worth::default();
-    let mut cook =
-        Cook { simulation, frames, worth, keeper, origin, options, onlooker, lock: &lock, first, last };
+    let begun = false;
+    let mut cook = Cook {
+        simulation,
+        frames,
+        worth,
+        keeper,
+        origin,
+        options,
+        onlooker,
+        lock: &lock,
+        begun,
+        first,
+        last,
+    };
     let ended = cook.run();
     // A frame that could not be written is the first error, so it is reported.
     let ended = cook.wait_for_frame().and(ended);
     // Where the folder has gone that is why.
-    let ended = ended.map_err(|e| lock.check().err().unwrap_or(e));
+    let ended = match (ended, lock.check()) {
+        (Err(e), Ok(())) if cook.begun => {
+            failure::note(options.out, &e.to_string());
+            Err(e)
+        }
+        (Err(e), held) => Err(held.err().unwrap_or(e)),
+        (ended, _) => ended,
+    };
     drop(lock);
     ended
 }
@@ -102,6 +122,8 @@ struct Cook<'a> {
     options: &'a CookOptions<'a>,
     onlooker: &'a dyn Onlooker,
     lock: &'a Lock,
+    /// It has begun to write: what is in the folder is its own.
+    begun: bool,
     first: i32,
     last: i32,
 }
@@ -117,6 +139,8 @@ impl Cook<'_> {
         if !resumed && self.step(|s| s.initialise().map(Some))?.is_none() {
             return self.interrupted();
         }
+        self.begun = true;
+        failure::forget(self.options.out);
         crate::files::clear_temporaries(self.options.out);
         if !crate::files::is_link(&self.options.out.join(CHECKPOINTS)) {
             crate::files::clear_temporaries(&self.options.out.join(CHECKPOINTS));

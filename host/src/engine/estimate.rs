@@ -21,6 +21,8 @@ const FILE_BYTES: f64 = 3.0;
 const BAND: f64 = 6.0;
 /// Bytes of a particle in a .geo text file.
 const GEO_BYTES: f64 = 110.0;
+/// Bytes of a particle in a USD file.
+const USD_BYTES: f64 = 36.0;
 /// Bytes of a corner of a closed mesh and of its two triangles in a .geo text file.
 const MESH_BYTES: f64 = 90.0;
 /// Thinnest wall that keeps liquid in, voxels: one on either side of its middle.
@@ -122,7 +124,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let mut estimate = Estimate { sources: poured(network, plan, evaluator)?, ..Estimate::default() };
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
-    let (volumes, points) = (writes("vdb_cache"), writes("geometry_cache"));
+    let (volumes, points, shot) = (writes("vdb_cache"), writes("geometry_cache"), writes("usd_shot"));
     let drawn = drawn(network, plan);
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
@@ -144,7 +146,8 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
         object.seconds = object.particles * cost.particle_seconds + object.voxels * cost.voxel_seconds;
         let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };
-        object.disk = band + if points { object.particles * GEO_BYTES } else { 0.0 };
+        let of_point = if points { GEO_BYTES } else { 0.0 } + if shot { USD_BYTES } else { 0.0 };
+        object.disk = band + object.particles * of_point;
         if object.particles == 0.0 && drawn.contains(&object.name) {
             object.disk += (corners * places.max(1)) as f64 * MESH_BYTES;
         }

@@ -70,6 +70,18 @@ pub(super) fn read(out: &Path) -> Result<Vec<Listed>, String> {
     Ok(listed.collect::<Result<_, _>>()?)
 }
 
+/// Folder and name of every file that a record lists, [`FRAME`] for the frame's number, and the frames. What no cook
+/// writes is left out.
+pub(crate) fn files(record: &Json) -> Vec<(String, String, (i32, i32))> {
+    let listed = record["written"].as_array().into_iter().flatten().filter_map(Listed::from_json);
+    listed
+        .map(|l| {
+            let (folder, name) = l.split();
+            (folder.to_owned(), name.to_owned(), l.frames)
+        })
+        .collect()
+}
+
 /// Files of some frames that are missing although the file of an earlier frame is there; those of the first frames come
 /// first. A file's first frame is not known, because its data or its node may have begun later.
 pub(super) fn missing(out: &Path, listed: &[Listed], (first, last): (i32, i32)) -> Vec<PathBuf> {

@@ -175,15 +175,32 @@ fn own() -> Json {
     json!({ "host": host.trim(), "pid": std::process::id(), "since": moment(now) })
 }
 
+/// Who cooks into a folder now, as the lock there says; `None` where nobody does.
+pub(crate) fn holder(folder: &Path) -> Option<String> {
+    let path = folder.join(NAME);
+    // Whoever wants the lock for a cook tries for longer than this one looks.
+    let file = crate::files::open_file(&path).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(who(&path).unwrap_or_else(|| NOBODY.into())),
+        _ => None,
+    }
+}
+
+/// A holder without a name.
+const NOBODY: &str = "a process that does not say who it is";
+
+/// Who wrote a lock file.
+fn who(lock: &Path) -> Option<String> {
+    let said: Json = serde_json::from_slice(&crate::files::read_file(lock, 1 << 12).ok()?).ok()?;
+    let text = |key: &str| {
+        said[key].as_str().map(|t| t.chars().filter(|c| !c.is_control()).take(80).collect::<String>())
+    };
+    Some(format!("process {} on {}, since {}", said["pid"].as_u64()?, text("host")?, text("since")?))
+}
+
 /// The sentence for a folder that someone else writes into.
 fn taken(folder: &Path, lock: &Path) -> CookError {
-    let who = || -> Option<String> {
-        let said: Json = serde_json::from_slice(&crate::files::read_file(lock, 1 << 12).ok()?).ok()?;
-        let text = |key: &str| {
-            said[key].as_str().map(|t| t.chars().filter(|c| !c.is_control()).take(80).collect::<String>())
-        };
-        Some(format!("process {} on {}, since {}", said["pid"].as_u64()?, text("host")?, text("since")?))
-    };
+    let who = || who(lock);
     let mut found = who();
     for _ in 0..LOOKS {
         if found.is_some() {
@@ -192,7 +209,7 @@ fn taken(folder: &Path, lock: &Path) -> CookError {
         std::thread::sleep(BETWEEN_LOOKS);
         found = who();
     }
-    let who = found.unwrap_or_else(|| "a process that does not say who it is".into());
+    let who = found.unwrap_or_else(|| NOBODY.into());
     let folder = folder.display();
     CookError::Failed(format!(
         "{folder} is being cooked into already, by {who}; wait for it, stop it, or choose another folder with --out"

@@ -5,11 +5,12 @@ use super::extent::extents;
 use super::listed::Listed;
 use super::plan::offer;
 use super::simulation::Simulation;
+use super::upstream::upstream;
 use crate::data::Scene;
 use crate::files::is_link;
-use crate::graph::Problem;
+use crate::graph::{Bound, Problem};
 use crate::node::{NodeKind, Params};
-use crate::output::{self, Offer, Output, Shot};
+use crate::output::{self, Offer, Output, Shot, Volume};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -46,6 +47,7 @@ impl Outputs {
         halt: &Arc<AtomicBool>,
     ) -> Result<Self, CookError> {
         let network = simulation.network;
+        let volumes = volumes(simulation);
         let mut nodes = Vec::new();
         for (i, node) in network.nodes.iter().enumerate() {
             if node.node_type.kind != NodeKind::Output || node.bypass {
@@ -57,6 +59,8 @@ impl Outputs {
                 halt: halt.clone(),
                 params: node.params_at(f64::from(frames.1)),
                 extents: extents(network, &mut simulation.evaluator, i),
+                still: still(simulation, i),
+                volumes: volumes.clone(),
             };
             let writer = output::create(&node.node_type.id, shot).ok_or_else(|| {
                 Problem::node(&node.name, format!("`{}` writes nothing here", node.node_type.id))
@@ -131,6 +135,27 @@ impl Outputs {
         }
         Ok(())
     }
+}
+
+/// The grids that the output nodes of a graph write to VDB files.
+fn volumes(simulation: &Simulation) -> Vec<Volume> {
+    let network = simulation.network;
+    let first = f64::from(network.settings.frames.0);
+    let writers = network.nodes.iter().enumerate();
+    let writers = writers.filter(|(_, n)| n.node_type.kind == NodeKind::Output && !n.bypass);
+    let of_writer = |(i, node): (usize, &Bound)| {
+        let offer = offer(network, &simulation.plan, i).unwrap_or_default();
+        output::volumes(&node.node_type.id, &node.name, &node.params_at(first), &offer)
+    };
+    writers.flat_map(of_writer).collect()
+}
+
+/// The geometry nodes upstream of a node whose geometry never changes.
+fn still(simulation: &Simulation, node: usize) -> Vec<String> {
+    let network = simulation.network;
+    let is_still =
+        |i: &usize| network.nodes[*i].node_type.kind == NodeKind::Geometry && !simulation.evaluator.moves(*i);
+    upstream(network, node).into_iter().filter(is_still).map(|i| network.nodes[i].name.clone()).collect()
 }
 
 impl Node {

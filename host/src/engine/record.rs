@@ -54,6 +54,13 @@ impl Record {
         }))
     }
 
+    /// The same of a cook that changes another one, whose folder is given and whose `cook.json` had those bytes.
+    pub fn changes(mut self, parent: &Path, record: &[u8]) -> Self {
+        let hash = blake3::hash(record).to_hex().to_string();
+        self.0["parent"] = json!({ "folder": parent.display().to_string(), "cook_hash": hash });
+        self
+    }
+
     /// Writes the record with the list of files that were written or will be.
     pub(super) fn write(&self, out: &Path, written: &[Listed]) -> std::io::Result<()> {
         let mut json = self.0.clone();

@@ -54,6 +54,11 @@ impl Evaluator {
         Self { folder: folder.into(), fps: network.settings.fps, files, memory, moves }
     }
 
+    /// Whether a node's geometry changes over time.
+    pub fn moves(&self, node: usize) -> bool {
+        self.moves.get(node) == Some(&true)
+    }
+
     /// The files read so far: node, name as the graph gives it, hash of the bytes.
     pub fn files_read(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         self.files.iter().flat_map(|(&node, reader)| {

@@ -81,6 +81,11 @@ impl Carries {
         }
     }
 
+    /// Whether it is a grid of whole numbers.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Carries::Grid { element, .. } if !matches!(element, Element::F32 | Element::F64))
+    }
+
     /// `grid`, `geometry` or `table`.
     pub fn name(self) -> &'static str {
         match self {

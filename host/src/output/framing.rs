@@ -1,10 +1,14 @@
 //! Computes a camera that sees the whole shot.
 
+use crate::data::Grid;
+use crate::node::ParamSpec;
 use glam::{DMat3, DVec3};
 use openvdb_sys::Camera;
 
 /// Free room around the shot, as a part of the picture's half width or height.
 const MARGIN: f64 = 0.1;
+/// What is looked at where nothing is known of the shot, metres.
+pub const NOWHERE: Bounds = Bounds { min: DVec3::splat(-0.5), max: DVec3::splat(0.5) };
 
 /// A box along the axes, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +28,23 @@ impl Bounds {
     /// The smallest box around some points; `None` without a finite point.
     pub fn around(points: impl Iterator<Item = DVec3>) -> Option<Self> {
         points.filter(|p| p.is_finite()).map(|p| Self { min: p, max: p }).reduce(Self::union)
+    }
+
+    /// The box around a grid's leaves, whose voxels a row-major map takes to where they are; `None` without a leaf.
+    pub fn of_leaves(grid: &Grid, to_world: &[f64; 16]) -> Option<Self> {
+        let ends = |i: usize| if i == 1 { 8.0 } else { 0.0 };
+        let world = |p: [f64; 3]| {
+            std::array::from_fn(|c| {
+                to_world[12 + c] + (0..3).map(|r| p[r] * to_world[4 * r + c]).sum::<f64>()
+            })
+        };
+        let corners = grid.origins.iter().flat_map(|o| {
+            (0..8).map(move |i| {
+                let corner = [i & 1, i >> 1 & 1, i >> 2];
+                std::array::from_fn(|c| f64::from(o[c]) + ends(corner[c]))
+            })
+        });
+        Self::around(corners.map(|p| DVec3::from_array(world(p))))
     }
 
     /// Its middle.
@@ -49,6 +70,36 @@ pub struct View {
     pub azimuth: f64,
     /// Degrees above the horizon.
     pub elevation: f64,
+}
+
+/// The parameters of a framing camera: azimuth, elevation and field of view.
+pub fn parameters() -> [ParamSpec; 3] {
+    [
+        ParamSpec::number(
+            "azimuth",
+            "Azimuth",
+            &[0.0],
+            "degrees",
+            "Direction in which the framing camera stands. Higher: it moves around the objects from +Z towards +X.",
+        )
+        .within(Some(-360.0), Some(360.0)),
+        ParamSpec::number(
+            "elevation",
+            "Elevation",
+            &[8.0],
+            "degrees",
+            "Angle of the framing camera above the horizon. Higher: it looks down more steeply.",
+        )
+        .within(Some(-85.0), Some(85.0)),
+        ParamSpec::number(
+            "field_of_view",
+            "Field of View",
+            &[30.0],
+            "degrees",
+            "Vertical angle of view. Higher: more of the scene is in the picture, and it looks smaller.",
+        )
+        .within(Some(1.0), Some(150.0)),
+    ]
 }
 
 /// The camera nearest to the middle of `bounds` that shows all of it in a picture `aspect` times as wide as

@@ -3,6 +3,7 @@
 mod caption;
 mod framing;
 mod geo_json;
+pub(crate) mod geo_read;
 mod geometry_cache;
 mod pattern;
 mod picture;
@@ -11,15 +12,17 @@ pub(crate) mod seal;
 mod sheet;
 #[cfg(test)]
 mod test_scene;
+mod usd;
 mod vdb_cache;
 mod vdb_grid;
 
 pub use framing::Bounds;
 pub use sheet::{Row, side_by_side};
 
-use crate::data::Scene;
+use crate::data::{Scene, Shown};
 use crate::graph::Problem;
-use crate::node::{NodeType, Params};
+use crate::node::{Carries, NodeType, Params};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +40,27 @@ pub struct Shot {
     pub halt: Arc<AtomicBool>,
     /// Name and bounds of the objects upstream: as they begin and, if they move by themselves, everywhere they go.
     pub extents: Vec<(String, Bounds)>,
+    /// Geometry nodes upstream whose geometry never changes.
+    pub still: Vec<String>,
+    /// Grids that the VDB caches of the graph write.
+    pub volumes: Vec<Volume>,
+}
+
+/// A grid in the files of a VDB cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Volume {
+    /// Name of the cache's node.
+    pub cache: String,
+    /// The files, from the folder of another node; [`FRAME`] stands for the frame's number.
+    pub file: String,
+    /// The object.
+    pub object: String,
+    /// Name of the grid at its object.
+    pub grid: String,
+    /// Its name in the files.
+    pub stored: String,
+    /// It is stored on faces.
+    pub staggered: bool,
 }
 
 /// One finished frame as an output node sees it.
@@ -156,6 +180,21 @@ pub struct Offered {
     pub geometry: Vec<String>,
     /// Those of them that caches write unless their user names something else, in order.
     pub results: Vec<String>,
+    /// What its data is, by name.
+    pub about: BTreeMap<String, About>,
+    /// Distance between its particles as they begin, m.
+    pub separation: Option<f64>,
+}
+
+/// What data is, as descriptors say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// What it holds.
+    pub carries: Carries,
+    /// What it is to output nodes.
+    pub shown: Shown,
+    /// Its unit.
+    pub unit: String,
 }
 
 impl Offer {
@@ -201,6 +240,11 @@ impl Offer {
         format!("no {what} is named, and none upstream is a result of its node; {known}")
     }
 
+    /// The sentence for a pattern that chooses none of these objects.
+    fn no_such_name(objects: &[&str]) -> String {
+        format!("no object has such a name; there are {}", objects.join(", "))
+    }
+
     /// The sentence for a name that none of `known` is.
     fn unknown(what: &str, name: &str, known: &[&str]) -> String {
         let known = if known.is_empty() { "none at all".into() } else { known.join(", ") };
@@ -218,13 +262,14 @@ pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), Output
         "vdb_cache" => vdb_cache::check(params, offer),
         "geometry_cache" => geometry_cache::check(params, offer),
         "preview" => preview::check(params, offer),
+        "usd_shot" => usd::check(params, offer),
         _ => Ok(()),
     }
 }
 
 /// The output node types of the host.
 pub fn types() -> Vec<NodeType> {
-    vec![vdb_cache::node_type(), geometry_cache::node_type(), preview::node_type()]
+    vec![vdb_cache::node_type(), geometry_cache::node_type(), preview::node_type(), usd::node_type()]
 }
 
 /// An output node of that type, or `None` when there is no such type.
@@ -233,7 +278,16 @@ pub fn create(type_id: &str, shot: Shot) -> Option<Box<dyn Output + Send>> {
         "vdb_cache" => Some(Box::new(vdb_cache::VdbCache)),
         "geometry_cache" => Some(Box::new(geometry_cache::GeometryCache)),
         "preview" => Some(Box::new(preview::Preview::new(shot))),
+        "usd_shot" => Some(Box::new(usd::UsdShot::new(shot))),
         _ => None,
+    }
+}
+
+/// The grids that a node of that type and name writes to VDB files.
+pub fn volumes(type_id: &str, node: &str, params: &Params, offer: &Offer) -> Vec<Volume> {
+    match bare(type_id) {
+        "vdb_cache" => vdb_cache::volumes(node, params, offer),
+        _ => Vec::new(),
     }
 }
 

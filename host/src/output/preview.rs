@@ -1,6 +1,6 @@
 //! `preview`: a ray-traced picture of every frame and a contact sheet of the shot.
 
-use super::framing::{Bounds, View, frame as frame_camera};
+use super::framing::{self, Bounds, NOWHERE, View, frame as frame_camera};
 use super::pattern::Pattern;
 use super::picture::Picture;
 use super::vdb_grid::{Converted, Velocity, convert};
@@ -15,8 +15,6 @@ use std::rc::Rc;
 /// Distance of the studio floor below the shot, in diagonals of the shot: if they touched, floor and shot would
 /// flicker.
 const FLOOR_GAP: f64 = 0.004;
-/// What is looked at where nothing is known of the shot, metres.
-const NOWHERE: Bounds = Bounds { min: DVec3::splat(-0.5), max: DVec3::splat(0.5) };
 
 /// The node at work.
 pub struct Preview {
@@ -34,6 +32,7 @@ fn parameters() -> Vec<ParamSpec> {
     let when = |condition: &str, spec: ParamSpec| ParamSpec { disable_when: condition.into(), ..spec };
     let framed = |spec| when("{ camera == given }", spec);
     let given = |spec| when("{ camera == auto }", spec);
+    let [azimuth, elevation, field_of_view] = framing::parameters();
     let resolution = ParamSpec::integer("resolution", "Resolution", 0, "Width and height of the pictures.");
     vec![
         ParamSpec {
@@ -51,26 +50,8 @@ fn parameters() -> Vec<ParamSpec> {
             "Frames the Shot: the camera stands still where it sees all objects as they are at the start. As \
              Given: it stands at Position and looks at Look At; both may be animated.",
         ),
-        framed(
-            ParamSpec::number(
-                "azimuth",
-                "Azimuth",
-                &[0.0],
-                "degrees",
-                "Direction in which the framing camera stands. Higher: it moves around the objects from +Z towards +X.",
-            )
-            .within(Some(-360.0), Some(360.0)),
-        ),
-        framed(
-            ParamSpec::number(
-                "elevation",
-                "Elevation",
-                &[8.0],
-                "degrees",
-                "Angle of the framing camera above the horizon. Higher: it looks down more steeply.",
-            )
-            .within(Some(-85.0), Some(85.0)),
-        ),
+        framed(azimuth),
+        framed(elevation),
         given(ParamSpec::number(
             "position",
             "Position",
@@ -78,16 +59,26 @@ fn parameters() -> Vec<ParamSpec> {
             "m",
             "Position of the given camera.",
         )),
-        given(ParamSpec::number("look_at", "Look At", &[0.0; 3], "m", "Point that the given camera looks at.")),
-        ParamSpec::number("field_of_view", "Field of View", &[30.0], "degrees", "Vertical angle of view. Higher: more of the scene is in the picture, and it looks smaller.")
-            .within(Some(1.0), Some(150.0)),
+        given(ParamSpec::number(
+            "look_at",
+            "Look At",
+            &[0.0; 3],
+            "m",
+            "Point that the given camera looks at.",
+        )),
+        field_of_view,
         ParamSpec::text(
             "objects",
             "Objects",
             "*",
             "Objects to draw, by name. * stands for any part of a name; ^ before a name leaves it out.",
         ),
-        ParamSpec::text("glass", "Glass", "*", "Solids drawn as clear glass, by name; the others are drawn as opaque clay."),
+        ParamSpec::text(
+            "glass",
+            "Glass",
+            "*",
+            "Solids drawn as clear glass, by name; the others are drawn as opaque clay.",
+        ),
         ParamSpec {
             animatable: false,
             ..ParamSpec::integer(
@@ -112,7 +103,8 @@ impl Preview {
         let pattern = Pattern::new(params.text("objects"));
         let chosen = self.shot.extents.iter().filter(|(name, _)| pattern.matches(name));
         let known = chosen.map(|(_, b)| *b).reduce(Bounds::union);
-        let now = || drawn.iter().filter_map(|d| bounds_of(d.grid, &d.transform)).reduce(Bounds::union);
+        let now =
+            || drawn.iter().filter_map(|d| Bounds::of_leaves(d.grid, &d.transform)).reduce(Bounds::union);
         known.or_else(now).unwrap_or(NOWHERE)
     }
 }
@@ -189,7 +181,7 @@ pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
     let all = || offer.objects.iter().map(|o| &o.object);
     if !all().any(|name| chosen.matches(name)) {
         let names: Vec<&str> = all().map(String::as_str).collect();
-        return Err(OutputError::param("objects", no_such_name(&names)));
+        return Err(OutputError::param("objects", Offer::no_such_name(&names)));
     }
     if !offer.objects.iter().any(|o| !o.is_mesh && chosen.matches(&o.object)) {
         return Err(OutputError::param("objects", ONLY_GEOMETRY));
@@ -199,10 +191,6 @@ pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
 
 /// What is said of meshes that no object is made of.
 const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
-
-fn no_such_name(names: &[&str]) -> String {
-    format!("no object has such a name; there are {}", names.join(", "))
-}
 
 /// The surfaces of the chosen objects.
 fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
@@ -238,7 +226,7 @@ fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
     }
     if found.peek().is_none() {
         let names: Vec<&str> = objects.iter().map(|o| o.name.as_str()).collect();
-        return Some(no_such_name(&names));
+        return Some(Offer::no_such_name(&names));
     }
     let is_geometry = |o: &Object| o.ports.keys().any(|port| port == "geometry") && o.ports.len() == 1;
     found.all(is_geometry).then(|| ONLY_GEOMETRY.into())
@@ -252,21 +240,6 @@ fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, Outp
 /// One row-major map after another.
 fn after(first: &[f64; 16], then: &[f64; 16]) -> [f64; 16] {
     std::array::from_fn(|n| (0..4).map(|k| first[n / 4 * 4 + k] * then[4 * k + n % 4]).sum())
-}
-
-/// Bounds of a grid's leaves, metres.
-fn bounds_of(grid: &Grid, to_world: &[f64; 16]) -> Option<Bounds> {
-    let ends = |i: usize| if i == 1 { 8.0 } else { 0.0 };
-    let world = |p: [f64; 3]| {
-        std::array::from_fn(|c| to_world[12 + c] + (0..3).map(|r| p[r] * to_world[4 * r + c]).sum::<f64>())
-    };
-    let corners = grid.origins.iter().flat_map(|o| {
-        (0..8).map(move |i| {
-            let corner = [i & 1, i >> 1 & 1, i >> 2];
-            std::array::from_fn(|c| f64::from(o[c]) + ends(corner[c]))
-        })
-    });
-    Bounds::around(corners.map(|p| DVec3::from_array(world(p))))
 }
 
 fn resolution(params: &Params) -> (u32, u32) {
@@ -329,7 +302,16 @@ mod tests {
         let ball = Bounds { min: DVec3::splat(-RADIUS), max: DVec3::splat(RADIUS) };
         let extents = vec![("water".to_owned(), ball)];
         let halt = Arc::default();
-        Preview::new(Shot { frames: (1, 9), threads: 2, params: params.clone(), halt, extents })
+        let (still, volumes) = (Vec::new(), Vec::new());
+        Preview::new(Shot {
+            frames: (1, 9),
+            threads: 2,
+            params: params.clone(),
+            halt,
+            extents,
+            still,
+            volumes,
+        })
     }
 
     fn shoot(scene: &Scene, params: &Params) -> Result<Picture, OutputError> {

@@ -5,6 +5,7 @@ use crate::data::{
     Array, Data, Drawn, Element, Geometry, Grid, GridClass, Lifetime, Object, Owner, Sampling, Scene, Shown,
 };
 use crate::node::{NodeType, Params};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Voxel size, metres.
@@ -81,6 +82,8 @@ pub fn offer(scene: &Scene) -> Offer {
     };
     let offered = |o: &Object| Offered {
         is_mesh: false,
+        about: BTreeMap::new(),
+        separation: None,
         object: o.name.clone(),
         grids: of_kind(o, "grid"),
         geometry: of_kind(o, "geometry"),

@@ -1,7 +1,7 @@
 //! `vdb_cache`: grids of the simulated objects, one `.vdb` file a frame.
 
 use super::vdb_grid::{Converted, Velocity, convert};
-use super::{FRAME, Frame, Offer, Output, OutputError, creator};
+use super::{FRAME, Frame, Offer, Offered, Output, OutputError, Volume, creator};
 use crate::data::{Drawn, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
 use openvdb_sys::{Class, GridOut, Meta};
@@ -62,14 +62,38 @@ pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
     unknown.map_or(Ok(()), refuse)
 }
 
-/// Every object's grid of that name; those that are not made yet are left out. Where one object ever has such a grid it
-/// keeps the name; where several have, they are called `<object>_<name>`, from the first frame to the last.
+/// The grids that a node of that name writes.
+pub(super) fn volumes(node: &str, params: &Params, offer: &Offer) -> Vec<Volume> {
+    let staggered = params.text("velocity") == "staggered";
+    let of_object = |object: &Offered| {
+        let wanted = offer.wanted(params.texts("grids"), |o| &o.grids);
+        let own = wanted.into_iter().filter(|name| object.grids.iter().any(|g| g == name));
+        let volume = |name: &str| Volume {
+            cache: node.into(),
+            file: format!("../{node}/{node}.{FRAME}.vdb"),
+            object: object.object.clone(),
+            grid: name.into(),
+            stored: stored_name(offer, &object.object, name),
+            staggered,
+        };
+        own.map(volume).collect::<Vec<_>>()
+    };
+    offer.objects.iter().flat_map(of_object).collect()
+}
+
+/// Name of an object's grid in the files: where one object ever has such a grid it keeps the name; where several have, they
+/// are called `<object>_<name>`, from the first frame to the last.
+fn stored_name(offer: &Offer, object: &str, name: &str) -> String {
+    let shared = offer.is_shared(|o| o.grids.iter().any(|g| g == name));
+    if shared { format!("{object}_{name}") } else { name.to_owned() }
+}
+
+/// Every object's grid of that name; those that are not made yet are left out.
 fn grids_named(
     frame: &Frame,
     name: &str,
     velocity: Velocity,
 ) -> Result<Vec<(String, Converted)>, OutputError> {
-    let shared = frame.offer.is_shared(|o| o.grids.iter().any(|g| g == name));
     let found = frame.scene.objects.iter().filter_map(|o| Some((o, o.grid(name)?)));
     let convert_one = |(object, grid): (&Object, _)| {
         let surface = object.drawn().find(|(_, _, drawn)| *drawn == Drawn::Liquid).map(|(_, grid, _)| grid);
@@ -77,7 +101,7 @@ fn grids_named(
         let converted = convert(class, grid, surface, velocity).map_err(|reason| {
             OutputError::new(format!("grid `{name}` of `{}` cannot be written: {reason}", object.name))
         })?;
-        Ok((if shared { format!("{}_{name}", object.name) } else { name.to_owned() }, converted))
+        Ok((stored_name(frame.offer, &object.name, name), converted))
     };
     found.map(convert_one).collect()
 }
@@ -117,7 +141,6 @@ fn save(path: &Path, grids: &[(String, Converted)], frame: &Frame) -> Result<(),
 
 #[cfg(test)]
 mod tests {
-    use super::super::Offered;
     use super::super::test_scene::{H, RADIUS, defaults, offer, scene, spin};
     use super::*;
     use crate::data::Scene;

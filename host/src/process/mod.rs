@@ -9,10 +9,12 @@
 //! [`reaper`], has only the third as its child, and ends processes that the third leaves behind. The third does the
 //! work. What plugins print goes to the first ([`overheard`]); what this program prints bypasses that ([`stdio`]).
 
+pub(crate) mod apart;
 pub(crate) mod board;
 mod crash;
 #[cfg(target_os = "linux")]
 mod early;
+mod gently;
 mod heap;
 pub(crate) mod limits;
 mod modules;
@@ -29,6 +31,7 @@ mod supervise;
 
 #[cfg(target_os = "linux")]
 pub use early::before_libraries;
+pub(crate) use gently::ask_to_end;
 pub(crate) use heap::{end_for_want, trying};
 pub(crate) use modules::note_module;
 pub(crate) use open_files::KeptOpen;

@@ -267,7 +267,7 @@ impl Port {
         self
     }
 
-    /// Points at which pictures show the object's level sets that are drawn so.
+    /// Points at which pictures show the object's level sets that are drawn so, or the mesh that stands at each of them.
     pub const fn drawn(mut self, drawn: Drawn) -> Self {
         self.drawn = drawn;
         self

@@ -8,7 +8,7 @@ use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
 use meniscus_core::mesh::{MeshError, TriMesh};
-use meniscus_core::solid::{Collider, Motion, is_seen_anew, with_volume};
+use meniscus_core::solid::{Collider, Enclosed, Motion, is_seen_anew, with_volume};
 use std::sync::Arc;
 
 /// Signed distances and velocity fields of colliders by their stamps.
@@ -56,8 +56,7 @@ impl Exchange {
                 }
             };
             let is_body = call.table(dynamics, item).is_some();
-            let volume = call.table(ports.motion, item).and_then(|t| t.first::<f64>("volume"));
-            let volume = volume.filter(|v| is_body && *v > 0.0 && *v < f64::INFINITY);
+            let enclosed = enclosed(call, ports.motion, item, &transform).filter(|_| is_body);
             let places = placements(call, ports.motion, item)?;
             let most = most + 2 * places.as_ref().map_or(1, Vec::len);
             for (when, colliders) in colliders.iter_mut().enumerate() {
@@ -66,9 +65,9 @@ impl Exchange {
                     None => vec![(transform, self.motion(call, ports, item, when)?)],
                 };
                 for (place, motion) in placed {
-                    let seen = match (lattice, volume) {
-                        (Some(lattice), Some(volume)) => {
-                            self.with_volume((view.value_id(), &distance), &place, lattice, volume, most)
+                    let seen = match (lattice, enclosed) {
+                        (Some(lattice), Some(enclosed)) => {
+                            self.with_volume((view.value_id(), &distance), &place, lattice, enclosed, most)
                         }
                         _ => distance.clone(),
                     };
@@ -86,11 +85,12 @@ impl Exchange {
         (id, distance): (u64, &Arc<SignedDistance>),
         place: &Transform,
         lattice: &Transform,
-        volume: f64,
+        enclosed: Enclosed,
         most: usize,
     ) -> Arc<SignedDistance> {
         let h = lattice.voxel_size();
-        let mut depends_on = vec![h, volume];
+        let mut depends_on = vec![h, enclosed.volume];
+        depends_on.extend(enclosed.centroid.into_iter().flat_map(|c| c.to_array()));
         if is_seen_anew(distance, place, h) {
             depends_on.extend(place.to_row_major());
             depends_on.extend(lattice.to_row_major());
@@ -103,7 +103,7 @@ impl Exchange {
         if let Some((_, kept)) = self.level_sets.kept_volumes.iter().find(|(k, _)| id != 0 && *k == key) {
             return kept.clone();
         }
-        let kept = self.install(|| Arc::new(with_volume(distance, place, lattice, volume)));
+        let kept = self.install(|| Arc::new(with_volume(distance, place, lattice, enclosed)));
         remember(&mut self.level_sets.kept_volumes, key, &kept, most);
         kept
     }
@@ -151,6 +151,14 @@ impl Exchange {
         }
         Ok(Motion::Rigid { linear, angular, pivot: vector("pivot")? })
     }
+}
+
+/// What a body's distance encloses; `None` where it does not say. `lattice`: that of the distance.
+fn enclosed(call: &Call, motion: u32, item: u32, lattice: &Transform) -> Option<Enclosed> {
+    let table = call.table(motion, item)?;
+    let volume = table.first::<f64>("volume").filter(|v| *v > 0.0 && *v < f64::INFINITY)?;
+    let centroid = table.array::<f64>("centroid").and_then(|c| c.try_into().ok()).map(DVec3::from_array);
+    Some(Enclosed { volume, centroid: centroid.filter(|c| c.is_finite()).map(|c| lattice.to_index(c)) })
 }
 
 impl Exchange {

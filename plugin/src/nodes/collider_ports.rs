@@ -29,6 +29,6 @@ pub const fn collision_vel_next(owner: Owner) -> Port {
 /// Rigid motion.
 pub const fn motion(owner: Owner) -> Port {
     Port::table(owner, c"motion").help(
-        c"Rigid motion: linear (m/s, of the pivot), angular (rad/s, world axes), pivot (m, world); f64 each. linear_next and angular_next: in the next substep. volume (m^3; optional): what `collision` encloses, of each piece; a liquid that the object floats in displaces so much, however coarse its grid. An object of several pieces has a row of each for every piece, and placement [pieces][16]: where its `collision` is, row-major, from the space of its lattice to the world.",
+        c"Rigid motion: linear (m/s, of the pivot), angular (rad/s, world axes), pivot (m, world); f64 each. linear_next and angular_next: in the next substep. volume (m^3; optional): what `collision` encloses, of each piece; a liquid that the object floats in displaces so much, however coarse its grid. centroid [3] (m; optional): the middle of that volume, in the space of the lattice of `collision`; still water pushes there. An object of several pieces has a row of each for every piece, and placement [pieces][16]: where its `collision` is, row-major, from the space of its lattice to the world.",
     )
 }

@@ -28,7 +28,7 @@ pub const fn hulls(owner: Owner) -> Port {
 
 /// The mesh in the rest frame.
 pub const fn shape(owner: Owner) -> Port {
-    Port::geometry(owner, c"shape").help(
+    Port::geometry(owner, c"shape").drawn(Drawn::SOLID).help(
         c"The mesh of every body in its rest frame: the centre of mass at the origin, axes as they were wired in.",
     )
 }

@@ -143,6 +143,14 @@ typedef struct mv_picture {
 int mv_render(const mv_surface* surfaces, size_t count, const mv_camera* camera, const mv_picture* picture,
               uint8_t* rgb, mv_error* error);
 
+/* A polygon mesh. */
+typedef struct mv_mesh mv_mesh;
+/* The polygons of a level set's surface, in metres; the same whatever the number of threads. */
+int mv_polygons(const mv_grid* grid, int32_t threads, mv_mesh** out, mv_error* error);
+size_t mv_mesh_points(const mv_mesh* mesh, const float** xyz); /* [point][3] */
+size_t mv_mesh_quads(const mv_mesh* mesh, const uint32_t** corners); /* [quad][4], clockwise seen from outside */
+void mv_mesh_free(mv_mesh* mesh);
+
 /* Told the system's error (errno) when a C++ exception about it ends the program: no memory, no thread. It need not come
  * back. May be set before the libraries are set up. */
 typedef void (*mv_uncaught)(int error);

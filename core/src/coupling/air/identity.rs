@@ -57,10 +57,11 @@ type Shares = BTreeMap<(usize, i32), f64>;
 /// splits divide. Newly enclosed air starts with the volume it has. A bubble that opens to the outside gives its rest
 /// volume up. A crumb that breaks off a bubble takes nothing along: it is a void, and closes. Where a bubble has
 /// vanished from the grid, its rest volume goes to the air nearest to where it was, outside or not. Of several heirs
-/// the one with the largest share keeps the id. Without a memory every region is new and starts with the volume it has.
+/// the one with the largest share keeps the id. Without a memory every region is new and starts with the volume it
+/// has, but for corners that walls cut off.
 /// `voxel` is the volume of a voxel, m³.
 pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) -> Identities {
-    let Some(memory) = memory else { return everything_new(regions) };
+    let Some(memory) = memory else { return everything_new(regions, voxel) };
     let mut shares = overlaps(regions, memory);
     find_the_lost(regions, memory, &mut shares);
     leave_out_crumbs(regions, &mut shares, voxel);
@@ -74,14 +75,17 @@ pub fn identify(regions: &Regions, memory: Option<&BubbleMemory>, voxel: f64) ->
     Identities { regions: (0..regions.air.len()).map(identity).collect(), next_id }
 }
 
-fn everything_new(regions: &Regions) -> Identities {
+/// The particles of a shot's first substep do not reach every corner that a wall cuts off. A pocket that lies wholly in such
+/// cells, and is too small for the grid to resolve, is a void. Any other air is a bubble, be it a single cell.
+fn everything_new(regions: &Regions, voxel: f64) -> Identities {
     let mut next_id = OUTSIDE + 1;
     let identity = |air: &super::regions::Region| {
         if air.exterior {
             return Identity::EXTERIOR;
         }
         next_id += 1;
-        Identity { id: next_id - 1, book: AirBook::new(air.volume), void: false }
+        let void = !air.uncut && air.volume < LARGEST_CRUMB.get() * voxel;
+        Identity { id: next_id - 1, book: AirBook::new(if void { 0.0 } else { air.volume }), void }
     };
     Identities { regions: regions.air.iter().map(identity).collect(), next_id }
 }

@@ -1,4 +1,4 @@
-use super::regions::{limits, regions, walls};
+use super::regions::{cut_regions, limits, regions, walls};
 use super::*;
 use crate::coupling::air::identity::identify;
 use crate::coupling::air::regions::Regions;
@@ -64,6 +64,32 @@ fn a_single_cell_that_jumps_past_itself_is_found_again() {
     let far = tank(|c| c == ivec3(5, 15, 4), false);
     let found = identify(&far, Some(&memory), 1.0);
     assert_eq!(found.regions[0].id, 2, "too far to be the same");
+}
+
+/// A wall leaves the lowest layer of cells a quarter open. Air in a few of these cells is where no particle reaches; air that
+/// has a whole cell, or more cells than eight in volume, is a bubble.
+#[test]
+fn a_shot_begins_with_voids_in_the_corners_that_walls_cut_off() {
+    let shut = walls(IVec3::ZERO, SIZE);
+    let open = |axis: usize, c: Coord| match (shut(axis, c), axis == 1 || c.y > 0) {
+        (true, _) => 0.0,
+        (_, true) => 1.0,
+        _ => 0.25,
+    };
+    let first = |air: &(dyn Fn(Coord) -> bool + Sync)| {
+        let domain = limits(IVec3::ZERO, SIZE, true);
+        let found = cut_regions(leaves(IVec3::splat(-8), SIZE + 8), domain, |c| !air(c), open);
+        let identities = identify(&found, None, 1.0);
+        let (own, there) =
+            (identities.regions[at(&found, ivec3(5, 0, 5))], &found.air[at(&found, ivec3(5, 0, 5))]);
+        assert!(own.id > OUTSIDE);
+        assert_eq!(own.book.rest, if own.void { 0.0 } else { there.volume });
+        own.void
+    };
+    assert!(first(&block(ivec3(5, 0, 5), ivec3(6, 1, 6))), "one cut cell");
+    assert!(first(&block(ivec3(4, 0, 4), ivec3(8, 1, 8))), "sixteen quarters");
+    assert!(!first(&block(ivec3(5, 0, 5), ivec3(6, 2, 6))), "a whole cell above it");
+    assert!(!first(&block(ivec3(2, 0, 2), ivec3(10, 1, 10))), "a film of sixteen cells in volume");
 }
 
 #[test]

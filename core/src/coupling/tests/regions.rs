@@ -16,8 +16,18 @@ pub(super) fn regions(
     liquid: impl Fn(Coord) -> bool + Sync,
     closed: impl Fn(usize, Coord) -> bool + Sync,
 ) -> Regions {
+    cut_regions(topology, domain, liquid, |a, c| f32::from(u8::from(!closed(a, c))))
+}
+
+/// The same among faces with open fractions given one by one.
+pub(super) fn cut_regions(
+    topology: Arc<Topology>,
+    domain: DomainLimits,
+    liquid: impl Fn(Coord) -> bool + Sync,
+    open: impl Fn(usize, Coord) -> f32 + Sync,
+) -> Regions {
     let surface = Grid::from_fn(topology.clone(), 3.0, |c| if liquid(c) { -0.5 } else { 0.5 });
-    let open = FaceGrid::from_fn(topology.clone(), 1.0, |a, c| f32::from(u8::from(!closed(a, c))));
+    let open = FaceGrid::from_fn(topology.clone(), 1.0, open);
     let vel_solid = FaceGrid::new(topology, 0.0);
     let transform = Transform::uniform(1.0, DVec3::ZERO);
     Regions::find(&water(transform, domain, &surface, &open, &vel_solid))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Extensions of files that exist once per frame.
-const CACHES: [&str; 3] = ["vdb", "geo", "png"];
+const CACHES: [&str; 4] = ["vdb", "geo", "png", "usdc"];
 /// Digits that frame numbers have at least.
 const DIGITS: usize = 4;
 
@@ -48,7 +48,7 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     }
     if report.lines.lines().count() == 1 {
         return Err(format!(
-            "{} holds no cache: no .vdb, .geo, .png, checkpoint or stats.jsonl",
+            "{} holds no cache: no .vdb, .geo, .png, .usdc, checkpoint or stats.jsonl",
             path.display()
         ));
     }
@@ -94,7 +94,7 @@ fn sequence(stem: &str, extension: &str, files: &BTreeMap<i64, PathBuf>) -> Resu
     if extension == "vdb" {
         rates(stem, files, &mut report)?;
     }
-    if extension != "png" {
+    if extension != "png" && extension != "usdc" {
         report.include_file(newest)?;
     }
     Ok(report)

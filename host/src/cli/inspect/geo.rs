@@ -1,8 +1,8 @@
 //! The report on a `.geo` file.
 
 use super::super::units;
-use super::geo_read::{Attribute, GeoFile, read};
 use super::{LARGEST, Report, grouped, name_of, number};
+use crate::output::geo_read::{Attribute, GeoFile, read};
 use crate::output::{CREATOR, seal};
 use serde_json::Value as Json;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
     if holds == Some(false) {
         return Err(format!("{shown} is damaged: it is not what its content hash says"));
     }
-    let file = read(&bytes).map_err(|e| format!("{shown} is not a complete .geo file: {e}"))?;
+    let file = read(&bytes, &[]).map_err(|e| format!("{shown} is not a complete .geo file: {e}"))?;
     if holds.is_none() && file.info["software"].as_str().is_some_and(|s| s.starts_with(CREATOR)) {
         return Err(format!(
             "{shown} says that it is of {CREATOR}, but has no content hash as those have: it is damaged"

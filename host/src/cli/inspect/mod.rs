@@ -4,7 +4,6 @@ mod apart;
 mod checkpoint;
 mod folder;
 mod geo;
-mod geo_read;
 mod stats;
 mod vdb;
 

@@ -6,7 +6,8 @@ use crate::engine::state::{Holder, Slot};
 use crate::engine::upstream::{GEOMETRY_PORT, upstream};
 use crate::graph::{Bound, Network, Problem, Problems};
 use crate::node::{Carries, Merge, NodeKind, PortOwner, PortSpec, Report, Stage};
-use crate::output::{self, Offer, Offered};
+use crate::output::{self, About, Offer, Offered};
+use meniscus_abi::Means;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks every port of every call of the plan.
@@ -54,6 +55,8 @@ struct Made<'a> {
     node: usize,
     lifetime: Lifetime,
     shown: Shown,
+    /// Of the first writer.
+    unit: &'a str,
     /// First node and port that call it a result.
     result: Option<(usize, usize)>,
     report: Option<&'a Report>,
@@ -121,7 +124,19 @@ impl<'a> Checker<'a> {
             let is_mesh = bound.node_type.kind == NodeKind::Geometry;
             let geometry = if is_mesh { vec![GEOMETRY_PORT.into()] } else { of_kind(i, "geometry") };
             let results = if is_mesh { geometry.clone() } else { results(i) };
-            Offered { object: bound.name.clone(), is_mesh, grids: of_kind(i, "grid"), geometry, results }
+            let about = made_of(i).filter_map(|(slot, made)| {
+                let carries = self.carried.get(slot)?.1;
+                Some((slot.port.clone(), About { carries, shown: made.shown, unit: made.unit.into() }))
+            });
+            Offered {
+                object: bound.name.clone(),
+                is_mesh,
+                grids: of_kind(i, "grid"),
+                geometry,
+                results,
+                about: about.collect(),
+                separation: bound.meant(Means::SEPARATION, f64::from(self.network.settings.frames.0)),
+            }
         };
         (!upstream.is_empty()).then(|| Offer { objects: upstream.iter().map(offered).collect() })
     }
@@ -150,6 +165,7 @@ impl<'a> Checker<'a> {
             node: call.node,
             lifetime: port.lifetime,
             shown: port.shown,
+            unit: &port.unit,
             result,
             report: port.report.as_ref(),
         };

@@ -211,9 +211,10 @@ pub fn write_motion(call: &mut Call, port: u32, item: u32, bodies: &[Published])
     call.write_array(port, item, c"angular_next", 3, &of(&|b| b.motion[1].angular))
 }
 
-/// Writes the volume of each of an item's bodies, m³.
+/// Writes the volume of each of an item's bodies, m³. Its middle is the origin of the rest frame.
 pub fn write_volume(call: &mut Call, port: u32, item: u32, volume: f64) -> Result<(), Failure> {
-    call.write_array(port, item, c"volume", 1, &[volume])
+    call.write_array(port, item, c"volume", 1, &[volume])?;
+    call.write_array(port, item, c"centroid", 3, &[0.0; 3])
 }
 
 impl Exchange {

@@ -24,6 +24,8 @@ struct Share {
     /// Faces' areas, h².
     area: f64,
     exterior: bool,
+    /// It holds a cell that no solid cuts.
+    uncut: bool,
     liquids: Vec<u32>,
 }
 
@@ -86,6 +88,7 @@ pub(crate) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) ->
             t.faces += s.faces;
             t.area += s.area;
             t.exterior |= s.exterior;
+            t.uncut |= s.uncut;
             t.liquids.extend(s.liquids);
         }
         for (k, cells) in leaf.liquid {
@@ -98,6 +101,7 @@ pub(crate) fn measure(found: &Regions, regions: usize, fields: &LiquidFields) ->
         }
         let t = &mut total[region as usize];
         t.exterior |= gap.is_exterior(limits);
+        t.uncut = true;
         let (volume, centre) = gap.volume_and_centre(limits);
         if volume > 0.0 && volume < f64::INFINITY {
             t.volume += volume;
@@ -121,6 +125,7 @@ fn region(mut t: Share, fields: &LiquidFields) -> Region {
         liquid_area: t.area * h * h,
         liquids: t.liquids,
         exterior: t.exterior,
+        uncut: t.uncut,
     }
 }
 
@@ -244,6 +249,7 @@ fn measure_leaf(
     };
     if is_whole && !reaches_out && is_uncut() {
         let share = shares.of(own[0] as usize);
+        share.uncut = true;
         share.volume = leaf::SIZE as f64;
         share.moment = share.volume * 0.5 * (corners[0] + corners[1]);
         return shares;
@@ -272,7 +278,9 @@ fn measure_leaf(
         let index = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
         let owner = match usize::try_from(own[n]) {
             Ok(region) => {
-                shares.of(region).exterior |= reaches_out && beyond(index);
+                let share = shares.of(region);
+                share.exterior |= reaches_out && beyond(index);
+                share.uncut |= !has(&cut, n);
                 Some(region)
             }
             Err(_) if has(&touching, n) => at.air_beside(n),

@@ -48,6 +48,8 @@ pub struct Region {
     pub liquids: Vec<u32>,
     /// It reaches an open or kill side of the domain, or unbounded space.
     pub exterior: bool,
+    /// It holds a cell that no solid cuts.
+    pub uncut: bool,
 }
 
 /// The connected regions of a substep.

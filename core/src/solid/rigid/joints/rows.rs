@@ -131,7 +131,6 @@ fn follows(square: f64) -> f64 {
         true => 1.0 / 12.0 + square / 240.0,
         false => 0.25 / (0.5 * square.sqrt()).sin().powi(2) - 1.0 / square,
     };
-    if std::env::var("J_BETA").is_ok() { return 0.25; }
     match square <= FOLLOWED {
         true => exact(square),
         false => 0.25 - (0.25 - exact(FOLLOWED)) * FOLLOWED / square,

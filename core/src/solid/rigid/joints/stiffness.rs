@@ -33,7 +33,7 @@ pub(super) fn stiffness(pulls: &DMat3, inertia: &DMat3) -> DMat3 {
     let spread = DMat3::from_diagonal(DVec3::splat(0.5 * trace(inertia))) - *inertia;
     let spin = inertia.inverse() * torque;
     let turn = DMat3::from_cols(spin.cross(DVec3::X), spin.cross(DVec3::Y), spin.cross(DVec3::Z));
-    let pulls = if std::env::var("J_SYM").is_ok() { *pulls } else { *pulls + spread * turn };
+    let pulls = *pulls + spread * turn;
     DMat3::from_diagonal(DVec3::splat(trace(&pulls))) - (pulls + pulls.transpose()) * 0.5
 }
 
@@ -57,8 +57,6 @@ pub(super) fn restoring(stiffness: &DMat3) -> DMat3 {
 
 /// How far a value has gone from the first to the second of two.
 fn share(value: f64, [from, to]: [f64; 2]) -> f64 {
-    if std::env::var("J_SHARP").is_ok() { return if value > from { 1.0 } else { 0.0 }; }
-    if let Ok(by) = std::env::var("J_TO") { let by: f64 = by.parse().unwrap(); return ((value - from) / (from * by)).clamp(0.0, 1.0); }
     ((value - from) / (to - from)).clamp(0.0, 1.0)
 }
 
@@ -75,9 +73,5 @@ pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> DMat3 {
         if needed > 0.0 && k.is_finite() { outer(axis, axis) * (needed * DAMPING * dt * k) } else { DMat3::ZERO }
     };
     let along = eigen(stiffness).map(of);
-    if std::env::var("J_ISO").is_ok() {
-        let most = along.iter().map(|a| a.x_axis.x + a.y_axis.y + a.z_axis.z).fold(0.0, f64::max);
-        return DMat3::from_diagonal(DVec3::splat(most));
-    }
     along[0] + along[1] + along[2]
 }

@@ -56,7 +56,7 @@ fn swings_faster_than_substeps_gain_nothing() {
         let means = (0..6).map(|_| (mean_energy(&mut scene, 0.5) - before) / depth);
         let most = means.fold(f64::NEG_INFINITY, f64::max);
         println!("{links} links at {rate} substeps a second: energy at most {most:+.1e}");
-        assert!(std::env::var("J_NO").is_ok() || most < 0.05, "{links} at {rate}: {most}");
+        assert!(most < 0.05, "{links} at {rate}: {most}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads the facts of a `.geo` file (Houdini's JSON) without storing its numbers.
+//! Reads the facts of a `.geo` file (Houdini's JSON), and the numbers of those attributes that are asked for.
 //!
 //! The format consists of flat lists in which keys and values alternate. [`Flat`] walks such a list and passes every
 //! key to a [`Pairs`].
@@ -9,35 +9,51 @@ use std::fmt;
 
 /// The facts that a file states about itself and its attributes.
 #[derive(Debug, Default)]
-pub(super) struct GeoFile {
-    pub(super) version: Option<String>,
-    pub(super) points: u64,
-    pub(super) vertices: u64,
-    pub(super) primitives: u64,
-    pub(super) info: Json,
-    pub(super) attributes: Vec<Attribute>,
+pub(crate) struct GeoFile {
+    pub(crate) version: Option<String>,
+    pub(crate) points: u64,
+    pub(crate) vertices: u64,
+    pub(crate) primitives: u64,
+    pub(crate) info: Json,
+    pub(crate) attributes: Vec<Attribute>,
+    /// The points of every vertex, where numbers are asked for.
+    pub(crate) indices: Vec<u32>,
+    /// The primitives as the file gives them, where numbers are asked for.
+    pub(crate) kinds: Json,
+    /// Names of the attributes whose numbers are kept.
+    keep: &'static [&'static str],
+}
+
+impl GeoFile {
+    /// The attribute of that owner and name.
+    pub(crate) fn attribute(&self, owner: &str, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|a| a.owner == owner && a.name == name)
+    }
 }
 
 /// One attribute.
 #[derive(Debug, Default)]
-pub(super) struct Attribute {
+pub(crate) struct Attribute {
     /// `point`, `vertex`, `primitive` or `detail`.
-    pub(super) owner: &'static str,
-    pub(super) name: String,
-    pub(super) storage: String,
-    pub(super) size: u64,
-    pub(super) values: Values,
+    pub(crate) owner: &'static str,
+    pub(crate) name: String,
+    pub(crate) storage: String,
+    pub(crate) size: u64,
+    pub(crate) values: Values,
+    keep: &'static [&'static str],
 }
 
 /// The numbers of an attribute; other storage (text, packed pages) leaves it empty.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(crate) struct Values {
     /// How many elements there are; `None` when they are not plain lists.
-    pub(super) count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// Smallest number of each component.
-    pub(super) low: Vec<f64>,
+    pub(crate) low: Vec<f64>,
     /// Largest number of each component.
-    pub(super) high: Vec<f64>,
+    pub(crate) high: Vec<f64>,
+    /// All of them, in the file's order, where they are asked for.
+    pub(crate) kept: Option<Vec<f32>>,
 }
 
 impl Values {
@@ -48,12 +64,15 @@ impl Values {
         }
         self.low[component] = self.low[component].min(x);
         self.high[component] = self.high[component].max(x);
+        if let Some(kept) = &mut self.kept {
+            kept.push(x as f32);
+        }
     }
 }
 
-/// Reads the bytes of a file; the error is what the parser says.
-pub(super) fn read(bytes: &[u8]) -> Result<GeoFile, String> {
-    let mut file = GeoFile::default();
+/// Reads the bytes of a file, and keeps the numbers of the attributes of these names; the error is what the parser says.
+pub(crate) fn read(bytes: &[u8], keep: &'static [&'static str]) -> Result<GeoFile, String> {
+    let mut file = GeoFile { keep, ..GeoFile::default() };
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     Flat(&mut file).deserialize(&mut parser).and_then(|()| parser.end()).map_err(|e| e.to_string())?;
     if file.version.is_none() {
@@ -118,14 +137,42 @@ impl Pairs for GeoFile {
             "vertexcount" => self.vertices = value(list)?,
             "primitivecount" => self.primitives = value(list)?,
             "info" => self.info = value(list)?,
-            "attributes" => return seeded(list, Flat(&mut self.attributes)),
+            "attributes" => {
+                let mut attributes = Attributes { keep: self.keep, list: &mut self.attributes };
+                return seeded(list, Flat(&mut attributes));
+            }
+            "topology" if !self.keep.is_empty() => {
+                return seeded(list, Flat(&mut Indices(&mut self.indices)));
+            }
+            "primitives" if !self.keep.is_empty() => self.kinds = value(list)?,
             _ => return skip(list),
         }
         Ok(())
     }
 }
 
-impl Pairs for Vec<Attribute> {
+/// The list of the points of vertices, a list within a list.
+struct Indices<'a>(&'a mut Vec<u32>);
+
+impl Pairs for Indices<'_> {
+    fn pair<'de, A: SeqAccess<'de>>(&mut self, key: &str, list: &mut A) -> Result<(), A::Error> {
+        match key {
+            "pointref" => seeded(list, Flat(self)),
+            "indices" => {
+                *self.0 = value(list)?;
+                Ok(())
+            }
+            _ => skip(list),
+        }
+    }
+}
+
+struct Attributes<'a> {
+    keep: &'static [&'static str],
+    list: &'a mut Vec<Attribute>,
+}
+
+impl Pairs for Attributes<'_> {
     fn pair<'de, A: SeqAccess<'de>>(&mut self, key: &str, list: &mut A) -> Result<(), A::Error> {
         let owner = match key {
             "pointattributes" => "point",
@@ -134,7 +181,8 @@ impl Pairs for Vec<Attribute> {
             "globalattributes" => "detail",
             _ => return skip(list),
         };
-        seeded(list, Each(|| Attribute { owner, ..Attribute::default() }, self))
+        let keep = self.keep;
+        seeded(list, Each(|| Attribute { owner, keep, ..Attribute::default() }, &mut *self.list))
     }
 }
 
@@ -195,7 +243,10 @@ impl<'de> Visitor<'de> for Halves<'_> {
 impl Pairs for Attribute {
     fn pair<'de, A: SeqAccess<'de>>(&mut self, key: &str, list: &mut A) -> Result<(), A::Error> {
         match key {
-            "name" => self.name = value(list)?,
+            "name" => {
+                self.name = value(list)?;
+                self.values.kept = self.keep.contains(&self.name.as_str()).then(Vec::new);
+            }
             "size" => self.size = value(list)?,
             "storage" => self.storage = value(list)?,
             "values" => return seeded(list, Flat(&mut self.values)),

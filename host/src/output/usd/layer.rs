@@ -1,0 +1,132 @@
+//! A layer of USD as a tree of prims. [`super::text`] and [`super::binary`] write its bytes.
+
+use super::value::Value;
+
+/// A field of a layer or a prim: its key and its value.
+pub type Field = (&'static str, Value);
+
+/// A prim with its properties and children.
+pub struct Prim {
+    /// Its name.
+    pub name: String,
+    /// Its type; `None`: another layer defines it, and this one has opinions about it.
+    pub type_name: Option<&'static str>,
+    /// Its metadata.
+    pub fields: Vec<Field>,
+    /// Attributes and relationships.
+    pub properties: Vec<Property>,
+    /// Prims within it.
+    pub children: Vec<Prim>,
+}
+
+impl Prim {
+    fn new(type_name: Option<&'static str>, name: &str) -> Self {
+        let (fields, properties, children) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name: name.into(), type_name, fields, properties, children }
+    }
+
+    /// A prim of that type.
+    pub fn def(type_name: &'static str, name: &str) -> Self {
+        Self::new(Some(type_name), name)
+    }
+
+    /// Opinions about a prim that another layer defines.
+    pub fn over(name: &str) -> Self {
+        Self::new(None, name)
+    }
+
+    /// With a metadata field.
+    pub fn with(mut self, key: &'static str, value: Value) -> Self {
+        self.fields.push((key, value));
+        self
+    }
+
+    /// With a property.
+    pub fn has(mut self, property: Property) -> Self {
+        self.properties.push(property);
+        self
+    }
+
+    /// With several properties.
+    pub fn has_all(mut self, properties: impl IntoIterator<Item = Property>) -> Self {
+        self.properties.extend(properties);
+        self
+    }
+
+    /// With a child.
+    pub fn holds(mut self, child: Prim) -> Self {
+        self.children.push(child);
+        self
+    }
+
+    /// With several children.
+    pub fn holds_all(mut self, children: impl IntoIterator<Item = Prim>) -> Self {
+        self.children.extend(children);
+        self
+    }
+}
+
+/// An attribute or a relationship of a prim.
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// Its type; `None`: it is a relationship.
+    pub type_name: Option<&'static str>,
+    /// It never changes.
+    pub is_uniform: bool,
+    /// It has a value for each point.
+    pub is_per_point: bool,
+    /// Its value at all times.
+    pub value: Option<Value>,
+    /// Its value at one time or at several.
+    pub samples: Vec<(f64, Value)>,
+    /// Path of what it points at, or takes its value from.
+    pub target: Option<String>,
+}
+
+impl Property {
+    /// An attribute of that type, without a value.
+    pub fn attribute(type_name: &'static str, name: &str) -> Self {
+        let (is_uniform, is_per_point, value) = (false, false, None);
+        let (name, type_name) = (name.into(), Some(type_name));
+        Self { name, type_name, is_uniform, is_per_point, value, samples: Vec::new(), target: None }
+    }
+
+    /// A relationship to a prim, by its path.
+    pub fn relationship(name: &str, target: &str) -> Self {
+        Self { type_name: None, target: Some(target.into()), ..Self::attribute("", name) }
+    }
+
+    /// Its value at all times.
+    pub fn is(self, value: Value) -> Self {
+        Self { value: Some(value), ..self }
+    }
+
+    /// Its values at some times.
+    pub fn at(self, samples: Vec<(f64, Value)>) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// It never changes.
+    pub fn uniform(self) -> Self {
+        Self { is_uniform: true, ..self }
+    }
+
+    /// One value for each point.
+    pub fn per_point(self) -> Self {
+        Self { is_per_point: true, ..self }
+    }
+
+    /// It takes its value from another attribute, by that one's path.
+    pub fn from(self, source: &str) -> Self {
+        Self { target: Some(source.into()), ..self }
+    }
+}
+
+/// A whole layer.
+pub struct Layer {
+    /// Its metadata.
+    pub fields: Vec<Field>,
+    /// Its only root prim, which is its default.
+    pub root: Prim,
+}

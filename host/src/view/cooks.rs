@@ -1,0 +1,176 @@
+//! The cooks that are shown: those of the command line, and those begun from the page.
+
+use super::Shown;
+use super::folder::Folder;
+use super::job::Job;
+use serde_json::{Map, Value as Json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Most cooks that are shown.
+const MOST: usize = 64;
+/// Most of them that run at a time.
+const RUNNING: usize = 2;
+/// Names of folders that are tried for a new cook.
+const NAMES: u32 = 10_000;
+/// Most bytes of a record or graph that is read.
+pub const LARGEST: u64 = 64 << 20;
+
+/// One cook.
+#[derive(Debug)]
+pub struct Cook {
+    /// Where it writes.
+    pub folder: Folder,
+    /// Its graph, where that is known.
+    pub graph: Option<PathBuf>,
+    /// The process, if it was begun here.
+    pub job: Option<Job>,
+}
+
+impl Cook {
+    /// What `cook.json` says; none while there is none that can be read.
+    pub fn record(&self) -> Option<Json> {
+        serde_json::from_slice(&self.folder.read("cook.json", LARGEST).ok()?).ok()
+    }
+
+    /// Whether its process, begun here, runs.
+    pub fn runs(&self) -> bool {
+        self.job.as_ref().is_some_and(|job| job.ended().is_none())
+    }
+}
+
+/// All of them.
+pub struct Cooks {
+    list: Mutex<Vec<Arc<Cook>>>,
+    /// Nothing may be begun.
+    pub read_only: bool,
+}
+
+/// What a page may change of a cook.
+pub struct Change {
+    /// Values by `node.param`.
+    pub set: Map<String, Json>,
+}
+
+impl Cooks {
+    /// Those of the command line.
+    pub fn new(shown: Vec<Shown>, read_only: bool) -> Self {
+        let cook = |s: Shown| Arc::new(Cook { folder: Folder::new(s.folder), graph: s.graph, job: None });
+        Self { list: Mutex::new(shown.into_iter().map(cook).collect()), read_only }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Cook>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All, by their numbers.
+    pub fn all(&self) -> Vec<Arc<Cook>> {
+        self.lock().clone()
+    }
+
+    /// The cook of a number.
+    pub fn get(&self, number: &str) -> Option<Arc<Cook>> {
+        self.lock().get(number.parse::<usize>().ok()?).cloned()
+    }
+
+    /// Begins a changed cook in a folder of its own, and gives its number; the error is one sentence.
+    pub fn change(&self, parent: &Cook, change: &Change) -> Result<usize, String> {
+        if self.read_only {
+            return Err("this page only shows cooks (--read-only)".into());
+        }
+        let mut list = self.lock();
+        if list.len() >= MOST {
+            return Err(format!("{MOST} cooks are shown already; begin again with another `meniscus view`"));
+        }
+        if list.iter().filter(|c| c.runs()).count() >= RUNNING {
+            return Err(format!("{RUNNING} cooks run already; stop one, or wait for it"));
+        }
+        let record = parent.record();
+        let graph = graph_of(parent, record.as_ref())?;
+        let before = record.as_ref().map_or(&Json::Null, |r| &r["set"]).as_array().into_iter().flatten();
+        let mut set: Vec<String> = before.filter_map(|s| s.as_str().map(str::to_owned)).collect();
+        for (key, value) in &change.set {
+            if key.is_empty() || key.contains(['=', ' ']) || key.contains(char::is_control) {
+                return Err(format!("`{}` names no parameter", crate::text::one_line(key, 60)));
+            }
+            set.push(format!("{key}={value}"));
+        }
+        let folder = new_folder(parent.folder.path())?;
+        let mut args: Vec<OsString> = vec!["cook".into(), "--quiet".into()];
+        args.extend(set.iter().map(|s| format!("--set={s}").into()));
+        args.extend(["--out".into(), folder.clone().into()]);
+        if record.is_some() {
+            args.extend(["--parent".into(), parent.folder.path().into()]);
+        }
+        args.extend(["--".into(), graph.clone().into()]);
+        let job = Job::begin(&args).inspect_err(|_| {
+            // It was made for this cook, and is empty.
+            let _ = std::fs::remove_dir(&folder);
+        })?;
+        list.push(Arc::new(Cook { folder: Folder::new(folder), graph: Some(graph), job: Some(job) }));
+        Ok(list.len() - 1)
+    }
+
+    /// Asks all that were begun here to save and end, and waits; how many ran.
+    pub fn end(&self) -> usize {
+        let running: Vec<Arc<Cook>> = self.all().into_iter().filter(|c| c.runs()).collect();
+        running.iter().filter_map(|c| c.job.as_ref()).for_each(Job::stop);
+        running.iter().filter_map(|c| c.job.as_ref()).for_each(Job::wait);
+        running.len()
+    }
+}
+
+/// The graph that a cook was made from, unchanged since; its folder is where its files are looked for.
+fn graph_of(cook: &Cook, record: Option<&Json>) -> Result<PathBuf, String> {
+    let named = record.and_then(|r| r["graph_file"].as_str()).map(PathBuf::from);
+    let Some(path) = cook.graph.clone().or(named) else {
+        return Err("it is not known which graph this cook was made from".into());
+    };
+    let shown = crate::text::one_line(&path.to_string_lossy(), crate::text::SENTENCE);
+    let path = std::path::absolute(&path).map_err(|e| format!("the graph {shown} cannot be found: {e}"))?;
+    let bytes = crate::files::read_file(&path, LARGEST)
+        .map_err(|e| format!("the graph {shown} cannot be read ({e}); name it: meniscus view GRAPH"))?;
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    match record.and_then(|r| r["graph_hash"].as_str()) {
+        Some(was) if was != hash => Err(format!(
+            "the graph {shown} is not what it was when this cook was made: cook it with `meniscus cook`, then show that"
+        )),
+        _ => Ok(path),
+    }
+}
+
+/// Makes a folder beside that of a cook: `shot.out.2`, `shot.out.3`, …, the first that is not there yet.
+fn new_folder(beside: &Path) -> Result<PathBuf, String> {
+    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+    // A variant of a variant is one more.
+    let stem = match name.rsplit_once('.') {
+        Some((stem, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => stem,
+        _ => &name,
+    };
+    for n in 2..NAMES {
+        let path = beside.with_file_name(format!("{stem}.{n}"));
+        match std::fs::create_dir(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
+            Err(e) => return Err(format!("cannot make the folder {}: {e}", path.display())),
+            Ok(()) => return Ok(path),
+        }
+    }
+    Err(format!("beside {} there are {NAMES} variants already", beside.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_cook_never_gets_a_folder_that_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = dir.path().join("shot.out");
+        std::fs::create_dir(&first).unwrap();
+        std::fs::write(dir.path().join("shot.out.3"), b"a file").unwrap();
+        let second = new_folder(&first).unwrap();
+        let third = new_folder(&second).unwrap();
+        assert_eq!([second, third], [dir.path().join("shot.out.2"), dir.path().join("shot.out.4")]);
+    }
+}

@@ -197,7 +197,11 @@ fn bodies_that_cannot_be_are_refused_with_one_sentence() {
     let mut nodes = crates([1, 1, 1], json!({ "keyframed": true }));
     nodes[0]["params"]["size"] = json!({ "keys": [[1, [0.3, 0.3, 0.3]], [2, [0.3, 0.4, 0.3]]] });
     nodes[2]["inputs"] = json!(["box"]);
-    gives(nodes, &["crates"], &["node `crates`", "changes its form", "translate and rotate", "static_object"]);
+    gives(
+        nodes,
+        &["crates"],
+        &["node `crates`", "changes its form", "translate and rotate", "static_object"],
+    );
     let mut nodes = crates([1, 1, 1], json!({}));
     nodes[2]["inputs"] = json!(["places"]);
     gives(nodes, &["crates"], &["node `crates`", "no mesh is wired in"]);

@@ -20,7 +20,7 @@ const SMALL: f64 = 1e-4;
 const EXACT: f64 = 1e-9;
 
 /// The pose of what holds still.
-pub(super) const WORLD: Pose = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
+const WORLD: Pose = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
 
 /// Velocities of the bodies of an assembly for a unit of each impulse and torque on one of them.
 pub(in crate::solid::rigid) type Response = Vec<(usize, [Velocity; 6])>;

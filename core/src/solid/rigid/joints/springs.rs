@@ -34,12 +34,7 @@ impl Spring {
 }
 
 /// The rows of all springs, with the swings that together they may give their bodies.
-pub(super) fn rows(
-    springs: &[Spring],
-    joints: &[Joint],
-    bodies: &[Body],
-    times: &Intervals,
-) -> Vec<Row> {
+pub(super) fn rows(springs: &[Spring], joints: &[Joint], bodies: &[Body], times: &Intervals) -> Vec<Row> {
     // Of all springs on a body, by Gershgorin's theorem and Cauchy's inequality, no swing is faster than that.
     let mut together = vec![0.0; bodies.len()];
     for spring in springs {
@@ -66,12 +61,7 @@ fn weighed(row: &[Velocity; 2], inverse: [(f64, DMat3); 2]) -> [Velocity; 2] {
 }
 
 /// What of a row the joint's own rigid rows leave: on a hinge, it turns its bodies about the hinge and not about their middles.
-fn allowed(
-    row: [Velocity; 2],
-    joint: &Joint,
-    poses: [Pose; 2],
-    inverse: [(f64, DMat3); 2],
-) -> [Velocity; 2] {
+fn allowed(row: [Velocity; 2], joint: &Joint, poses: [Pose; 2], inverse: [(f64, DMat3); 2]) -> [Velocity; 2] {
     let rigid: Vec<[Velocity; 2]> = rigid(joint, poses).into_iter().map(|(_, row)| row).collect();
     if rigid.is_empty() {
         return row;

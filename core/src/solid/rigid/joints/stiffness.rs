@@ -13,9 +13,9 @@ use nalgebra::{Matrix3, SymmetricEigen};
 
 /// (dt ω)² of a body's turns about its own middle up to which nothing is done, and from which damping is whole. The leapfrog is
 /// stable up to 4; forces may grow until the end of the drift.
-const STABLE: [f64; 2] = [1.0, 2.0];
+const STABLE: [f64; 2] = [1.0, 1.2];
 /// The same of the fastest swing of all bodies that hang together: it is known from below only, and forces change more of them at once.
-const FOLLOWED: [f64; 2] = [0.5, 1.0];
+const FOLLOWED: [f64; 2] = [0.5, 0.6];
 /// Damping by dt K. From ½ on, what turns against its neighbours is stable whatever its K; more of it reaches longer waves.
 const DAMPING: f64 = 2.0;
 
@@ -43,7 +43,7 @@ pub(super) fn outer(a: DVec3, b: DVec3) -> DMat3 {
 }
 
 /// Eigenvalues of a symmetric matrix, and their axes.
-pub(super) fn eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
+fn eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
     let eigen = SymmetricEigen::new(Matrix3::from_column_slice(&matrix.to_cols_array()));
     [0, 1, 2]
         .map(|c| (eigen.eigenvalues[c], DVec3::from_array([0, 1, 2].map(|r| eigen.eigenvectors[(r, c)]))))
@@ -67,11 +67,10 @@ pub(super) fn needed(square: f64) -> f64 {
 }
 
 /// The damping by turn, N m s, that a body's turns about its middle need for substeps of `dt` seconds to be stable; 0 where none.
-pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> DMat3 {
+pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> f64 {
     let of = |(k, axis): (f64, DVec3)| {
         let needed = share(dt * dt * k / axis.dot(*inertia * axis), STABLE);
-        if needed > 0.0 && k.is_finite() { outer(axis, axis) * (needed * DAMPING * dt * k) } else { DMat3::ZERO }
+        if needed > 0.0 && k.is_finite() { needed * DAMPING * dt * k } else { 0.0 }
     };
-    let along = eigen(stiffness).map(of);
-    along[0] + along[1] + along[2]
+    eigen(stiffness).map(of).into_iter().fold(0.0, f64::max)
 }

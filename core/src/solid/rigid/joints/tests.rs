@@ -1,5 +1,6 @@
 //! Joints against theory, against trees in generalised coordinates, and against what they must keep.
 
+mod hubs;
 mod springs;
 mod swings;
 
@@ -215,7 +216,8 @@ fn a_free_body_of_joints_keeps_linear_and_angular_momentum() {
         *body = body
             .clone()
             .moving(Velocity { linear: DVec3::new(0.3, -0.2, 0.1 * f64::from(n)), angular: spin });
-        body.may_sleep = false;
+        // What undoes an overlap moves bodies across their ways, and that counts as angular momentum.
+        (body.may_sleep, body.surface.mask) = (false, 0);
     }
     let kinds = [Kind::Ball, Kind::Revolute, Kind::Prismatic, Kind::Fixed];
     for n in 0..4 {
@@ -226,7 +228,7 @@ fn a_free_body_of_joints_keeps_linear_and_angular_momentum() {
     scene.joints[1].motor = Some(Motor { drive: Drive::Speed(3.0), most: 2.0 });
     join(&mut scene, Kind::Spring(0.5), [Some(0), Some(3)], DVec3::ZERO, DVec3::X).stiffness = 30.0;
     let (p, l) = (scene.momentum(), scene.angular_momentum());
-    let worst = { let mut w = [0.0f64; 2]; for n in 0..360 { scene.run(scene.dt); if scene.report.apart[1] > 3e-7 { println!("{n}: {:?} sweeps {} damped {:.1e}", scene.report.apart, scene.report.sweeps, scene.report.damped); } (0..2).for_each(|k| w[k] = w[k].max(scene.report.apart[k])); } w };
+    let worst = widest(&mut scene, 3.0);
     let (dp, dl) = ((scene.momentum() - p).length(), (scene.angular_momentum() - l).length());
     println!(
         "free: momentum {dp:.1e} of {:.1}, angular {dl:.1e} of {:.1}, gaps {worst:?}",

@@ -80,8 +80,7 @@ impl Assembly {
             *value *= self.scale[*i as usize] * self.scale[*j as usize];
         }
         let lower = self.matrix.iter().filter(|(i, j, _)| i >= j);
-        let safe: Entries =
-            lower.map(|&(i, j, v)| (i, j, if i == j { v + DEPENDENT } else { v })).collect();
+        let safe: Entries = lower.map(|&(i, j, v)| (i, j, if i == j { v + DEPENDENT } else { v })).collect();
         self.factor = SparseFactor::new(self.rows.len(), &safe).unwrap_or_default();
         let hubs: Vec<usize> = (0..at.len()).filter(|&b| at[b].len() >= MANY).collect();
         if !hubs.is_empty() && self.factor.size() == self.rows.len() {

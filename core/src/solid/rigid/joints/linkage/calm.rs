@@ -3,8 +3,8 @@
 use super::{Assembly, Linkage, poses_of};
 use crate::solid::rigid::joints::joint::Joint;
 use crate::solid::rigid::joints::rows::{Row, about, turning};
-use crate::solid::rigid::joints::stiffness::{damping, eigen, needed, outer, restoring, stiffness};
-use crate::solid::rigid::{Body, Intervals, Pose, Velocity};
+use crate::solid::rigid::joints::stiffness::{damping, needed, outer, restoring, stiffness};
+use crate::solid::rigid::{Body, Intervals, Velocity};
 use glam::{DMat3, DVec3};
 
 /// Steps of the power method for the fastest swing. It finds less than there is, by far less than the factor 4 to what is unstable.
@@ -20,21 +20,24 @@ impl Linkage {
         let turns = self.turns(bodies, joints, times.kick);
         let of = |(n, body): (usize, &Body)| match self.of_body[n] {
             Some(_) => damping(&body.inertia(), &turns[n], dt),
-            None => DMat3::ZERO,
+            None => 0.0,
         };
-        let mut calms: Vec<DMat3> = bodies.iter().enumerate().map(of).collect();
+        let mut calms: Vec<f64> = bodies.iter().enumerate().map(of).collect();
         for assembly in &self.assemblies {
-            if assembly.bodies.iter().any(|&n| calms[n] != DMat3::ZERO) {
+            if assembly.bodies.iter().any(|&n| calms[n] > 0.0) {
                 let needed = needed(dt * dt * self.fastest(assembly, bodies, &turns));
                 assembly.bodies.iter().for_each(|&n| calms[n] *= needed);
             }
         }
         for place in 0..self.places.len() {
             let (joint, ends, _) = self.places[place];
-            let calm = ends.into_iter().flatten().fold(DMat3::ZERO, |sum, n| sum + calms[n]);
-            for (most, axis) in damped(&calm, &joints[joint], poses_of(bodies, ends)) {
-                let (jacobian, target, is_spring) = (about(axis), 0.0, true);
-                self.push_soft(Row { joint, ends, jacobian, soft: 1.0 / (most * times.kick), target, is_spring });
+            let calm: f64 = ends.into_iter().flatten().map(|n| calms[n]).sum();
+            if calm > 0.0 {
+                let soft = 1.0 / (calm * times.kick);
+                for axis in turning(&joints[joint], poses_of(bodies, ends)) {
+                    let (jacobian, target, is_spring) = (about(axis), 0.0, true);
+                    self.push_soft(Row { joint, ends, jacobian, soft, target, is_spring });
+                }
             }
         }
         if self.rows.len() > self.damping {
@@ -120,16 +123,4 @@ impl Linkage {
             }
         }
     }
-}
-
-/// The axes about which a joint damps the turns of its bodies, and by how much, N m s.
-fn damped(calm: &DMat3, joint: &Joint, poses: [Pose; 2]) -> Vec<(f64, DVec3)> {
-    let axes = turning(joint, poses);
-    let found: Vec<(f64, DVec3)> = match axes[..] {
-        [] => Vec::new(),
-        [axis] => vec![(axis.dot(*calm * axis), axis)],
-        _ => eigen(calm).to_vec(),
-    };
-    let most = found.iter().map(|f| f.0).fold(0.0, f64::max);
-    found.into_iter().filter(|(damping, _)| *damping > 1e-6 * most).collect()
 }

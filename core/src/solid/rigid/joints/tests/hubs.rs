@@ -7,7 +7,7 @@ fn hubs(hubs: usize, bobs: usize) -> Scene {
     let mut scene = Scene::new(DVec3::ZERO, 1.0 / 48.0);
     let (middle, bob) = (a_box(DVec3::splat(0.4), 500.0), a_box(DVec3::splat(0.05), 2000.0));
     let spin = DVec3::new(0.7, 1.1, -0.4);
-    let mut add = |scene: &mut Scene, shape, at: DVec3| {
+    let add = |scene: &mut Scene, shape, at: DVec3| {
         let velocity = Velocity { linear: DVec3::X + spin.cross(at), angular: spin };
         let body = scene.add(shape, at);
         *body = body.clone().moving(velocity);

@@ -11,11 +11,11 @@
 use glam::{DMat3, DVec3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-/// (dt ω)² of a body's turns about its own middle up to which nothing is done, and from which damping is whole. The leapfrog is
-/// stable up to 4; forces may grow until the end of the drift.
-const STABLE: [f64; 2] = [1.0, 1.2];
+/// (dt ω)² of a body's turns about its own middle up to which nothing is done. The leapfrog is stable up to 4; forces may grow until the
+/// end of the drift.
+const STABLE: f64 = 1.0;
 /// The same of the fastest swing of all bodies that hang together: it is known from below only, and forces change more of them at once.
-const FOLLOWED: [f64; 2] = [0.5, 0.6];
+pub(super) const FOLLOWED: f64 = 0.5;
 /// Damping by dt K. From ½ on, what turns against its neighbours is stable whatever its K; more of it reaches longer waves.
 const DAMPING: f64 = 2.0;
 
@@ -55,22 +55,11 @@ pub(super) fn restoring(stiffness: &DMat3) -> DMat3 {
     back[0] + back[1] + back[2]
 }
 
-/// How far a value has gone from the first to the second of two.
-fn share(value: f64, [from, to]: [f64; 2]) -> f64 {
-    ((value - from) / (to - from)).clamp(0.0, 1.0)
-}
-
-/// The share of their damping that bodies need whose fastest swing has this (dt ω)².
-pub(super) fn needed(square: f64) -> f64 {
-    // What is no number counts as too fast.
-    if square.is_nan() { 1.0 } else { share(square, FOLLOWED) }
-}
-
 /// The damping by turn, N m s, that a body's turns about its middle need for substeps of `dt` seconds to be stable; 0 where none.
 pub(super) fn damping(inertia: &DMat3, stiffness: &DMat3, dt: f64) -> f64 {
     let of = |(k, axis): (f64, DVec3)| {
-        let needed = share(dt * dt * k / axis.dot(*inertia * axis), STABLE);
-        if needed > 0.0 && k.is_finite() { needed * DAMPING * dt * k } else { 0.0 }
+        let is_unstable = dt * dt * k > STABLE * axis.dot(*inertia * axis);
+        if is_unstable && k.is_finite() { DAMPING * dt * k } else { 0.0 }
     };
     eigen(stiffness).map(of).into_iter().fold(0.0, f64::max)
 }

@@ -3,7 +3,7 @@
 use super::{Assembly, Linkage, poses_of};
 use crate::solid::rigid::joints::joint::Joint;
 use crate::solid::rigid::joints::rows::{Row, about, turning};
-use crate::solid::rigid::joints::stiffness::{damping, needed, outer, restoring, stiffness};
+use crate::solid::rigid::joints::stiffness::{FOLLOWED, damping, outer, restoring, stiffness};
 use crate::solid::rigid::{Body, Intervals, Velocity};
 use glam::{DMat3, DVec3};
 
@@ -24,9 +24,9 @@ impl Linkage {
         };
         let mut calms: Vec<f64> = bodies.iter().enumerate().map(of).collect();
         for assembly in &self.assemblies {
-            if assembly.bodies.iter().any(|&n| calms[n] > 0.0) {
-                let needed = needed(dt * dt * self.fastest(assembly, bodies, &turns));
-                assembly.bodies.iter().for_each(|&n| calms[n] *= needed);
+            let too_fast = assembly.bodies.iter().any(|&n| calms[n] > 0.0);
+            if too_fast && dt * dt * self.fastest(assembly, bodies, &turns) <= FOLLOWED {
+                assembly.bodies.iter().for_each(|&n| calms[n] = 0.0);
             }
         }
         for place in 0..self.places.len() {

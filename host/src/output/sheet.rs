@@ -104,6 +104,8 @@ pub struct Row<'a> {
     pub title: &'a str,
     /// Folder of its preview node.
     pub folder: &'a Path,
+    /// What else the caption of its last picture says.
+    pub note: &'a str,
 }
 
 /// Writes a sheet with one row a shot: the same frames below one another. `node` is the name of the preview node
@@ -121,9 +123,11 @@ pub fn side_by_side(
     let chosen = spread(&all, count);
     let mut cells = Vec::new();
     for row in rows {
-        for &n in &chosen {
+        for (place, &n) in chosen.iter().enumerate() {
             let picture = Picture::read(&file_of(row.folder, node, n, "png"))?;
-            cells.push(Cell { picture, caption: format!("{}, {n}", row.title) });
+            let is_last = !row.note.is_empty() && place + 1 == chosen.len();
+            let caption = if is_last { format!("{n}: {}", row.note) } else { format!("{}, {n}", row.title) };
+            cells.push(Cell { picture, caption });
         }
     }
     if cells.is_empty() {

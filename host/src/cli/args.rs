@@ -164,7 +164,7 @@ pub(super) struct WedgeArgs {
     #[arg(long)]
     pub(super) force: bool,
     /// Prints progress for Open Job Description farms on standard output
-    #[arg(long)]
+    #[arg(long, requires = "only")]
     pub(super) openjd: bool,
     /// Prints nothing but warnings and errors
     #[arg(long, short)]

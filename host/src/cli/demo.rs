@@ -59,8 +59,7 @@ fn compare(graph: &GraphArgs, glugs: &Path, pours: &Path, sheet: &Path) -> Resul
     let preview = network.nodes.iter().find(|n| n.node_type.id == "meniscus.preview");
     let node = preview.map(|n| n.name.as_str()).ok_or("the example has no preview node")?;
     let (glugs, pours) = (glugs.join(node), pours.join(node));
-    let row = |title, folder| Row { title, folder, note: "" };
-    let rows = [row("trapped air", &glugs), row("free surface", &pours)];
+    let rows = [Row { title: "trapped air", folder: &glugs }, Row { title: "free surface", folder: &pours }];
     match side_by_side(&rows, node, network.settings.frames, MOMENTS, sheet) {
         Ok(true) => Ok(()),
         Ok(false) => {

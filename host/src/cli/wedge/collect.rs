@@ -77,7 +77,7 @@ impl Came<'_> {
         [
             most.map_or(String::new(), |change| format!("{:+.2} %", 100.0 * change)),
             figures["substeps"].to_string(),
-            figures["seconds"].as_f64().map_or(String::new(), units::duration),
+            figures["seconds"].as_f64().map_or(String::new(), seconds),
         ]
     }
 }
@@ -104,9 +104,9 @@ fn sheet(out: &Path, came: &[Came], node: &str, frames: (i32, i32)) -> Result<St
     let drawn: Vec<_> = came.iter().map(|c| (c, out.join(&c.variant.folder).join(node))).collect();
     let drawn: Vec<_> =
         drawn.into_iter().filter(|(c, folder)| c.figures.is_some() && folder.is_dir()).collect();
-    let notes: Vec<String> = drawn.iter().map(|(c, _)| note(c)).collect();
-    let row = |((c, folder), note)| -> Row { row(c, folder, note) };
-    let rows: Vec<Row> = drawn.iter().zip(&notes).take(ROWS).map(row).collect();
+    let titles: Vec<String> = drawn.iter().map(|(c, _)| title(c)).collect();
+    let rows = drawn.iter().zip(&titles).take(ROWS);
+    let rows: Vec<Row> = rows.map(|((_, folder), title)| Row { title, folder }).collect();
     let path = out.join(SHEET);
     match side_by_side(&rows, node, frames, MOMENTS, &path) {
         Ok(true) if drawn.len() > ROWS => Ok(format!("{}: the first {ROWS} side by side\n", path.display())),
@@ -116,12 +116,14 @@ fn sheet(out: &Path, came: &[Came], node: &str, frames: (i32, i32)) -> Result<St
     }
 }
 
-fn row<'a>(came: &'a Came, folder: &'a Path, note: &'a str) -> Row<'a> {
-    Row { title: &came.variant.title, folder, note }
-}
-
-fn note(came: &Came) -> String {
+/// What stands above the pictures of a variant.
+fn title(came: &Came) -> String {
     let [volume, _, seconds] = came.words();
     let volume = if volume.is_empty() { volume } else { format!("volume {volume}, ") };
-    format!("{volume}{seconds}")
+    format!("{}: {} - {volume}{seconds}", came.variant.number, came.variant.title)
+}
+
+/// A time, with its tenths where it is short.
+fn seconds(time: f64) -> String {
+    if time < 60.0 { format!("{time:.1} s") } else { units::duration(time) }
 }

@@ -11,7 +11,7 @@ use super::cook::{default_out, load, quoted, shown};
 use super::signals::Signals;
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell};
 use crate::files::read_file;
-use crate::process::{ask_to_end, own_file};
+use crate::process::{Stream, ask_to_end, dies_with_us, own_file};
 use serde_json::Value as Json;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,9 @@ pub(super) fn run(args: &WedgeArgs) -> u8 {
             Err(e) => return fail(FAILED, &e),
         }
     }
-    let preview = preview.as_ref().map(|(node, frames)| (node.as_str(), *frames));
+    // A task on a farm leaves the sheet to the last one.
+    let preview = preview.as_ref().filter(|_| args.only.is_none());
+    let preview = preview.map(|(node, frames)| (node.as_str(), *frames));
     let code = match collect::collect(&wedge.out, &args.graph.graph, &wedge.variants, preview) {
         Ok(_) if args.quiet || args.only.is_some() => DONE,
         Ok(table) => say(&table),
@@ -127,9 +129,10 @@ impl Wedge {
         let cannot = |e| crate::process::limits::no_thread_because("begin a cook", &e);
         let mut command = Command::new(own_file().map_err(cannot)?);
         command.args(cook_args(args, variant, &self.out.join(&variant.folder))).stdin(Stdio::null());
-        // Ctrl-C in the terminal is for this process, which passes it on once.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        // What a cook says is no plugin's talk.
+        command.stdout(Stream::Out.for_child().map_err(cannot)?);
+        command.stderr(Stream::Err.for_child().map_err(cannot)?);
+        dies_with_us(&mut command);
         let mut child = command.spawn().map_err(cannot)?;
         let end = wait(&mut child, signals).map_err(|e| format!("a cook cannot be waited for: {e}"))?;
         Ok(end.code().map_or(FAILED, |code| u8::try_from(code).unwrap_or(FAILED)))

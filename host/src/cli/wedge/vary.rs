@@ -54,7 +54,8 @@ fn variant(place: usize, count: usize, all: &[Varied]) -> Variant {
     let words: Vec<String> = chosen.iter().map(|(v, value)| format!("{} {value}", name(v, all))).collect();
     let title = words.join(", ");
     let plain = |c: char| if c.is_ascii_alphanumeric() || ".-+".contains(c) { c } else { '_' };
-    let label: String = title.replace(", ", "_").chars().map(plain).take(LETTERS).collect();
+    let label = title.replace(", ", "_").replace(['[', ']', '{', '}', '"'], "");
+    let label: String = label.chars().map(plain).take(LETTERS).collect();
     let digits = count.to_string().len();
     Variant {
         number: place + 1,
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(all[1].set[2], "water.jitter_seed=1");
         assert_eq!(all[11].set, ["water.viscosity=10", "box.size=[2,2,2]", "water.jitter_seed=1"]);
         assert_eq!(all[2].title, "viscosity 0.1, size [2,2,2], jitter_seed 0");
-        assert_eq!(all[2].folder, "03_viscosity_0.1_size__2_2_2__jitter_seed_0");
+        assert_eq!(all[2].folder, "03_viscosity_0.1_size_2_2_2_jitter_seed_0");
         let folders: BTreeSet<&str> = all.iter().map(|v| v.folder.as_str()).collect();
         assert_eq!(folders.len(), 12);
     }

@@ -25,14 +25,16 @@ struct Came<'a> {
 }
 
 /// Looks at all variants' folders and writes the list and, where `preview` names a node of pictures and frames, the sheet. Gives a
-/// table. The error is one sentence.
+/// table. `failed` are the numbers of those that failed just now: one that never began has no folder to tell it. The error is one
+/// sentence.
 pub(super) fn collect(
     out: &Path,
     graph: &Path,
     variants: &[Variant],
+    failed: &[usize],
     preview: Option<(&str, (i32, i32))>,
 ) -> Result<String, String> {
-    let came: Vec<Came> = variants.iter().map(|variant| look(out, variant)).collect();
+    let came: Vec<Came> = variants.iter().map(|variant| look(out, variant, failed)).collect();
     let list = json!({
         "format": "meniscus.wedge/1",
         "graph": graph.display().to_string(),
@@ -49,10 +51,11 @@ pub(super) fn collect(
     Ok(table)
 }
 
-fn look<'a>(out: &Path, variant: &'a Variant) -> Came<'a> {
+fn look<'a>(out: &Path, variant: &'a Variant, failed: &[usize]) -> Came<'a> {
     let folder = out.join(&variant.folder);
     let (state, why) = match folder.is_dir() {
         true => state_of(&folder),
+        false if failed.contains(&variant.number) => ("failed", None),
         false => ("waiting", None),
     };
     // One that has not begun has no figures.

@@ -42,28 +42,26 @@ pub(super) fn run(args: &WedgeArgs) -> u8 {
                 tell(&format!("go on with: {}", resume_command()));
                 return INTERRUPTED;
             }
-            Ok(_) => failed.push(variant.folder.as_str()),
+            Ok(_) => failed.push(variant.number),
             Err(e) => return fail(FAILED, &e),
         }
     }
     // A task on a farm leaves the sheet to the last one.
     let preview = preview.as_ref().filter(|_| args.only.is_none());
     let preview = preview.map(|(node, frames)| (node.as_str(), *frames));
-    let code = match collect::collect(&wedge.out, &args.graph.graph, &wedge.variants, preview) {
+    let code = match collect::collect(&wedge.out, &args.graph.graph, &wedge.variants, &failed, preview) {
         Ok(_) if args.quiet || args.only.is_some() => DONE,
         Ok(table) => say(&table),
         Err(e) => return fail(FAILED, &e),
     };
     match failed.len() {
         0 => code,
-        n => fail(
-            FAILED,
-            &format!(
-                "{n} of {} variants failed, see the messages above: {}",
-                wedge.variants.len(),
-                failed.join(", ")
-            ),
-        ),
+        n => {
+            let folders: Vec<&str> =
+                failed.iter().map(|&number| wedge.variants[number - 1].folder.as_str()).collect();
+            let (all, folders) = (wedge.variants.len(), folders.join(", "));
+            fail(FAILED, &format!("{n} of {all} variants failed, see the messages above: {folders}"))
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) enum Command {
     Cook(CookArgs),
     /// Cooks a graph with many values of its parameters, and puts pictures and figures side by side
     Wedge(WedgeArgs),
+    /// Writes a job for render farms: a bundle in the form of Open Job Description
+    Job(JobArgs),
     /// Finds errors in a graph and estimates the time, memory and disk space of a cook
     Check(CheckArgs),
     /// Lists the node types, or one in full
@@ -169,6 +171,30 @@ pub(super) struct WedgeArgs {
     /// Prints nothing but warnings and errors
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct JobArgs {
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
+    /// Values of a parameter as for `wedge`: every variant becomes a task of its own
+    #[arg(long, value_name = "NODE.PARAM=A,B,C")]
+    pub(super) vary: Vec<String>,
+    /// Varies a seed: 0, 1, 2 and so on, so many
+    #[arg(long, value_name = "NODE.PARAM=COUNT")]
+    pub(super) seeds: Vec<String>,
+    /// Folder for the bundle [default: <graph name>.job]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Folder that the job writes to, on a disk that all machines share [default: as `cook` and `wedge` have it]
+    #[arg(long, value_name = "DIR")]
+    pub(super) cook_out: Option<PathBuf>,
+    /// Device that computes; cuda asks for machines with a GPU
+    #[arg(long, value_enum, default_value_t = Device::Auto)]
+    pub(super) device: Device,
+    /// Frames between checkpoints: what a task that is begun anew may lose
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) checkpoint_every: u32,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

@@ -2,7 +2,7 @@
 
 use super::super::inspect::figures;
 use super::super::units;
-use super::vary::Variant;
+use super::super::vary::Variant;
 use crate::output::{Row, side_by_side};
 use crate::view::state_of;
 use serde_json::{Value as Json, json};

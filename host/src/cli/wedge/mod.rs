@@ -4,11 +4,11 @@
 //! keep the others from being cooked. What became of them is read from their folders ([`collect`]).
 
 mod collect;
-mod vary;
 
 use super::args::{GraphArgs, WedgeArgs};
 use super::cook::{default_out, load, quoted, shown};
 use super::signals::Signals;
+use super::vary::{Variant, variants};
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell};
 use crate::files::read_file;
 use crate::process::{Stream, ask_to_end, dies_with_us, own_file};
@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use vary::{Variant, variants};
 
 /// Time between two looks whether a cook has ended.
 const LOOKS: Duration = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! What a wedge varies: values of parameters, and all their combinations.
+//! What a wedge or a job varies: values of parameters, and all their combinations.
 
 use std::collections::BTreeSet;
 

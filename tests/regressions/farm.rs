@@ -1,10 +1,12 @@
-//! Many cooks of one graph: `meniscus wedge`.
+//! Many cooks of one graph: `meniscus wedge`, and `meniscus job` for farms.
 
 use meniscus_tests::shot::Shot;
-use meniscus_tests::{assert_same_files, meniscus};
+use meniscus_tests::wheel::Wheel;
+use meniscus_tests::{assert_same_files, binary, meniscus};
 use serde_json::{Value, json};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 /// Two parameters of two values and two seeds: eight variants.
@@ -16,7 +18,7 @@ const OF_A_COOK: [&str; 2] = ["cook.json", "stats.jsonl"];
 /// A small column of water falls in a closed box, in a wind.
 fn column() -> Value {
     json!({
-        "format": "meniscus.graph/1", "fps": 24, "frames": [1, 4], "substeps": { "min": 1, "max": 2, "cfl": 2.0 },
+        "format": "meniscus.graph/1", "fps": 24, "frames": [1, 3], "substeps": { "min": 1, "max": 2, "cfl": 2.0 },
         "quality": { "preview": { "wind": 0 } },
         "nodes": [
             { "name": "column", "type": "box", "params": { "size": [0.3, 0.4, 0.6], "center": [0.2, 0.3, 0.4] } },
@@ -62,36 +64,48 @@ fn states(out: &Path) -> Vec<String> {
     listed(out).iter().map(|v| v["state"].as_str().expect("each has a state").to_owned()).collect()
 }
 
+/// Runs a command until the cook in `folder` has left a checkpoint, and then kills it with all processes of its group.
+fn kill(mut command: Command, folder: &Path) {
+    let mut running: Child = command.process_group(0).spawn().expect("it starts");
+    while !std::fs::read_dir(folder.join("checkpoints")).is_ok_and(|mut d| d.next().is_some()) {
+        assert!(running.try_wait().expect("it is ours").is_none(), "it was to be killed before it ended");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let group = format!("-{}", running.id());
+    assert!(Command::new("kill").args(["-KILL", "--", &group]).status().expect("a shell is there").success());
+    running.wait().expect("it has ended");
+}
+
+/// Tries until no cook that was killed holds the folder any more.
+fn until_free(run: impl Fn() -> Output) -> Output {
+    let words = |o: &Output| format!("{}{}", said(o), String::from_utf8_lossy(&o.stdout));
+    let tries = (0..100).map(|_| (std::thread::sleep(Duration::from_millis(50)), run()).1);
+    let mut tries = tries.filter(|o| o.status.success() || !words(o).contains("another cook"));
+    tries.next().expect("the cook has died")
+}
+
 #[test]
 fn a_wedge_killed_in_the_middle_is_resumed_to_the_same_bytes() {
     let shot = Shot::new(&column());
-    done(&shot, "whole", &EIGHT);
+    let four = [&EIGHT[2..4], &EIGHT[4..6]].concat();
+    done(&shot, "whole", &four);
     let whole = shot.path("whole");
-    assert_eq!(states(&whole), ["finished"; 8]);
+    assert_eq!(states(&whole), ["finished"; 4]);
     let figures = &listed(&whole)[0]["figures"];
     assert!(
-        figures["substeps"].as_u64() >= Some(3) && figures["objects"]["water"]["volume"].as_f64() > Some(0.0)
+        figures["substeps"].as_u64() >= Some(2) && figures["objects"]["water"]["volume"].as_f64() > Some(0.0)
     );
     assert!(whole.join("wedge.png").is_file());
 
     let killed = shot.path("killed");
-    let mut running = wedge(&shot, "killed", &EIGHT).spawn().expect("meniscus starts");
-    let third = killed.join(folders(&whole)[2].file_name().expect("a name")).join("checkpoints");
-    while !std::fs::read_dir(&third).is_ok_and(|mut d| d.next().is_some()) {
-        assert!(running.try_wait().expect("it is ours").is_none(), "it was to be killed before it ended");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    running.kill().expect("it runs");
-    running.wait().expect("it has ended");
-
+    let third = killed.join(folders(&whole)[2].file_name().expect("a name"));
+    kill(wedge(&shot, "killed", &four), &third);
     // The cook dies with the wedge, a moment later: until then its folder is not to be had.
     let resumed =
-        || wedge(&shot, "killed", &[&EIGHT[..], &["--resume"]].concat()).output().expect("meniscus starts");
-    let tries = (0..100).map(|_| (std::thread::sleep(Duration::from_millis(50)), resumed()).1);
-    let last = tries.into_iter().find(|o| o.status.success() || !said(o).contains("another cook"));
-    let last = last.expect("the cook has died");
+        || wedge(&shot, "killed", &[&four[..], &["--resume"]].concat()).output().expect("meniscus starts");
+    let last = until_free(resumed);
     assert!(last.status.success(), "{}", said(&last));
-    assert_eq!(states(&killed), ["finished"; 8]);
+    assert_eq!(states(&killed), ["finished"; 4]);
     for (a, b) in folders(&whole).iter().zip(folders(&killed)) {
         assert_same_files(a, &b, &OF_A_COOK);
     }
@@ -137,6 +151,68 @@ fn a_farm_cooks_variants_one_by_one_and_puts_them_together() {
         .output();
     assert!(cook.expect("meniscus starts").status.success());
     assert_same_files(&alone, &folders(&out)[1], &OF_A_COOK);
+}
+
+/// Runs jobs in the form of Open Job Description.
+static FARM: Wheel = Wheel::new("openjd-cli", "0.8.0");
+
+/// The command that runs a step of a bundle here, and all that it depends on.
+fn openjd(bundle: &Path, step: &str, rest: &[&str]) -> Command {
+    let values =
+        std::fs::read_to_string(bundle.join("parameter_values.json")).expect("the bundle has values");
+    let values: Value = serde_json::from_str(&values).expect("it is JSON");
+    let mut command = FARM.python();
+    command.args(["-c", "from openjd.cli import main; main()", "run"]).arg(bundle.join("template.json"));
+    command
+        .args(["--step", step, "--run-dependencies"])
+        .args(rest)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for value in values["parameterValues"].as_array().expect("a list") {
+        let [name, value] = ["name", "value"].map(|key| value[key].as_str().expect("a text"));
+        command.arg("-p").arg(format!("{name}={value}"));
+    }
+    command.arg("-p").arg(format!("Meniscus={}", binary().display())).env_remove("MENISCUS_PLUGIN_PATH");
+    command
+}
+
+#[test]
+fn a_farms_job_killed_in_the_middle_goes_on_to_the_same_bytes() {
+    let shot = Shot::new(&column());
+    let (bundle, farm) = (shot.path("job"), shot.path("farm"));
+    let write = |extra: &[&str]| {
+        let mut command = meniscus(&["job"]);
+        command.arg(shot.path("shot.meniscus.json")).arg("--out").arg(&bundle).arg("--cook-out").arg(&farm);
+        let output = command.args(extra).output().expect("meniscus starts");
+        assert!(output.status.success(), "{}", said(&output));
+    };
+    write(&EIGHT);
+    done(&shot, "whole", &EIGHT);
+    let whole = shot.path("whole");
+    let fourth = farm.join(folders(&whole)[3].file_name().expect("a name"));
+    kill(openjd(&bundle, "Sheet", &[]), &fourth);
+    assert!(!farm.join("wedge.png").exists());
+    let last = until_free(|| openjd(&bundle, "Sheet", &[]).output().expect("Python is there"));
+    assert!(last.status.success(), "{}{}", said(&last), String::from_utf8_lossy(&last.stdout));
+    assert_eq!(states(&farm), ["finished"; 8]);
+    assert!(farm.join("wedge.png").is_file());
+    for (a, b) in folders(&whole).iter().zip(folders(&farm)) {
+        assert_same_files(a, &b, &OF_A_COOK);
+    }
+
+    // A shot alone is one task. Its graph lies elsewhere on the farm's machines.
+    write(&["--set", "wind=2"]);
+    let moved = shot.path("moved");
+    std::fs::create_dir(&moved).expect("a folder");
+    std::fs::copy(shot.path("shot.meniscus.json"), moved.join("shot.meniscus.json")).expect("it is copied");
+    let rule = |from: &str, to: &Path| json!({ "source_path_format": "POSIX", "source_path": from, "destination_path": to });
+    let rules = json!({ "version": "pathmapping-1.0", "path_mapping_rules": [rule("/studio", &moved)] });
+    let mapped = openjd(&bundle, "Cook", &["--path-mapping-rules", &rules.to_string()])
+        .args(["-p", "Graph=/studio/shot.meniscus.json", "-p", "Out=/studio/cooked"])
+        .output()
+        .expect("Python is there");
+    assert!(mapped.status.success(), "{}{}", said(&mapped), String::from_utf8_lossy(&mapped.stdout));
+    assert!(moved.join("cooked/cache").is_dir());
 }
 
 #[test]

@@ -25,7 +25,7 @@ const LOOKS: Duration = Duration::from_millis(20);
 const LARGEST: u64 = 1 << 26;
 
 pub(super) fn run(args: &WedgeArgs) -> u8 {
-    let signals = match Signals::listen() {
+    let signals = match Signals::listen_and_pass_on() {
         Ok(signals) => signals,
         Err(e) => return fail(FAILED, &e),
     };
@@ -169,7 +169,9 @@ fn cook_args(args: &WedgeArgs, variant: &Variant, out: &Path) -> Vec<OsString> {
         ("--quiet", args.quiet),
     ];
     all.extend(flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.into()));
-    all.extend(["--".into(), graph.into()]);
+    // The cook's advice adds `--resume` at the end, so no `--` may stand before the graph.
+    let hidden = graph.as_os_str().as_encoded_bytes().starts_with(b"-");
+    all.push(if hidden { Path::new(".").join(graph).into() } else { graph.into() });
     all
 }
 

@@ -4,6 +4,7 @@ mod arrows;
 mod bad_input;
 mod citations;
 mod device;
+mod farm;
 mod first_frame;
 mod going_on;
 mod idle;

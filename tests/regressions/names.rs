@@ -86,8 +86,8 @@ fn names_are_found_wherever_a_text_holds_them() {
 #[test]
 fn the_host_knows_none_of_our_names() {
     /// Words of the host's own that a port of ours happens to be called as well: a key of stats.jsonl, a kind of node, an
-    /// attribute, a way to be drawn, whose data a port names.
-    const OWN: [&str; 4] = ["particles", "force", "liquid", "owner"];
+    /// attribute, a way to be drawn, whose data a port names, a key of USD's.
+    const OWN: [&str; 5] = ["particles", "force", "liquid", "owner", "active"];
     let names = names_of_plugins();
     let mut found = Vec::new();
     for path in files(&root().join("host/src")) {

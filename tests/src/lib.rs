@@ -6,6 +6,7 @@ pub mod random;
 pub mod shot;
 pub mod surface;
 pub mod usd;
+pub mod wheel;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

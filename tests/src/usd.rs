@@ -1,21 +1,12 @@
 //! Reads shots back with Pixar's own USD.
 
 use crate::root;
+use crate::wheel::Wheel;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
-use std::sync::OnceLock;
 
-/// The folder of Pixar's USD for Python; it is fetched where it is not there yet.
-fn package() -> &'static str {
-    static FOLDER: OnceLock<String> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let output = Command::new(root().join(".ci/usd")).output().expect("a shell is there");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "Pixar's USD, which reads what is written, cannot be had: {said}");
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    })
-}
+/// Pixar's USD for Python.
+static USD: Wheel = Wheel::new("usd-core", "26.11");
 
 /// A shot as `tests/usd/read.py` prints it.
 pub struct Stage(pub Value);
@@ -24,7 +15,7 @@ impl Stage {
     /// Opens a shot; USD's validators must be silent.
     pub fn open(file: &Path) -> Self {
         let script = root().join("tests/usd/read.py");
-        let output = Command::new("python3").arg(script).arg(file).env("PYTHONPATH", package()).output();
+        let output = USD.python().arg(script).arg(file).output();
         let output = output.expect("Python is there");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && said.is_empty(), "{}: {said}", file.display());

@@ -15,6 +15,10 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Cooks a graph
     Cook(CookArgs),
+    /// Cooks a graph with many values of its parameters, and puts pictures and figures side by side
+    Wedge(WedgeArgs),
+    /// Writes a job for render farms: a bundle in the form of Open Job Description
+    Job(JobArgs),
     /// Finds errors in a graph and estimates the time, memory and disk space of a cook
     Check(CheckArgs),
     /// Lists the node types, or one in full
@@ -56,6 +60,17 @@ pub(super) enum Device {
     Cpu,
     /// A GPU; without one the cook fails
     Cuda,
+}
+
+impl Device {
+    /// As the command line has it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Device::Auto => "auto",
+            Device::Cpu => "cpu",
+            Device::Cuda => "cuda",
+        }
+    }
 }
 
 impl From<Device> for crate::engine::Device {
@@ -111,6 +126,75 @@ pub(super) struct CookArgs {
     /// Prints nothing but warnings and errors
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct WedgeArgs {
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
+    /// Values of a parameter, a variable or whatever --set sets; several of these give all combinations
+    #[arg(long, value_name = "NODE.PARAM=A,B,C", required_unless_present = "seeds")]
+    pub(super) vary: Vec<String>,
+    /// Varies a seed: 0, 1, 2 and so on, so many
+    #[arg(long, value_name = "NODE.PARAM=COUNT")]
+    pub(super) seeds: Vec<String>,
+    /// Folder for everything written, a folder each variant [default: <graph name>.wedge]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Cooks this variant alone, by its number: a task on a farm
+    #[arg(long, value_name = "N", conflicts_with = "collect")]
+    pub(super) only: Option<usize>,
+    /// Cooks nothing: makes table and sheet anew from what is in the folders
+    #[arg(long)]
+    pub(super) collect: bool,
+    /// Device that computes
+    #[arg(long, value_enum, default_value_t = Device::Auto)]
+    pub(super) device: Device,
+    /// Threads to use [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(super) threads: Option<u32>,
+    /// Goes on with what is there: whole variants stay, others go on from their latest checkpoint
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// Removes files that earlier cooks of the variants list and that these will not write
+    #[arg(long, conflicts_with = "resume")]
+    pub(super) replace: bool,
+    /// Frames between checkpoints
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) checkpoint_every: u32,
+    /// Cooks even if `check` expects a variant to need more memory than is free
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Prints progress for Open Job Description farms on standard output
+    #[arg(long, requires = "only")]
+    pub(super) openjd: bool,
+    /// Prints nothing but warnings and errors
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct JobArgs {
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
+    /// Values of a parameter as for `wedge`: every variant becomes a task of its own
+    #[arg(long, value_name = "NODE.PARAM=A,B,C")]
+    pub(super) vary: Vec<String>,
+    /// Varies a seed: 0, 1, 2 and so on, so many
+    #[arg(long, value_name = "NODE.PARAM=COUNT")]
+    pub(super) seeds: Vec<String>,
+    /// Folder for the bundle [default: <graph name>.job]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Folder that the job writes to, on a disk that all machines share [default: as `cook` and `wedge` have it]
+    #[arg(long, value_name = "DIR")]
+    pub(super) cook_out: Option<PathBuf>,
+    /// Device that computes; cuda asks for machines with a GPU
+    #[arg(long, value_enum, default_value_t = Device::Auto)]
+    pub(super) device: Device,
+    /// Frames between checkpoints: what a task that is begun anew may lose
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) checkpoint_every: u32,
 }
 
 #[derive(Clone, Debug, ClapArgs)]

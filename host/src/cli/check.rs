@@ -35,6 +35,12 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
 }
 
 fn report(loaded: &Loaded, folder: &Path) -> Result<String, Problems> {
+    let (plan, cost) = cost_of(loaded, folder)?;
+    Ok(describe(&loaded.network, &plan, &cost))
+}
+
+/// What a substep does and costs, with advice.
+pub(super) fn cost_of(loaded: &Loaded, folder: &Path) -> Result<(Plan, Estimate), Problems> {
     let network = &loaded.network;
     let plan = Plan::new(network)?;
     check_plan(network, &plan)?;
@@ -51,7 +57,7 @@ fn report(loaded: &Loaded, folder: &Path) -> Result<String, Problems> {
     let threads = super::cook::processors();
     let manner = Manner { threads, device: Device::Auto, paranoid: false, drop_caches: false };
     cost.advice.extend(rehearse(network, &loaded.plugins, folder, manner)?);
-    Ok(describe(network, &plan, &cost))
+    Ok((plan, cost))
 }
 
 fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {

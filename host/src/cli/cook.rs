@@ -172,7 +172,7 @@ pub(super) fn resume_command() -> String {
     words.join(" ")
 }
 
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if word.contains(char::is_control) {
         // As shells with `$'…'` read it: on one line, and steering no terminal.

@@ -7,12 +7,15 @@ mod cook;
 mod demo;
 mod doctor;
 mod inspect;
+mod job;
 mod nodes;
 mod progress;
 mod screen;
 mod signals;
 mod units;
+mod vary;
 mod view;
+mod wedge;
 
 #[cfg(target_os = "linux")]
 pub use crate::process::before_libraries;
@@ -53,6 +56,8 @@ pub fn run() -> ExitCode {
     let work = || {
         let code = match &command {
             args::Command::Cook(a) => cook::run(a),
+            args::Command::Wedge(a) => wedge::run(a),
+            args::Command::Job(a) => job::run(a),
             args::Command::Check(a) => check::run(a),
             args::Command::Nodes(a) => nodes::run(a),
             args::Command::Inspect(a) => inspect::run(a),

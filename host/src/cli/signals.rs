@@ -18,6 +18,8 @@ pub(super) struct Signals {
     pub(super) stop: Arc<AtomicBool>,
     /// End at once; the substep under way is lost.
     pub(super) cancel: Arc<AtomicBool>,
+    /// They are passed on to a cook of its own process, which says what it does.
+    is_passed_on: bool,
 }
 
 /// Makes writes beyond the file size limit (`ulimit -f`) fail like writes to a full disk, instead of ending the
@@ -34,7 +36,16 @@ impl Signals {
     /// Listens from now on: the first signal stops after the substep, the second breaks it off, the third ends the
     /// process. Where a parent process looks on it ends this one at the second. The error is one sentence.
     pub(super) fn listen() -> Result<Self, String> {
-        let signals = Self::default();
+        Self::begin(false)
+    }
+
+    /// The same for one who passes signals on to a cook in a process of its own.
+    pub(super) fn listen_and_pass_on() -> Result<Self, String> {
+        Self::begin(true)
+    }
+
+    fn begin(is_passed_on: bool) -> Result<Self, String> {
+        let signals = Self { is_passed_on, ..Self::default() };
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGINT, SIGTERM, SIGXCPU};
@@ -64,6 +75,9 @@ impl Signals {
             Some(1) => {
                 hurry();
                 self.stop.store(true, Ordering::SeqCst);
+                if self.is_passed_on {
+                    return;
+                }
                 super::tell("\nstopping after this substep and saving; once more to break it off unsaved");
             }
             Some(2) => self.cancel.store(true, Ordering::SeqCst),

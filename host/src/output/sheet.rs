@@ -100,7 +100,7 @@ pub fn contact_sheet(
 
 /// One shot on a sheet that compares several.
 pub struct Row<'a> {
-    /// What it is called in the captions.
+    /// What stands above its pictures.
     pub title: &'a str,
     /// Folder of its preview node.
     pub folder: &'a Path,
@@ -119,19 +119,38 @@ pub fn side_by_side(
         .filter(|&n| rows.iter().all(|r| file_of(r.folder, node, n, "png").is_file()))
         .collect::<Vec<i32>>();
     let chosen = spread(&all, count);
-    let mut cells = Vec::new();
-    for row in rows {
-        for &n in &chosen {
-            let picture = Picture::read(&file_of(row.folder, node, n, "png"))?;
-            cells.push(Cell { picture, caption: format!("{}, {n}", row.title) });
-        }
-    }
-    if cells.is_empty() {
+    if rows.is_empty() || chosen.is_empty() {
         return Ok(false);
     }
     let wanted = AtomicBool::new(false);
-    compose(&cells, chosen.len(), &wanted)?.write(path, &wanted)?;
+    let strip = |row: &Row| -> Result<Picture, OutputError> {
+        let cell = |&n: &i32| -> Result<Cell, OutputError> {
+            let picture = Picture::read(&file_of(row.folder, node, n, "png"))?;
+            Ok(Cell { picture, caption: format!("frame {n}") })
+        };
+        let cells: Vec<Cell> = chosen.iter().map(cell).collect::<Result<_, _>>()?;
+        compose(&cells, chosen.len(), &wanted)
+    };
+    let strips: Vec<Picture> = rows.iter().map(strip).collect::<Result<_, _>>()?;
+    let titles: Vec<&str> = rows.iter().map(|row| row.title).collect();
+    stack(&titles, &strips).write(path, &wanted)?;
     Ok(true)
+}
+
+/// Pictures below one another, each with a title above it.
+fn stack(titles: &[&str], strips: &[Picture]) -> Picture {
+    let line = GAP + caption::LINE * LETTER;
+    let width = strips.iter().map(|s| s.width).max().unwrap_or(1);
+    let mut all = Picture::plain(width, strips.iter().map(|s| line + s.height).sum(), PAPER);
+    let mut y = 0;
+    for (title, strip) in titles.iter().zip(strips) {
+        let letters = width.saturating_sub(2 * GAP) / caption::width(" ", LETTER);
+        let text: String = title.chars().take(letters).collect();
+        caption::write(&mut all, &text, GAP, y + GAP, LETTER, INK);
+        all.paste(strip, 0, y + line);
+        y += line + strip.height;
+    }
+    all
 }
 
 #[cfg(test)]
@@ -192,7 +211,19 @@ mod tests {
         let rows = [Row { title: "a", folder: &a }, Row { title: "b", folder: &b }];
         assert!(side_by_side(&rows, "preview", (1, 9), 8, &path).unwrap());
         let sheet = Picture::read(&path).unwrap();
-        assert_eq!((sheet.width, sheet.height), (3 * 48 + 8, 2 * 72 + 8), "frames 2, 3 and 4, twice");
+        let (title, strip) = (GAP + 20, 72 + 8);
+        assert_eq!(
+            (sheet.width, sheet.height),
+            (3 * 48 + 8, 2 * (title + strip)),
+            "frames 2, 3 and 4, twice"
+        );
+        let pixel = |x: usize, y: usize| sheet.rgb[(y * sheet.width + x) * 3];
+        for row in [0, title + strip] {
+            let found = [0, 1, 2].map(|i| pixel(GAP + i * 48 + 20, row + title + GAP + 20));
+            assert_eq!(found, [2, 3, 4], "each picture in its place");
+            let inked = (0..title).any(|y| (0..24).any(|x| pixel(x, row + y) == INK[0]));
+            assert!(inked, "a title above the row at {row}");
+        }
         assert!(!side_by_side(&rows, "preview", (5, 9), 8, &path).unwrap());
     }
 }

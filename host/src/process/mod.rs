@@ -31,7 +31,7 @@ mod supervise;
 
 #[cfg(target_os = "linux")]
 pub use early::before_libraries;
-pub(crate) use gently::ask_to_end;
+pub(crate) use gently::{ask_to_end, dies_with_us};
 pub(crate) use heap::{end_for_want, trying};
 pub(crate) use modules::note_module;
 pub(crate) use open_files::KeptOpen;

@@ -70,6 +70,13 @@ impl Stream {
         }
     }
 
+    /// The same output, for a child process.
+    pub(crate) fn for_child(self) -> io::Result<std::process::Stdio> {
+        // SAFETY: the descriptor stays open as long as this process.
+        let own = unsafe { std::os::fd::BorrowedFd::borrow_raw(self.number()) };
+        own.try_clone_to_owned().map(Into::into)
+    }
+
     /// Waits until a piece of text can be written; not for long once someone waits for the end.
     fn wait_for_room(self) -> io::Result<()> {
         let mut hurried: Option<Instant> = None;
@@ -134,6 +141,11 @@ impl Stream {
             Stream::Out => io::stdout().is_terminal(),
             Stream::Err => io::stderr().is_terminal(),
         }
+    }
+
+    /// The same output, for a child process.
+    pub(crate) fn for_child(self) -> io::Result<std::process::Stdio> {
+        Ok(std::process::Stdio::inherit())
     }
 
     /// Unknown on this system.

@@ -16,6 +16,7 @@ mod shapes;
 mod summary;
 
 pub(crate) use shapes::answer as shapes_of;
+pub(crate) use summary::state_of;
 
 use cooks::Cooks;
 use guard::Guard;

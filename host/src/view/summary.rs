@@ -1,6 +1,7 @@
 //! What is known of a cook at this moment, from its folder.
 
 use super::cooks::{Cook, LARGEST};
+use super::folder::Folder;
 use crate::engine::{frame_of_checkpoint, holder, listed_files, noted_failure};
 use crate::output::{FRAME, frame_of};
 use serde_json::{Value as Json, json};
@@ -36,6 +37,16 @@ impl State {
             State::Gone => "gone",
         }
     }
+}
+
+/// What a folder's cook does, in a word, and why where that is known.
+pub fn state_of(folder: &Path) -> (&'static str, Option<String>) {
+    let cook = Cook { folder: Folder::new(folder.into()), graph: None, job: None };
+    let record = cook.record();
+    let files = record.as_ref().map(|r| files(&cook, r)).unwrap_or_default();
+    let who = holder(folder);
+    let state = state(&cook, record.as_ref(), who.as_deref(), last_frame(&cook), &files);
+    (state.word(), message(&cook, state))
 }
 
 /// A short summary for a list of cooks.
@@ -234,7 +245,6 @@ fn message(cook: &Cook, state: State) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::folder::Folder;
     use super::*;
 
     fn cook(folder: &Path, graph: Option<&Path>) -> Cook {

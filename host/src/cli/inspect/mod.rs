@@ -7,6 +7,8 @@ mod geo;
 mod stats;
 mod vdb;
 
+pub(super) use stats::figures;
+
 use super::args::InspectArgs;
 use super::{FAILED, fail, say};
 use crate::text::one_line;

@@ -3,7 +3,7 @@
 use super::super::units;
 use super::{LARGEST, Report, name_of, number};
 use crate::engine::{frame_of_checkpoint, latest_checkpoint};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -50,6 +50,36 @@ impl Span {
 }
 
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {
+    let sums = read(path)?;
+    let mut report = sums.report(&name_of(path));
+    if let Some(warning) = sums.behind(path) {
+        report.warn(warning);
+    }
+    Ok(report)
+}
+
+/// The figures by which cooks are compared: substeps, seconds in stages, mean iterations, bytes of memory, and each object's
+/// volume (m³) at the end and its change, a share.
+pub(in crate::cli) fn figures(path: &Path) -> Result<Json, String> {
+    let sums = read(path)?;
+    let volume = |(name, (from, to)): (&String, &(f64, f64))| {
+        (name.clone(), json!({ "volume": to, "volume_change": change(*from, *to) }))
+    };
+    Ok(json!({
+        "substeps": sums.substeps,
+        "seconds": sums.stages.values().sum::<f64>(),
+        "iterations": (sums.solves > 0).then(|| sums.total_iterations / sums.solves as f64),
+        "memory_bytes": sums.memory.0.map(|(_, most)| most),
+        "objects": sums.volumes.iter().map(volume).collect::<Map<String, Json>>(),
+    }))
+}
+
+/// How much a volume has changed, a share of what it was.
+fn change(from: f64, to: f64) -> f64 {
+    if from > 0.0 { to / from - 1.0 } else { 0.0 }
+}
+
+fn read(path: &Path) -> Result<Sums, String> {
     let shown = path.display();
     let cannot = |e: &dyn std::fmt::Display| format!("cannot read {shown}: {e}");
     let look = |head: &[u8], _| match head {
@@ -70,11 +100,7 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
         };
         sums.add(&json);
     }
-    let mut report = sums.report(&name_of(path));
-    if let Some(warning) = sums.behind(path) {
-        report.warn(warning);
-    }
-    Ok(report)
+    Ok(sums)
 }
 
 impl Sums {
@@ -167,7 +193,7 @@ impl Sums {
         }
         let mut drifted = Vec::new();
         for (object, (from, to)) in &self.volumes {
-            let drift = if *from > 0.0 { to / from - 1.0 } else { 0.0 };
+            let drift = change(*from, *to);
             let (a, b) = (units::volume(*from), units::volume(*to));
             tell(&format!("volume of {object}"), Some(format!("{a} to {b} ({:+.2} %)", 100.0 * drift)));
             if drift.abs() > DRIFT {

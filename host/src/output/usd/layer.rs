@@ -1,6 +1,6 @@
 //! A layer of USD as a tree of prims. [`super::text`] and [`super::binary`] write its bytes.
 
-use super::value::Value;
+use super::value::{Value, token};
 
 /// A field of a layer or a prim: its key and its value.
 pub type Field = (&'static str, Value);
@@ -97,6 +97,11 @@ impl Property {
         Self { type_name: None, target: Some(target.into()), ..Self::attribute("", name) }
     }
 
+    /// What tells renderers not to round a mesh.
+    pub fn polygonal() -> Self {
+        Self::attribute("token", "subdivisionScheme").uniform().is(token("none"))
+    }
+
     /// Its value at all times.
     pub fn is(self, value: Value) -> Self {
         Self { value: Some(value), ..self }
@@ -129,4 +134,22 @@ pub struct Layer {
     pub fields: Vec<Field>,
     /// Its only root prim, which is its default.
     pub root: Prim,
+}
+
+/// The axis of a layer that points up.
+#[derive(Clone, Copy)]
+pub enum UpAxis {
+    /// As in the host's own space.
+    Y,
+    /// As in Blender's.
+    Z,
+}
+
+/// Units of a layer: metres, and which axis points up.
+pub fn units(up: UpAxis) -> Vec<Field> {
+    let axis = match up {
+        UpAxis::Y => "Y",
+        UpAxis::Z => "Z",
+    };
+    vec![("metersPerUnit", Value::Double(1.0)), ("upAxis", token(axis))]
 }

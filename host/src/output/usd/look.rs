@@ -15,7 +15,7 @@ pub const CAMERA: &str = "camera";
 /// Material of liquids.
 pub const WATER: &str = "water";
 /// Material of everything else.
-pub const SOLID: &str = "solid";
+pub const MATTE: &str = "matte";
 
 /// Width and height of the camera's film, m: those of a 35 mm camera that takes pictures of 16 : 9.
 const FILM: [f64; 2] = [0.036, 0.02025];
@@ -30,7 +30,7 @@ pub fn materials(path: &str) -> Prim {
     let solid = [("ior", 1.5), ("roughness", 0.5), ("opacity", 1.0)];
     Prim::def("Scope", MATERIALS).holds(material(path, WATER, [0.16, 0.42, 0.55], water)).holds(material(
         path,
-        SOLID,
+        MATTE,
         [0.62, 0.56, 0.5],
         solid,
     ))

@@ -2,10 +2,10 @@
 
 use super::super::OutputError;
 use super::super::framing::Bounds;
-use super::layer::{Layer, Prim, Property};
+use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::parts::{Content, Kind, Present, Shared};
 use super::value::{Value, token};
-use super::{identifier, stage, surface};
+use super::{identifier, surface};
 use crate::data::{Array, Geometry, Owner};
 use glam::{DVec3, Vec3};
 
@@ -40,7 +40,7 @@ pub fn layer(root: &str, number: i32, parts: &[Present], threads: u32) -> Result
         let children: Vec<Prim> = own.map(|p| prim(p, number, threads)).collect::<Result<_, _>>()?;
         prims.push(Prim::over(&identifier(object)).holds_all(children));
     }
-    Ok(Layer { fields: stage::units(), root: Prim::over(root).holds_all(prims) })
+    Ok(Layer { fields: units(UpAxis::Y), root: Prim::over(root).holds_all(prims) })
 }
 
 /// The samples of a part.
@@ -82,8 +82,8 @@ pub fn rest(shared: &Shared) -> Result<Layer, OutputError> {
         let at = values.iter().position(|(name, _)| *name == property.name && *name != "velocities")?;
         Some(property.is(values.swap_remove(at).1))
     });
-    let mesh = Prim::def("Mesh", "geometry").has(stage::polygonal()).has_all(own);
-    Ok(Layer { fields: stage::units(), root: Prim::def("Xform", &identifier(shared.object)).holds(mesh) })
+    let mesh = Prim::def("Mesh", "geometry").has(Property::polygonal()).has_all(own);
+    Ok(Layer { fields: units(UpAxis::Y), root: Prim::def("Xform", &identifier(shared.object)).holds(mesh) })
 }
 
 type Values = Vec<(&'static str, Value)>;

@@ -3,26 +3,12 @@
 //! that point at VDB files.
 
 use super::super::{FRAME, Frame, Shot, Volume, creator, file_name};
-use super::layer::{Field, Layer, Prim, Property};
+use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::parts::{Kind, Parts};
 use super::value::{Value, asset, token};
 use super::{PARTS, identifier, look, samples};
 use crate::data::GridClass;
 use crate::node::Carries;
-
-/// Units of every layer: metres, Y up.
-pub fn units() -> Vec<Field> {
-    up("Y")
-}
-
-fn up(axis: &str) -> Vec<Field> {
-    vec![("metersPerUnit", Value::Double(1.0)), ("upAxis", token(axis))]
-}
-
-/// What tells renderers not to round a mesh.
-pub fn polygonal() -> Property {
-    Property::attribute("token", "subdivisionScheme").uniform().is(token("none"))
-}
 
 /// A shot as it is after a frame.
 pub struct Stage<'a> {
@@ -43,7 +29,7 @@ impl Stage<'_> {
         let end = |frame: Option<&i32>| Value::Double(f64::from(frame.copied().unwrap_or(self.frame.number)));
         let z_up = self.frame.params.text("up_axis") == "z";
         let texts = Value::Texts(self.parts.to_texts());
-        let mut fields = up(if z_up { "Z" } else { "Y" });
+        let mut fields = units(if z_up { UpAxis::Z } else { UpAxis::Y });
         fields.extend([
             ("doc", Value::Text(format!("Written by {}.", creator()))),
             ("customLayerData", Value::Dictionary(vec![(PARTS, texts)])),
@@ -93,7 +79,7 @@ impl Stage<'_> {
         for (name, kind) in self.parts.of(object) {
             let part = identifier(name);
             let mut child = match kind {
-                Kind::Liquid | Kind::Mesh => Prim::def("Mesh", &part).has(polygonal()),
+                Kind::Liquid | Kind::Mesh => Prim::def("Mesh", &part).has(Property::polygonal()),
                 Kind::Points => Prim::def("Points", &part),
                 Kind::Body => {
                     self.resting(&part, object).has(order(&["xformOp:translate", "xformOp:orient"]))
@@ -103,7 +89,7 @@ impl Stage<'_> {
             };
             let material = match kind {
                 Kind::Liquid | Kind::Points => Some(look::WATER),
-                Kind::Mesh | Kind::Body | Kind::Still => Some(look::SOLID),
+                Kind::Mesh | Kind::Body | Kind::Still => Some(look::MATTE),
                 Kind::Volume => None,
             };
             child = child.has_all(samples::attributes(kind));
@@ -178,7 +164,7 @@ impl Stage<'_> {
             Prim::over(&identifier(object)).holds_all(self.parts.of(object).map(part).collect::<Vec<_>>())
         };
         let objects: Vec<Prim> = self.parts.objects().into_iter().map(object).collect();
-        Layer { fields: units(), root: Prim::over(&identifier(self.frame.node)).holds_all(objects) }
+        Layer { fields: units(UpAxis::Y), root: Prim::over(&identifier(self.frame.node)).holds_all(objects) }
     }
 }
 

@@ -1,0 +1,132 @@
+//! What a wedge came to: a table, `wedge.json`, and a sheet of pictures side by side.
+
+use super::super::inspect::figures;
+use super::super::units;
+use super::super::vary::Variant;
+use crate::output::{Row, side_by_side};
+use crate::view::state_of;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// Name of the file that lists the variants.
+pub(super) const LIST: &str = "wedge.json";
+/// Name of the sheet.
+pub(super) const SHEET: &str = "wedge.png";
+/// Moments on the sheet, and most variants.
+const MOMENTS: usize = 5;
+const ROWS: usize = 40;
+
+/// A variant and what became of it.
+struct Came<'a> {
+    variant: &'a Variant,
+    state: &'static str,
+    why: Option<String>,
+    figures: Option<Json>,
+}
+
+/// Looks at all variants' folders and writes the list and, where `preview` names a node of pictures and frames, the sheet. Gives a
+/// table. `failed` are the numbers of those that failed just now: one that never began has no folder to tell it. The error is one
+/// sentence.
+pub(super) fn collect(
+    out: &Path,
+    graph: &Path,
+    variants: &[Variant],
+    failed: &[usize],
+    preview: Option<(&str, (i32, i32))>,
+) -> Result<String, String> {
+    let came: Vec<Came> = variants.iter().map(|variant| look(out, variant, failed)).collect();
+    let list = json!({
+        "format": "meniscus.wedge/1",
+        "graph": graph.display().to_string(),
+        "variants": came.iter().map(Came::to_json).collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&list).map_err(|e| e.to_string())?;
+    let path = out.join(LIST);
+    crate::files::write_atomically(&path, text.as_bytes())
+        .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    let mut table = table(&came);
+    if let Some((node, frames)) = preview {
+        table.push_str(&sheet(out, &came, node, frames)?);
+    }
+    Ok(table)
+}
+
+fn look<'a>(out: &Path, variant: &'a Variant, failed: &[usize]) -> Came<'a> {
+    let folder = out.join(&variant.folder);
+    let (state, why) = match folder.is_dir() {
+        true => state_of(&folder),
+        false if failed.contains(&variant.number) => ("failed", None),
+        false => ("waiting", None),
+    };
+    // One that has not begun has no figures.
+    let figures = figures(&folder.join("stats.jsonl")).ok();
+    Came { variant, state, why, figures }
+}
+
+impl Came<'_> {
+    fn to_json(&self) -> Json {
+        json!({
+            "number": self.variant.number, "folder": self.variant.folder, "set": self.variant.set,
+            "state": self.state, "message": self.why, "figures": self.figures,
+        })
+    }
+
+    /// Change of the volume that changed most, and seconds.
+    fn words(&self) -> [String; 3] {
+        let Some(figures) = &self.figures else { return Default::default() };
+        let changes = figures["objects"].as_object().into_iter().flatten();
+        let change = changes.filter_map(|(_, o)| o["volume_change"].as_f64());
+        let most = change.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        [
+            most.map_or(String::new(), |change| format!("{:+.2} %", 100.0 * change)),
+            figures["substeps"].to_string(),
+            figures["seconds"].as_f64().map_or(String::new(), seconds),
+        ]
+    }
+}
+
+/// Lines with a column each for what sets variants apart, what became of them, volume, substeps, time.
+fn table(came: &[Came]) -> String {
+    let head = ["variant", "state", "volume", "substeps", "stages"].map(str::to_owned);
+    let rows = came.iter().map(|c| {
+        let [volume, substeps, seconds] = c.words();
+        [format!("{} {}", c.variant.number, c.variant.title), c.state.to_owned(), volume, substeps, seconds]
+    });
+    let lines: Vec<[String; 5]> = [head].into_iter().chain(rows).collect();
+    let wide = |n: usize| lines.iter().map(|l| l[n].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(wide);
+    let line = |l: &[String; 5]| {
+        let cells: Vec<String> = l.iter().zip(widths).map(|(cell, wide)| format!("{cell:wide$}")).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    lines.iter().map(line).collect()
+}
+
+/// Writes the sheet of the variants that have pictures; a line about it.
+fn sheet(out: &Path, came: &[Came], node: &str, frames: (i32, i32)) -> Result<String, String> {
+    let drawn: Vec<_> = came.iter().map(|c| (c, out.join(&c.variant.folder).join(node))).collect();
+    let drawn: Vec<_> =
+        drawn.into_iter().filter(|(c, folder)| c.figures.is_some() && folder.is_dir()).collect();
+    let titles: Vec<String> = drawn.iter().map(|(c, _)| title(c)).collect();
+    let rows = drawn.iter().zip(&titles).take(ROWS);
+    let rows: Vec<Row> = rows.map(|((_, folder), title)| Row { title, folder }).collect();
+    let path = out.join(SHEET);
+    match side_by_side(&rows, node, frames, MOMENTS, &path) {
+        Ok(true) if drawn.len() > ROWS => Ok(format!("{}: the first {ROWS} side by side\n", path.display())),
+        Ok(true) => Ok(format!("{}: side by side\n", path.display())),
+        Ok(false) => Ok(String::new()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// What stands above the pictures of a variant.
+fn title(came: &Came) -> String {
+    let [volume, _, seconds] = came.words();
+    let volume = if volume.is_empty() { volume } else { format!("volume {volume}, ") };
+    format!("{}: {} - {volume}{seconds}", came.variant.number, came.variant.title)
+}
+
+/// A time, with its tenths where it is short.
+fn seconds(time: f64) -> String {
+    if time < 60.0 { format!("{time:.1} s") } else { units::duration(time) }
+}

@@ -97,7 +97,8 @@ const DAMPED: f64 = 0.05;
 /// Says, once, that joints take energy, J, from swings which a substep cannot follow.
 pub(super) fn tell_if_damped(call: &Call, bodies: &[Body], damped: f64, told: &mut bool) {
     let all: f64 = bodies.iter().map(Body::kinetic_energy).sum();
-    if *told || !(damped > DAMPED * call.dt() * (all + damped)) {
+    let is_much = damped > DAMPED * call.dt() * (all + damped);
+    if *told || !is_much {
         return;
     }
     *told = true;

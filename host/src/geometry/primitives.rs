@@ -67,7 +67,7 @@ pub(super) fn node_types() -> Vec<NodeType> {
 
 /// From a shape about the origin to where `center` and `rotate` put it.
 pub(super) fn placement(params: &Params) -> Affine {
-    let vector = |name| params.values.contains_key(name).then(|| params.vector(name)).unwrap_or_default();
+    let vector = |name| if params.values.contains_key(name) { params.vector(name) } else { [0.0; 3] };
     let (center, rotate) = (DVec3::from(vector("center")), DVec3::from(vector("rotate")));
     Affine::new(center, rotate, DVec3::ONE, DVec3::ZERO)
 }

@@ -1,0 +1,1 @@
+"""Writes Houdini assets from the descriptors of Meniscus' nodes."""

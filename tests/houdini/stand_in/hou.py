@@ -247,6 +247,7 @@ class Geometry:
     def merge(self, other):
         base, before = len(self.points_), len(self.kinds)
         self.points_ += other.points_
+        self.groups = {**other.groups, **self.groups} if not before else self.groups
         self.polygons += [tuple(base + corner for corner in polygon) for polygon in other.polygons]
         self.kinds += other.kinds
         for name in set(self.prim_values) | set(other.prim_values):

@@ -156,6 +156,8 @@ def load_cache(node):
     units = scene.metres_per_unit()
     if node.evalParm("units") and units != 1.0:
         geometry.transform(hou.hmath.buildScale(1 / units, 1 / units, 1 / units))
+        if geometry.findPointAttrib("pscale"):
+            geometry.setPointFloatAttribValues("pscale", [x / units for x in geometry.pointFloatAttribValues("pscale")])
 
 
 def sequence_menu(node):

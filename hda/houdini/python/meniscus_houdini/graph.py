@@ -149,8 +149,6 @@ def check(shot):
         raise ShotError("there is a source or a sink, but no liquid: add a Liquid Object; without a SOP Path it starts empty")
     if shot.coupling and shot.coupling[0] == "floating_bodies" and not {"liquid_object", "rigid_object"} <= kinds:
         raise ShotError("coupling Floating Bodies needs a Liquid Object and a Rigid Object: add what is missing, or choose another coupling")
-    if shot.frames[1] < shot.frames[0]:
-        raise ShotError(f"frames {shot.frames[0]} to {shot.frames[1]}: the last comes before the first; set Frames")
 
 
 def text(graph):

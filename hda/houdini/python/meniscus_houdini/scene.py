@@ -46,20 +46,25 @@ class Source:
 
 def mesh(geometry, group, path):
     """A Mesh from Houdini's geometry, of the primitives in a group alone where one is named."""
-    prims = geometry.prims()
-    if group:
-        chosen = geometry.findPrimGroup(group)
-        if chosen is None:
-            raise graph.ShotError(f"{path}: there is no primitive group {group}; set Group anew")
-        prims = chosen.prims()
+    chosen = prims_of(geometry, group, path) if group else None
     polygons = []
-    for prim in prims:
+    for prim in geometry.prims():
+        if chosen is not None and prim.number() not in chosen:
+            continue
         if prim.type() != hou.primType.Polygon:
             raise graph.ShotError(f"{path}: primitive {prim.number()} is a {prim.type().name()}, and Meniscus takes polygons; put an Unpack or a Convert SOP behind it")
         if prim.isClosed():
             polygons.append(tuple(point.number() for point in prim.points()))
     out = Mesh(array("d", geometry.pointFloatAttribValues("P")), polygons, attributes(geometry))
     return compact(out) if group else out
+
+
+def prims_of(geometry, group, path):
+    """Numbers of the primitives in a group."""
+    found = geometry.findPrimGroup(group)
+    if found is None:
+        raise graph.ShotError(f"{path}: there is no primitive group {group}; set Group anew")
+    return {prim.number() for prim in found.prims()}
 
 
 def attributes(geometry):
@@ -125,6 +130,8 @@ def plain(param, found, parm):
 def shot(owner, folder, base):
     """The shot that a Meniscus Shot describes; its geometry is written to `folder`, paths are relative to `base`."""
     frames = tuple(int(x) for x in owner.evalParmTuple("frames"))
+    if frames[1] < frames[0]:
+        raise graph.ShotError(f"{owner.path()}: frame {frames[1]}, the last, comes before {frames[0]}, the first; set Frames")
     units = metres_per_unit()
     entries = [entry(owner, number, frames, folder, base, units) for number in range(1, owner.evalParm("objects") + 1)]
     coupling = chosen(owner, "coupling", ["none"] + nodes.COUPLINGS)
@@ -175,6 +182,10 @@ def gathered(owner, geometry):
         source = Source(owner, path)
         part = hou.Geometry()
         part.merge(source.sop.geometry())
+        group = owner.evalParm(f"object_group{number}")
+        if group:
+            kept = prims_of(part, group, source.sop.path())
+            part.deletePrims([prim for prim in part.prims() if prim.number() not in kept])
         if source.holder is not None:
             part.transform(source.holder.worldTransform())
         name = part.findPrimAttrib("name") or part.addAttrib(hou.attribType.Prim, "name", "")

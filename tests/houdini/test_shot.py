@@ -58,7 +58,7 @@ class Scene(unittest.TestCase):
         ]
         for number, (name, kind, path, group) in enumerate(entries, 1):
             self.shot.set(**{f"object_{key}{number}": value for key, value in zip(("name", "type", "path", "group"), (name, kind, path, group))})
-        self.shot.set(liquid_object_particle_separation1=0.015, static_object_division_size2=0.03, static_object_division_size3=0.03)
+        self.shot.set(liquid_object_particle_separation1=0.02, static_object_division_size2=0.03, static_object_division_size3=0.03)
         self.shot.set(rigid_object_density4=600, rigid_object_division_size4=0.03, rigid_object_division_size5=0.03)
         self.shot.set(liquid_source_velocity6=lambda frame: (0.0, -0.5 - 0.1 * frame, 0.0))
         self.shot.set(flip_solver_limit_size=(0.5, 0.6, 0.3), flip_solver_limit_center=(0, 0.25, 0))
@@ -80,7 +80,7 @@ class Scene(unittest.TestCase):
         self.shot.press("write")
         graph, nodes = self.graph(), self.nodes()
         self.assertEqual((graph["fps"], graph["frames"], graph["substeps"]), (24.0, [1, 4], {"min": 1, "max": 8, "cfl": 2.0}))
-        self.assertEqual(nodes["water"], {"name": "water", "type": "liquid_object", "version": 1, "inputs": ["water_mesh"], "params": {"particle_separation": 0.015}})
+        self.assertEqual(nodes["water"], {"name": "water", "type": "liquid_object", "version": 1, "inputs": ["water_mesh"], "params": {"particle_separation": 0.02}})
         self.assertEqual(nodes["floor_mesh"]["params"]["file"], "shot_geometry/floor.$F4.ply")
         self.assertEqual(nodes["paddle"]["inputs"], ["paddle_mesh_placed"])
         self.assertEqual(nodes["paddle_mesh_placed"]["params"]["rotate"]["keys"][2], [3, [0.0, 0.0, 30.0]])
@@ -144,8 +144,8 @@ class Scene(unittest.TestCase):
         self.assertIsNone(self.load.cook().loaded)
         hou.setFrame(2)
         points = self.load.cook()
-        self.assertGreater(len(points.points_), 4000)
-        self.assertAlmostEqual(points.attributes["pscale"][2][0], 1.5 / 2, 1)
+        self.assertGreater(len(points.points_), 1500)
+        self.assertAlmostEqual(points.attributes["pscale"][2][0], 2 / 2, 6)
         hou.Node("/stage")
         self.assertEqual(self.load.press("stage"), "/stage/load1_shot")
         self.assertTrue(hou.node("/stage/load1_shot").parm("filepath1").value.endswith("cooked/shot/shot.usda"))

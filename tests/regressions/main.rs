@@ -7,6 +7,7 @@ mod device;
 mod farm;
 mod first_frame;
 mod going_on;
+mod houdini;
 mod idle;
 mod joints;
 mod names;

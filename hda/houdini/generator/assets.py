@@ -147,6 +147,7 @@ def load():
         Parm("frame", "Frame", "float", [Expression("$F")], help="The frame that is shown. Between two frames: the earlier."),
         Parm("missing", "Missing Frame", "ordinal", ["0"], menu=[("error", "Error"), ("empty", "Nothing"), ("nearest", "Nearest Frame")], help="What stands for a frame that has no file."),
         toggle("reverse", "Turn Polygons Round", True, "Meniscus winds polygons counter-clockwise, Houdini clockwise."),
+        toggle("radius", "Set Radius of Particles", True, "A liquid's particles have no size in the files: pscale becomes half of the distance between them, as the cook's cook.json says it."),
         toggle("units", "Metres to Scene Units", True, "Scales by the scene's unit of length. In a scene in metres nothing changes."),
         button("reload", "Reload", "reload_caches", "Looks for new frames.", True),
         button("stage", "Open in Solaris", "open_in_solaris", "Makes a Sublayer LOP in /stage on the shot's USD file; the graph needs the output USD Shot."),

@@ -233,6 +233,8 @@ class Geometry:
     def addAttrib(self, kind, name, default):
         if kind is attribType.Prim:
             self.prim_values[name] = [default] * len(self.kinds)
+        elif kind is attribType.Point:
+            self.attributes[name] = (1, attribData.Float, [default] * len(self.points_))
         else:
             self.globals[name] = default
         return Attrib(name, 1, attribData.String)

@@ -153,6 +153,10 @@ def load_cache(node):
     has_polygons = any(prim.type() == hou.primType.Polygon for prim in geometry.prims()[:1])
     if has_polygons and node.evalParm("reverse"):
         hou.sopNodeTypeCategory().nodeVerb("reverse").execute(geometry, [geometry])
+    radius = caches.point_radius(node.evalParm("out"))
+    is_liquid = not has_polygons and geometry.findPointAttrib("density") and not geometry.findPointAttrib("pscale")
+    if radius and is_liquid and node.evalParm("radius"):
+        geometry.addAttrib(hou.attribType.Point, "pscale", radius)
     units = scene.metres_per_unit()
     if node.evalParm("units") and units != 1.0:
         geometry.transform(hou.hmath.buildScale(1 / units, 1 / units, 1 / units))

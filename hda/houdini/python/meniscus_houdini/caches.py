@@ -1,5 +1,6 @@
 """What a cook has written: sequences of files, by the names that the output nodes gave them."""
 
+import json
 import os
 import re
 from dataclasses import dataclass, field
@@ -57,6 +58,17 @@ def sequence(out, name):
         names = ", ".join(sorted(found)) or "none yet"
         raise CacheError(f"there is no sequence `{name}` in {out}; it has: {names}")
     return found[name]
+
+
+def point_radius(out):
+    """Radius of a liquid's particles, m: half of the smallest distance between them; None where no cook says it."""
+    try:
+        with open(os.path.join(out, "cook.json"), encoding="utf-8") as file:
+            made = json.load(file)["nodes"].values()
+    except (OSError, ValueError, KeyError):
+        return None
+    liquids = [node["params"] for node in made if node["type"] == "meniscus.liquid_object"]
+    return min((params["particle_separation"] / 2 for params in liquids), default=None)
 
 
 def usd(out):

@@ -19,10 +19,11 @@ def read_ply(path):
         head, body = file.read().split(b"end_header\n", 1)
     lines = head.decode().splitlines()
     count = int(next(line for line in lines if line.startswith("element vertex")).split()[2])
-    names = [line.split()[2] for line in lines if line.startswith("property float")]
-    rows = struct.unpack_from(f"<{count * len(names)}f", body)
-    columns = {name: rows[at :: len(names)] for at, name in enumerate(names)}
-    at, triangles = 4 * len(rows), []
+    kinds = [line.split()[1:] for line in lines if line.startswith("property") and "list" not in line]
+    row = struct.Struct("<" + "".join(kind[0] for kind, _ in kinds))
+    rows = [row.unpack_from(body, row.size * at) for at in range(count)]
+    columns = {name: values for (_, name), values in zip(kinds, zip(*rows))}
+    at, triangles = row.size * count, []
     while at < len(body):
         n, *corners = struct.unpack_from("<B3i", body, at)
         assert n == 3
@@ -101,6 +102,7 @@ class Polygons(unittest.TestCase):
         given = {
             "v": (3, array("d", [1, 2, 3] * n)), "Cd": (3, array("d", [1, 0, 0.5] * n)), "heat": (1, array("d", range(n))),
             "matrix": (9, array("d", [0] * 9 * n)), "uv": (3, array("d", [0.25, 0.75, 0] * n)), "x": (1, array("d", [7] * n)),
+            "id": (1, array("q", [2**24 + 1] * n)),
         }
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "l.ply")
@@ -109,7 +111,8 @@ class Polygons(unittest.TestCase):
         self.assertAlmostEqual(volume(columns, triangles), 3e-6, 12)
         self.assertEqual([round(columns[c][0], 6) for c in ("vx", "vy", "vz")], [0.01, 0.02, 0.03])
         self.assertEqual([columns[c][3] for c in ("red", "green", "blue", "heat", "s", "t")], [1, 0, 0.5, 3, 0.25, 0.75])
-        self.assertEqual(set(columns), {"x", "y", "z", "vx", "vy", "vz", "red", "green", "blue", "heat", "s", "t"})
+        self.assertEqual(columns["id"][0], 2**24 + 1)
+        self.assertEqual(set(columns), {"id", "x", "y", "z", "vx", "vy", "vz", "red", "green", "blue", "heat", "s", "t"})
 
     def test_mirrors_turn_polygons_round(self):
         points, polygons = prism(L)
@@ -142,6 +145,13 @@ class Motion(unittest.TestCase):
             half = hou.placed(rotate=[(x + y) / 2 for x, y in zip(a, b)]).asTuple()
             right = hou.placed(rotate=(20, 15 * (frame - 0.5), 0)).asTuple()
             self.assertLess(max(abs(x - y) for x, y in zip(half, right)), 0.012)
+
+    def test_points_turn_with_their_object(self):
+        half = math.sqrt(0.5)
+        places = as_mesh([(1, 0, 0)], [], orient=(4, array("d", [half, 0, 0, half])), v=(3, array("d", [1, 0, 0])))
+        moved = places.moved(hou.placed((0, 0, 5), (0, 90, 0)).asTuple())
+        for found, right in zip([*moved.positions, *moved.attributes["v"][1], *moved.attributes["orient"][1]], [0, 0, 4, 0, 0, -1, 0.5, 0.5, -0.5, 0.5]):
+            self.assertAlmostEqual(found, right, 12)
 
     def test_shear_has_no_parts(self):
         self.assertIsNone(motion.parts((1, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)))

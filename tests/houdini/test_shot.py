@@ -27,7 +27,7 @@ def both(a, b):
     out = hou.Geometry()
     out.merge(a)
     out.merge(b)
-    out.groups = {"left": range(6), "right": range(6, 12)}
+    out.groups = {"left": range(len(a.polygons)), "right": range(len(a.polygons), len(out.polygons))}
     return out
 
 
@@ -43,7 +43,10 @@ class Scene(unittest.TestCase):
         holder = hou.obj("world", lambda _: hou.placed((0, 10, 0)))
         hou.sop(holder, "water", box((40, 20, 20), (0, 0, 0)))
         hou.sop(holder, "tap", box((4, 4, 4), (10, 20, 0)))
-        hou.sop(holder, "crates", both(box((6, 6, 6), (-10, 14, 0)), box((6, 6, 6), (0, 14, 0))))
+        # Turned by a quarter, twice as large: an L of 12 x 6 x 12, and a box.
+        crates = hou.obj("crates", lambda _: hou.placed((0, 24, 0), (0, 90, 0), (2, 2, 2)))
+        points, polygons = prism([(3 * x - 3, 3 * z - 8) for x, z in L], 3)
+        hou.sop(crates, "both", both(hou.Geometry(points, polygons), box((3, 3, 3), (0, 1.5, 5))))
         hou.sop(holder, "floor", lambda frame: box((44, 4, 24), (0, -12.5, 0.1 * frame)), moves=True)
         paddle = hou.obj("paddle", lambda frame: hou.placed((15, 16, 0), (0, 0, 10 * frame)))
         hou.sop(paddle, "blade", box((2, 10, 18), (0, 0, 0)))
@@ -53,8 +56,8 @@ class Scene(unittest.TestCase):
         self.shot.instances("objects", 6)
         entries = [
             ("water", "liquid_object", "../water", ""), ("floor", "static_object", "../floor", ""),
-            ("paddle", "static_object", "/obj/paddle", ""), ("left", "rigid_object", "../crates", "left"),
-            ("right", "rigid_object", "../crates", "right"), ("tap", "liquid_source", "../tap", ""),
+            ("paddle", "static_object", "/obj/paddle", ""), ("left", "rigid_object", "/obj/crates", "left"),
+            ("right", "rigid_object", "/obj/crates", "right"), ("tap", "liquid_source", "../tap", ""),
         ]
         for number, (name, kind, path, group) in enumerate(entries, 1):
             self.shot.set(**{f"object_{key}{number}": value for key, value in zip(("name", "type", "path", "group"), (name, kind, path, group))})
@@ -96,7 +99,7 @@ class Scene(unittest.TestCase):
 
     def test_the_node_shows_what_it_gathers(self):
         shown = self.shot.cook()
-        self.assertEqual([shown.prim_values["name"].count(name) for name in ("water", "floor", "paddle", "left", "right", "tap")], [6] * 6)
+        self.assertEqual([shown.prim_values["name"].count(name) for name in ("water", "floor", "paddle", "left", "right", "tap")], [6, 6, 6, 8, 6, 6])
         self.assertAlmostEqual(max(p[1] for p in shown.points_), 32.0)
 
     def test_a_cook_is_stopped_goes_on_and_is_loaded(self):
@@ -129,12 +132,12 @@ class Scene(unittest.TestCase):
         self.load.set(sequence="points_mesh_left")
         body = self.load.cook()
         low, high = ([f(p[c] for p in body.points_) for c in range(3)] for f in (min, max))
-        for found, right in zip(low + high, (-13, 21, -3, -7, 27, 3)):
+        for found, right in zip(low + high, (-16, 24, -6, -4, 30, 6)):
             self.assertAlmostEqual(found, right, 4)
         columns = dict(zip("xyz", zip(*body.points_)))
-        self.assertAlmostEqual(volume(columns, body.polygons), -216, 3)
+        self.assertAlmostEqual(volume(columns, body.polygons), -3 * 36 * 6, 3)
         hou.setFrame(4.9)
-        self.assertLess(min(p[1] for p in self.load.cook().points_), 21 - 1)
+        self.assertLess(min(p[1] for p in self.load.cook().points_), 24 - 1)
         hou.setFrame(9)
         with self.assertRaisesRegex(hou.NodeError, "there is no frame 9 in .*, which has 1 to 4"):
             self.load.cook()
@@ -185,9 +188,10 @@ class Scene(unittest.TestCase):
 
     def test_copies_at_points(self):
         holder = hou.node("/obj/world")
-        points = hou.Geometry([(-5, 20, 0), (5, 20, 0)], attributes={"orient": (4, hou.attribData.Float, [0, 0, 0, 1] * 2)})
+        points = hou.Geometry([(-12, 30, 0), (-4, 30, 0)], attributes={"orient": (4, hou.attribData.Float, [0, 0, 0, 1] * 2)})
         hou.sop(holder, "places", points)
-        self.shot.set(object_points4="../places")
+        hou.sop(holder, "crate", box((6, 6, 6), (0, 0, 0)))
+        self.shot.set(object_path4="../crate", object_group4="", object_points4="../places")
         self.shot.press("check")
         self.assertEqual(self.nodes()["left"]["inputs"], ["left_mesh_placed", "left_points"])
         self.assertIn("the graph is sound", self.shot.evalParm("said"))

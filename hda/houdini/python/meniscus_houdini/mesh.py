@@ -9,6 +9,8 @@ import struct
 from array import array
 from dataclasses import dataclass, field
 
+from . import motion
+
 # Attribute, components: the names of its PLY properties, which Meniscus puts together again.
 GROUPS = {
     "v": ("vx", "vy", "vz"),
@@ -29,7 +31,7 @@ class Mesh:
     positions: array
     # Corners of each polygon: point numbers, clockwise from outside.
     polygons: list = field(default_factory=list)
-    # Name: (components, values); point attributes.
+    # Name: (components, values); point attributes, as arrays of doubles or of integers ("q").
     attributes: dict = field(default_factory=dict)
 
     def count(self):
@@ -52,6 +54,10 @@ class Mesh:
         for name in ("v", "w", "N"):
             if name in attributes:
                 attributes[name] = (3, turned(attributes[name][1], m))
+        if attributes.get("orient", (0,))[0] == 4:
+            turn, values = motion.quaternion(m), attributes["orient"][1]
+            turns = (motion.product(turn, values[i : i + 4]) for i in range(0, len(values), 4))
+            attributes["orient"] = (4, array("d", (x for one in turns for x in one)))
         polygons = self.polygons
         if determinant(m) < 0:
             polygons = [tuple(reversed(corners)) for corners in polygons]
@@ -82,21 +88,23 @@ def write_ply(path, mesh, metres_per_unit=1.0):
     columns = properties(mesh, metres_per_unit)
     triangles = [t for corners in mesh.polygons for t in cut(corners, mesh.positions)]
     header = ["ply", "format binary_little_endian 1.0", f"element vertex {mesh.count()}"]
-    header += [f"property float {name}" for name, _ in columns]
+    header += [f"property {'int' if is_whole(values) else 'float'} {name}" for name, values in columns]
     if triangles:
         header += [f"element face {len(triangles)}", "property list uchar int vertex_indices"]
-    # Rows of float32, in the order of the columns.
-    rows = array("f", bytes(4 * len(columns) * mesh.count()))
-    for at, (_, values) in enumerate(columns):
-        rows[at :: len(columns)] = array("f", values)
-    if struct.pack("=h", 1) != struct.pack("<h", 1):
-        rows.byteswap()
+    row = struct.Struct("<" + "".join("i" if is_whole(values) else "f" for _, values in columns)).pack
+    rows = b"".join(row(*values) for values in zip(*(values for _, values in columns)))
     # Turned round: from clockwise to counter-clockwise.
-    faces = b"".join(struct.pack("<B3i", 3, a, c, b) for a, b, c in triangles)
+    face = struct.Struct("<B3i").pack
+    faces = b"".join(face(3, a, c, b) for a, b, c in triangles)
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path + ".part", "wb") as file:
-        file.write("\n".join(header + ["end_header\n"]).encode("ascii") + rows.tobytes() + faces)
+        file.write("\n".join(header + ["end_header\n"]).encode("ascii") + rows + faces)
     os.replace(path + ".part", path)
+
+
+def is_whole(values):
+    """Whether an attribute's values are integers: in arrays of 64 bits."""
+    return values.typecode == "q"
 
 
 def properties(mesh, metres_per_unit):

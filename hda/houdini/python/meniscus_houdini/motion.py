@@ -31,6 +31,24 @@ def parts(matrix):
     return tuple(matrix[12:15]), tuple(math.degrees(a) for a in (x, y, z)), tuple(scale)
 
 
+def quaternion(matrix):
+    """The rotation of a matrix, x y z w; none where it shears."""
+    found = parts(matrix)
+    out = (0.0, 0.0, 0.0, 1.0)
+    for axis, angle in enumerate(found[1] if found else ()):
+        half = math.radians(angle) / 2
+        turn = [0.0, 0.0, 0.0, math.cos(half)]
+        turn[axis] = math.sin(half)
+        out = product(turn, out)
+    return out
+
+
+def product(a, b):
+    """Of quaternions: first b, then a."""
+    x, y, z = (a[3] * b[c] + b[3] * a[c] + d for c, d in enumerate(cross(a[:3], b[:3])))
+    return x, y, z, a[3] * b[3] - dot(a[:3], b[:3])
+
+
 def dot(a, b):
     """Scalar product."""
     return sum(x * y for x, y in zip(a, b))

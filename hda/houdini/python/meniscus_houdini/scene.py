@@ -77,7 +77,7 @@ def attributes(geometry):
         if attribute.dataType() == hou.attribData.Float:
             out[name] = (size, array("d", geometry.pointFloatAttribValues(name)))
         elif attribute.dataType() == hou.attribData.Int:
-            out[name] = (size, array("d", geometry.pointIntAttribValues(name)))
+            out[name] = (size, array("q", geometry.pointIntAttribValues(name)))
     return out
 
 
@@ -87,7 +87,7 @@ def compact(mesh):
     new = {old: at for at, old in enumerate(used)}
 
     def kept(values, size):
-        return array("d", (x for old in used for x in values[size * old : size * old + size]))
+        return array(values.typecode, (x for old in used for x in values[size * old : size * old + size]))
 
     polygons = [tuple(new[corner] for corner in corners) for corners in mesh.polygons]
     kept_attributes = {name: (size, kept(values, size)) for name, (size, values) in mesh.attributes.items()}

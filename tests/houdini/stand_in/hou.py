@@ -317,10 +317,13 @@ class ParmTuple:
     def set(self, value):
         self.value = value
 
-    def isTimeDependent(self):
+    def __iter__(self):
+        return iter([Parm(self, component) for component in range(len(self.eval()))])
+
+    def changes(self):
         return callable(self.value) or self.value is None and any("$F" == getattr(d, "text", None) for d in self.item.default)
 
-    def evalAtFrame(self, number):
+    def at(self, number):
         if callable(self.value):
             found = self.value(number)
         elif self.value is not None:
@@ -331,7 +334,7 @@ class ParmTuple:
         return tuple(self._typed(x) for x in found)
 
     def eval(self):
-        return self.evalAtFrame(frame())
+        return self.at(frame())
 
     def _default(self, default, number):
         if isinstance(default, dialog_script.Expression):
@@ -349,16 +352,22 @@ class ParmTuple:
 
 
 class Parm:
-    """A parameter of one component."""
+    """A component of a parameter."""
 
-    def __init__(self, whole):
-        self.whole = whole
+    def __init__(self, whole, component=0):
+        self.whole, self.component = whole, component
 
     def set(self, value):
         self.whole.set(value)
 
     def eval(self):
-        return self.whole.eval()[0]
+        return self.whole.eval()[self.component]
+
+    def evalAtFrame(self, number):
+        return self.whole.at(number)[self.component]
+
+    def isTimeDependent(self):
+        return self.whole.changes()
 
 
 # ---- Nodes

@@ -101,18 +101,21 @@ def values(owner, node_type, frames, number=""):
 
 def value(owner, param, name, frames):
     """One of them."""
-    found = owner.parmTuple(name)
-    if not found.isTimeDependent():
-        return plain(param, found.eval(), found)
-    if param["kind"] in ("number", "integer") and param["animatable"]:
-        numbers = list(range(frames[0], frames[1] + 1))
-        return motion.steady(numbers, [plain(param, found.evalAtFrame(frame), found) for frame in numbers])
-    if all(found.evalAtFrame(frame) == found.evalAtFrame(frames[0]) for frame in range(frames[0], frames[1] + 1)):
-        return plain(param, found.evalAtFrame(frames[0]), found)
-    raise graph.ShotError(f"{owner.path()}: {name} changes over time, and Meniscus reads it once; delete its keys")
+    parms = tuple(owner.parmTuple(name))
+
+    def at(frame):
+        return plain(param, [parm.evalAtFrame(frame) for parm in parms])
+
+    if not any(parm.isTimeDependent() for parm in parms):
+        return at(frames[0])
+    numbers = range(frames[0], frames[1] + 1)
+    over_time = motion.steady(numbers, [at(frame) for frame in numbers])
+    if isinstance(over_time, dict) and not (param["kind"] in ("number", "integer") and param["animatable"]):
+        raise graph.ShotError(f"{owner.path()}: {name} changes over time, and Meniscus reads it once; delete its keys")
+    return over_time
 
 
-def plain(param, found, parm):
+def plain(param, found):
     """A value as graphs have it."""
     kind = param["kind"]
     if kind == "toggle":

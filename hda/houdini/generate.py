@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the Houdini assets anew from the descriptors of the nodes.
 
-    python3 hda/houdini/generate.py --meniscus target/release/meniscus           writes otls/ and nodes.json
-    python3 hda/houdini/generate.py --meniscus target/release/meniscus --check   says what is old, and ends with 1
+python3 hda/houdini/generate.py --meniscus target/release/meniscus           writes otls/ and nodes.json
+python3 hda/houdini/generate.py --meniscus target/release/meniscus --check   says what is old, and ends with 1
 """
 
 import argparse
@@ -61,7 +61,10 @@ def main():
     differ = sorted(path for path in new.keys() | old.keys() if new.get(path) != old.get(path))
     if args.check:
         for path in differ:
-            print(f"hda/houdini/{path} is old: python3 hda/houdini/generate.py --meniscus {args.meniscus}", file=sys.stderr)
+            print(
+                f"hda/houdini/{path} is old: python3 hda/houdini/generate.py --meniscus {args.meniscus}",
+                file=sys.stderr,
+            )
         return 1 if differ else 0
     for path in differ:
         if path in new:

@@ -8,8 +8,19 @@ from dataclasses import dataclass, field
 FOLDERS = {"group", "groupsimple", "groupcollapsible", "groupradio"}
 # Type: components it may have.
 TYPES = {
-    "float": {1}, "integer": {1}, "toggle": {1}, "ordinal": {1}, "string": {1}, "file": {1}, "directory": {1}, "oppath": {1},
-    "button": {1}, "vector2": {2}, "vector": {3}, "intvector2": {2}, "intvector": {3},
+    "float": {1},
+    "integer": {1},
+    "toggle": {1},
+    "ordinal": {1},
+    "string": {1},
+    "file": {1},
+    "directory": {1},
+    "oppath": {1},
+    "button": {1},
+    "vector2": {2},
+    "vector": {3},
+    "intvector2": {2},
+    "intvector": {3},
 }
 NUMBERS = {"float", "integer", "vector2", "vector", "intvector2", "intvector"}
 FLAGS = {"joinnext", "nolabel", "invisible"}
@@ -122,7 +133,9 @@ class Reader:
                 if key in item.tags:
                     raise Wrong(f"{item.name}: the tag {key} stands twice")
                 item.tags[key] = value
-            elif keyword in ("default", "range", "menu", "menureplace") or (keyword == "help" and item.keyword == "operator"):
+            elif keyword in ("default", "range", "menu", "menureplace") or (
+                keyword == "help" and item.keyword == "operator"
+            ):
                 many = self.tokens[self.at] == ("mark", "{")
                 self.put(item, keyword, self.listed() if many else self.text())
             elif keyword in ("name", "script", "label", "type", "size", "help", "disablewhen", "hidewhen"):

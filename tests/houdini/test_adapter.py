@@ -20,7 +20,10 @@ class Adapter(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.libraries = {}
-        for name, source in (("drag", os.path.join(places.ROOT, "examples/c_plugin/drag.c")), ("probe", os.path.join(places.HERE, "probe.c"))):
+        for name, source in (
+            ("drag", os.path.join(places.ROOT, "examples/c_plugin/drag.c")),
+            ("probe", os.path.join(places.HERE, "probe.c")),
+        ):
             cls.libraries[name] = os.path.join(cls.folder.name, f"lib{name}.so")
             cls.build(["cc", "-std=c99", "-shared", "-fPIC", source, "-o", cls.libraries[name], "-lm"])
         cls.libraries["meniscus"] = os.path.join(os.path.dirname(places.MENISCUS), "libmeniscus_plugin.so")
@@ -67,7 +70,10 @@ class Adapter(unittest.TestCase):
             (("drag", "example.drag", "wind=1,2"), "wind takes three numbers"),
             (("drag", "example.lift"), "has no node example.lift"),
             (("/nowhere.so", "x"), "cannot open the plugin /nowhere.so"),
-            (("meniscus", "meniscus.flip_solver"), "is no force that acts in predict; cook it with the asset Meniscus Cook"),
+            (
+                ("meniscus", "meniscus.flip_solver"),
+                "is no force that acts in predict; cook it with the asset Meniscus Cook",
+            ),
             (("meniscus", "meniscus.liquid_source"), "needs `vel_drift`, which is no field"),
         ]:
             self.assertRegex(self.run_force(*given), f"^refused: .*{re.escape(sentence)}", given)

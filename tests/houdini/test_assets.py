@@ -22,7 +22,11 @@ class Libraries(unittest.TestCase):
 
     def test_lists_name_the_files(self):
         for library in places.LIBRARIES:
-            folders = [library] + [os.path.join(library, name) for name in os.listdir(os.path.join(places.OTLS, library)) if name.startswith("meniscus_8")]
+            folders = [library] + [
+                os.path.join(library, name)
+                for name in os.listdir(os.path.join(places.OTLS, library))
+                if name.startswith("meniscus_8")
+            ]
             self.assertEqual(len(folders), 2, library)
             for folder in folders:
                 lines = text("otls", folder, "Sections.list").split("\n")
@@ -46,7 +50,13 @@ class Libraries(unittest.TestCase):
             self.assertEqual(library, f"{namespace}_{name}.hda")
 
     def test_what_lies_here_is_what_the_generator_writes(self):
-        command = [sys.executable, os.path.join(places.HOUDINI, "generate.py"), "--meniscus", places.MENISCUS, "--check"]
+        command = [
+            sys.executable,
+            os.path.join(places.HOUDINI, "generate.py"),
+            "--meniscus",
+            places.MENISCUS,
+            "--check",
+        ]
         run = subprocess.run(command, stderr=subprocess.PIPE, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
 
@@ -76,9 +86,17 @@ class Interfaces(unittest.TestCase):
     def test_every_parameter_of_the_descriptors_is_there(self):
         listed = subprocess.run([places.MENISCUS, "nodes", "--json"], check=True, stdout=subprocess.PIPE)
         nodes = {node["id"].removeprefix("meniscus."): node for node in json.loads(listed.stdout)}
-        parms = {item.tags["meniscus"]: item for item, _ in dialog_script.walk(self.read("meniscus_shot.hda")) if "meniscus" in item.tags}
+        parms = {
+            item.tags["meniscus"]: item
+            for item, _ in dialog_script.walk(self.read("meniscus_shot.hda"))
+            if "meniscus" in item.tags
+        }
         # Geometry is Houdini's own.
-        used = [name for name, node in nodes.items() if node["kind"] != "geometry" and (node["plugin"] in ("", None, "meniscus"))]
+        used = [
+            name
+            for name, node in nodes.items()
+            if node["kind"] != "geometry" and (node["plugin"] in ("", None, "meniscus"))
+        ]
         wanted = {f"{name}.{param['name']}": param for name in used for param in nodes[name]["params"]}
         self.assertEqual(set(parms), set(wanted))
         for name, param in wanted.items():
@@ -86,7 +104,9 @@ class Interfaces(unittest.TestCase):
             self.assertEqual(int(parm.size or 1), param["components"], name)
             self.assertTrue((parm.help or "").startswith(param["help"]), name)
             self.assertIn(f"({param['unit']})" if param["unit"] else param["label"], parm.label)
-            self.assertEqual(parm.menu, [word for item in param["menu"] for word in (item["token"], item["label"])] or None, name)
+            self.assertEqual(
+                parm.menu, [word for item in param["menu"] for word in (item["token"], item["label"])] or None, name
+            )
             for end, hard in zip(parm.range or (), (param["hard_min"], param["hard_max"])):
                 self.assertEqual(end.endswith("!"), hard is not None, name)
                 self.assertTrue(hard is None or float(end[:-1]) == hard, name)
@@ -103,12 +123,23 @@ class Interfaces(unittest.TestCase):
                     self.assertIn(re.fullmatch(r"hou\.phm\(\)\.(\w+)\(kwargs\['node'\]\)", callback).group(1), module)
 
     def test_mistakes_are_found(self):
-        good = '{ name a::b label "B" help { "" } parm { name "x" label "X" type float default { "1" } range { 0! 2 } } }'
+        good = (
+            '{ name a::b label "B" help { "" } parm { name "x" label "X" type float default { "1" } range { 0! 2 } } }'
+        )
         dialog_script.read(good)
         for old, new in [
-            ("type float", "type flaot"), ('{ "1" }', '{ "1" "2" }'), ("0! 2", "2! 0"), ("0! 2", "1.5! 2"), ("range", "rnage"),
-            ('name "x"', 'name "1x"'), ('name "x"', 'name "x#"'), ("} }", "}"), ("type float", 'type float disablewhen "{ y == 1 }"'),
-            ("type float", 'type float hidewhen "x == 1"'), ('label "X"', 'label "X'), ("type float", "type float type float"),
+            ("type float", "type flaot"),
+            ('{ "1" }', '{ "1" "2" }'),
+            ("0! 2", "2! 0"),
+            ("0! 2", "1.5! 2"),
+            ("range", "rnage"),
+            ('name "x"', 'name "1x"'),
+            ('name "x"', 'name "x#"'),
+            ("} }", "}"),
+            ("type float", 'type float disablewhen "{ y == 1 }"'),
+            ("type float", 'type float hidewhen "x == 1"'),
+            ('label "X"', 'label "X'),
+            ("type float", "type float type float"),
         ]:
             with self.assertRaises(dialog_script.Wrong, msg=f"{old} → {new}"):
                 dialog_script.read(good.replace(old, new, 1) if old != "} }" else good[: -len("}")])

@@ -78,7 +78,11 @@ class Polygons(unittest.TestCase):
         self.assertEqual(len(triangles), 2 * (len(L) - 2) + 2 * len(L))
         self.assertAlmostEqual(volume(columns, triangles), 3.0, 6)
         # A fan would cover what is outside of the L; no triangle does.
-        flat = sum(abs(mesh.area(*[(columns["x"][i], columns["z"][i]) for i in t])) / 2 for t in triangles if all(columns["y"][i] == 0 for i in t))
+        flat = sum(
+            abs(mesh.area(*[(columns["x"][i], columns["z"][i]) for i in t])) / 2
+            for t in triangles
+            if all(columns["y"][i] == 0 for i in t)
+        )
         self.assertAlmostEqual(flat, 3.0, 6)
 
     def test_stars_of_all_kinds_are_cut(self):
@@ -92,7 +96,9 @@ class Polygons(unittest.TestCase):
                 self.assertEqual(len(triangles), corners - 2)
                 cut = [[(flat[i][0], flat[i][2]) for i in t] for t in triangles]
                 areas = [mesh.area(*t) for t in cut]
-                whole = sum(flat[a][0] * flat[b][2] - flat[b][0] * flat[a][2] for a, b in zip(order, order[1:] + order[:1]))
+                whole = sum(
+                    flat[a][0] * flat[b][2] - flat[b][0] * flat[a][2] for a, b in zip(order, order[1:] + order[:1])
+                )
                 self.assertAlmostEqual(sum(areas), whole, 9)
                 self.assertAlmostEqual(sum(map(abs, areas)), abs(whole), 9)
 
@@ -100,8 +106,12 @@ class Polygons(unittest.TestCase):
         points, polygons = prism(L)
         n = len(points)
         given = {
-            "v": (3, array("d", [1, 2, 3] * n)), "Cd": (3, array("d", [1, 0, 0.5] * n)), "heat": (1, array("d", range(n))),
-            "matrix": (9, array("d", [0] * 9 * n)), "uv": (3, array("d", [0.25, 0.75, 0] * n)), "x": (1, array("d", [7] * n)),
+            "v": (3, array("d", [1, 2, 3] * n)),
+            "Cd": (3, array("d", [1, 0, 0.5] * n)),
+            "heat": (1, array("d", range(n))),
+            "matrix": (9, array("d", [0] * 9 * n)),
+            "uv": (3, array("d", [0.25, 0.75, 0] * n)),
+            "x": (1, array("d", [7] * n)),
             "id": (1, array("q", [2**24 + 1] * n)),
         }
         with tempfile.TemporaryDirectory() as folder:
@@ -110,9 +120,13 @@ class Polygons(unittest.TestCase):
             columns, triangles = read_ply(path)
         self.assertAlmostEqual(volume(columns, triangles), 3e-6, 12)
         self.assertEqual([round(columns[c][0], 6) for c in ("vx", "vy", "vz")], [0.01, 0.02, 0.03])
-        self.assertEqual([columns[c][3] for c in ("red", "green", "blue", "heat", "s", "t")], [1, 0, 0.5, 3, 0.25, 0.75])
+        self.assertEqual(
+            [columns[c][3] for c in ("red", "green", "blue", "heat", "s", "t")], [1, 0, 0.5, 3, 0.25, 0.75]
+        )
         self.assertEqual(columns["id"][0], 2**24 + 1)
-        self.assertEqual(set(columns), {"id", "x", "y", "z", "vx", "vy", "vz", "red", "green", "blue", "heat", "s", "t"})
+        self.assertEqual(
+            set(columns), {"id", "x", "y", "z", "vx", "vy", "vz", "red", "green", "blue", "heat", "s", "t"}
+        )
 
     def test_mirrors_turn_polygons_round(self):
         points, polygons = prism(L)
@@ -150,7 +164,10 @@ class Motion(unittest.TestCase):
         half = math.sqrt(0.5)
         places = as_mesh([(1, 0, 0)], [], orient=(4, array("d", [half, 0, 0, half])), v=(3, array("d", [1, 0, 0])))
         moved = places.moved(hou.placed((0, 0, 5), (0, 90, 0)).asTuple())
-        for found, right in zip([*moved.positions, *moved.attributes["v"][1], *moved.attributes["orient"][1]], [0, 0, 4, 0, 0, -1, 0.5, 0.5, -0.5, 0.5]):
+        for found, right in zip(
+            [*moved.positions, *moved.attributes["v"][1], *moved.attributes["orient"][1]],
+            [0, 0, 4, 0, 0, -1, 0.5, 0.5, -0.5, 0.5],
+        ):
             self.assertAlmostEqual(found, right, 12)
 
     def test_shear_has_no_parts(self):
@@ -163,7 +180,9 @@ class Exports(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def piece(self, source, **more):
-        return export.piece("thing", source, (1, 3), os.path.join(self.folder.name, "geo"), self.folder.name, 0.5, **more)
+        return export.piece(
+            "thing", source, (1, 3), os.path.join(self.folder.name, "geo"), self.folder.name, 0.5, **more
+        )
 
     def files(self):
         return sorted(os.listdir(os.path.join(self.folder.name, "geo")))
@@ -172,12 +191,16 @@ class Exports(unittest.TestCase):
         still = as_mesh(*prism(L))
         piece = self.piece(Fixed(lambda _: still))
         self.assertEqual((piece.file, piece.keys, self.files()), ("geo/thing.ply", {}, ["thing.ply"]))
-        piece = self.piece(Fixed(lambda _: still, lambda frame: hou.placed((frame, 0, 0), (0, 90, 0), (2, 2, 2)).asTuple()))
+        piece = self.piece(
+            Fixed(lambda _: still, lambda frame: hou.placed((frame, 0, 0), (0, 90, 0), (2, 2, 2)).asTuple())
+        )
         self.assertEqual(piece.keys["translate"], {"keys": [[f, [0.5 * f, 0.0, 0.0]] for f in (1, 2, 3, 4)]})
         self.assertEqual((piece.keys["rotate"], piece.keys["scale"]), ([0.0, 90.0, 0.0], [2.0, 2.0, 2.0]))
 
     def test_what_deforms_is_a_sequence_to_the_frame_after_the_last(self):
-        piece = self.piece(Fixed(lambda frame: as_mesh(*prism(L, frame)), lambda frame: hou.placed((0, frame, 0)).asTuple()))
+        piece = self.piece(
+            Fixed(lambda frame: as_mesh(*prism(L, frame)), lambda frame: hou.placed((0, frame, 0)).asTuple())
+        )
         self.assertEqual((piece.file, piece.keys), ("geo/thing.$F4.ply", {}))
         self.assertEqual(self.files(), [f"thing.000{f}.ply" for f in (1, 2, 3, 4)])
         columns, triangles = read_ply(os.path.join(self.folder.name, "geo", "thing.0003.ply"))
@@ -199,7 +222,9 @@ class Exports(unittest.TestCase):
             self.piece(Fixed(lambda frame: as_mesh(*prism(L, frame))), rigid=True)
 
     def test_frames_before_nought(self):
-        self.assertEqual([export.frame_name("a.$F4.ply", f) for f in (-3, 0, 12345)], ["a.-0003.ply", "a.0000.ply", "a.12345.ply"])
+        self.assertEqual(
+            [export.frame_name("a.$F4.ply", f) for f in (-3, 0, 12345)], ["a.-0003.ply", "a.0000.ply", "a.12345.ply"]
+        )
 
 
 if __name__ == "__main__":

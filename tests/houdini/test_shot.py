@@ -55,13 +55,25 @@ class Scene(unittest.TestCase):
         self.load = hou.asset(holder, "load", "load1")
         self.shot.instances("objects", 6)
         entries = [
-            ("water", "liquid_object", "../water", ""), ("floor", "static_object", "../floor", ""),
-            ("paddle", "static_object", "/obj/paddle", ""), ("left", "rigid_object", "/obj/crates", "left"),
-            ("right", "rigid_object", "/obj/crates", "right"), ("tap", "liquid_source", "../tap", ""),
+            ("water", "liquid_object", "../water", ""),
+            ("floor", "static_object", "../floor", ""),
+            ("paddle", "static_object", "/obj/paddle", ""),
+            ("left", "rigid_object", "/obj/crates", "left"),
+            ("right", "rigid_object", "/obj/crates", "right"),
+            ("tap", "liquid_source", "../tap", ""),
         ]
         for number, (name, kind, path, group) in enumerate(entries, 1):
-            self.shot.set(**{f"object_{key}{number}": value for key, value in zip(("name", "type", "path", "group"), (name, kind, path, group))})
-        self.shot.set(liquid_object_particle_separation1=0.02, static_object_division_size2=0.03, static_object_division_size3=0.03)
+            self.shot.set(
+                **{
+                    f"object_{key}{number}": value
+                    for key, value in zip(("name", "type", "path", "group"), (name, kind, path, group))
+                }
+            )
+        self.shot.set(
+            liquid_object_particle_separation1=0.02,
+            static_object_division_size2=0.03,
+            static_object_division_size3=0.03,
+        )
         self.shot.set(rigid_object_density4=600, rigid_object_division_size4=0.03, rigid_object_division_size5=0.03)
         self.shot.set(liquid_source_velocity6=lambda frame: (0.0, -0.5 - 0.1 * frame, 0.0))
         self.shot.set(flip_solver_limit_size=(0.5, 0.6, 0.3), flip_solver_limit_center=(0, 0.25, 0))
@@ -82,8 +94,19 @@ class Scene(unittest.TestCase):
     def test_the_graph_says_what_the_scene_says(self):
         self.shot.press("write")
         graph, nodes = self.graph(), self.nodes()
-        self.assertEqual((graph["fps"], graph["frames"], graph["substeps"]), (24.0, [1, 4], {"min": 1, "max": 8, "cfl": 2.0}))
-        self.assertEqual(nodes["water"], {"name": "water", "type": "liquid_object", "version": 1, "inputs": ["water_mesh"], "params": {"particle_separation": 0.02}})
+        self.assertEqual(
+            (graph["fps"], graph["frames"], graph["substeps"]), (24.0, [1, 4], {"min": 1, "max": 8, "cfl": 2.0})
+        )
+        self.assertEqual(
+            nodes["water"],
+            {
+                "name": "water",
+                "type": "liquid_object",
+                "version": 1,
+                "inputs": ["water_mesh"],
+                "params": {"particle_separation": 0.02},
+            },
+        )
         self.assertEqual(nodes["floor_mesh"]["params"]["file"], "shot_geometry/floor.$F4.ply")
         self.assertEqual(nodes["paddle"]["inputs"], ["paddle_mesh_placed"])
         self.assertEqual(nodes["paddle_mesh_placed"]["params"]["rotate"]["keys"][2], [3, [0.0, 0.0, 30.0]])
@@ -99,7 +122,10 @@ class Scene(unittest.TestCase):
 
     def test_the_node_shows_what_it_gathers(self):
         shown = self.shot.cook()
-        self.assertEqual([shown.prim_values["name"].count(name) for name in ("water", "floor", "paddle", "left", "right", "tap")], [6, 6, 6, 8, 6, 6])
+        self.assertEqual(
+            [shown.prim_values["name"].count(name) for name in ("water", "floor", "paddle", "left", "right", "tap")],
+            [6, 6, 6, 8, 6, 6],
+        )
         self.assertAlmostEqual(max(p[1] for p in shown.points_), 32.0)
 
     def test_a_cook_is_stopped_goes_on_and_is_loaded(self):
@@ -107,7 +133,9 @@ class Scene(unittest.TestCase):
         self.assertIn("the graph is sound", self.shot.evalParm("said"))
         hou._scene["ui"] = True
         cook = self.cook.press("start")
-        while not os.path.exists(os.path.join(self.folder, "cooked/cache/cache.0002.vdb")) and cook.state() == "cooking":
+        while (
+            not os.path.exists(os.path.join(self.folder, "cooked/cache/cache.0002.vdb")) and cook.state() == "cooking"
+        ):
             time.sleep(0.01)
         self.cook.press("cancel")
         self.assertEqual(cook.wait(60), "stopped", cook.lines)
@@ -126,7 +154,11 @@ class Scene(unittest.TestCase):
 
     def load_all(self):
         self.load.press("reload")
-        self.assertEqual(self.load.evalParm("said"), "cache: 4 frames, points: 4 frames, points_bodies_left: 4 frames, points_bodies_right: 4 frames, points_bubbles: 3 frames, points_mesh_left: 4 frames, points_mesh_right: 4 frames")
+        self.assertEqual(
+            self.load.evalParm("said"),
+            "cache: 4 frames, points: 4 frames, points_bodies_left: 4 frames, points_bodies_right: 4 frames, "
+            "points_bubbles: 3 frames, points_mesh_left: 4 frames, points_mesh_right: 4 frames",
+        )
         self.assertEqual(self.load.cook().kinds, [hou.primType.VDB])
         # The body, back from Meniscus: where and as large as it was, in centimetres, wound clockwise.
         self.load.set(sequence="points_mesh_left")
@@ -160,7 +192,9 @@ class Scene(unittest.TestCase):
         self.assertEqual(cook.wait(60), "failed")
         self.assertIn("left_mesh", cook.sentence())
         self.cook.set(program="/nowhere/meniscus")
-        with self.assertRaisesRegex(hou.NodeError, "/obj/world/cook1: cannot start /nowhere/meniscus: No such file.*set Program"):
+        with self.assertRaisesRegex(
+            hou.NodeError, "/obj/world/cook1: cannot start /nowhere/meniscus: No such file.*set Program"
+        ):
             self.cook.press("resume")
 
     def test_mistakes_name_the_node_and_what_to_do(self):
@@ -176,7 +210,10 @@ class Scene(unittest.TestCase):
             ({"object_name4": "a b"}, "object `a b`: a name has"),
             ({"object_path4": "../floor", "object_group4": ""}, "object `left`: its geometry deforms"),
             ({"liquid_source_active6": lambda frame: frame > 2}, "liquid_source_active6 changes over time"),
-            ({"rigid_object_density4": lambda frame: 500 + frame}, "rigid_object_density4 changes over time, and Meniscus reads it once"),
+            (
+                {"rigid_object_density4": lambda frame: 500 + frame},
+                "rigid_object_density4 changes over time, and Meniscus reads it once",
+            ),
             ({"object_type1": "static_object"}, "no liquid: add a Liquid Object"),
             ({"frames": (4, 1)}, "frame 1, the last, comes before 4, the first; set Frames"),
         ]:
@@ -188,7 +225,9 @@ class Scene(unittest.TestCase):
 
     def test_copies_at_points(self):
         holder = hou.node("/obj/world")
-        points = hou.Geometry([(-12, 30, 0), (-4, 30, 0)], attributes={"orient": (4, hou.attribData.Float, [0, 0, 0, 1] * 2)})
+        points = hou.Geometry(
+            [(-12, 30, 0), (-4, 30, 0)], attributes={"orient": (4, hou.attribData.Float, [0, 0, 0, 1] * 2)}
+        )
         hou.sop(holder, "places", points)
         hou.sop(holder, "crate", box((6, 6, 6), (0, 0, 0)))
         self.shot.set(object_path4="../crate", object_group4="", object_points4="../places")
@@ -199,11 +238,16 @@ class Scene(unittest.TestCase):
 
 class Processes(unittest.TestCase):
     def test_libraries_of_houdini_stay_in_houdini(self):
-        env = {"HFS": "/opt/hfs22", "LD_LIBRARY_PATH": "/opt/hfs22/dsolib:/usr/local/lib", "LD_PRELOAD": "/opt/hfs22/dsolib/libjemalloc.so"}
+        env = {
+            "HFS": "/opt/hfs22",
+            "LD_LIBRARY_PATH": "/opt/hfs22/dsolib:/usr/local/lib",
+            "LD_PRELOAD": "/opt/hfs22/dsolib/libjemalloc.so",
+        }
         self.assertEqual(job.environment(env), {"HFS": "/opt/hfs22", "LD_LIBRARY_PATH": "/usr/local/lib"})
 
     def test_what_needs_no_hou_imports_without_it(self):
-        code = "import sys; sys.modules['hou'] = None; from meniscus_houdini import caches, export, graph, job, mesh, motion, nodes, wedge"
+        code = "import sys; sys.modules['hou'] = None\n"
+        code += "from meniscus_houdini import caches, export, graph, job, mesh, motion, nodes, wedge"
         env = dict(os.environ, PYTHONPATH=os.path.join(places.HOUDINI, "python"))
         subprocess.run([os.sys.executable, "-B", "-c", code], check=True, env=env)
 

@@ -14,7 +14,9 @@ import pdg
 from meniscus_houdini import assets, wedge
 
 GRAPH = {
-    "format": "meniscus.graph/1", "frames": [1, 2], "nodes": [
+    "format": "meniscus.graph/1",
+    "frames": [1, 2],
+    "nodes": [
         {"name": "column", "type": "box", "params": {"size": [0.3, 0.4, 0.3]}},
         {"name": "water", "type": "liquid_object", "inputs": ["column"], "params": {"particle_separation": 0.05}},
         {"name": "flip", "type": "flip_solver", "inputs": ["water"]},
@@ -97,7 +99,12 @@ class Wedges(unittest.TestCase):
         hou.Node("/tasks")
         cook = hou.asset(hou.obj("world"), "cook", "cook1")
         cook.instances("vary", 1)
-        cook.set(graph=self.graph, out=self.out + ".out", vary_what1="column.size", vary_values1="[0.3,0.4,0.3],[0.3,0.2,0.3]")
+        cook.set(
+            graph=self.graph,
+            out=self.out + ".out",
+            vary_what1="column.size",
+            vary_values1="[0.3,0.4,0.3],[0.3,0.2,0.3]",
+        )
         path = cook.press("wedge")
         made = hou.node(path + "/variants")
         kind, name = processor()

@@ -145,9 +145,7 @@ def files(asset):
     """The files of a library that holds one asset: paths in its folder, and texts."""
     folder = escaped(asset.path())
     sections = asset.sections()
-    index = INDEX.format(
-        operator=asset.operator(), label=asset.label, path=asset.path(), inputs=len(asset.inputs)
-    )
+    index = INDEX.format(operator=asset.operator(), label=asset.label, path=asset.path(), inputs=len(asset.inputs))
     out = {
         "Sections.list": listed(["INDEX_SECTION", "houdini.hdalibrary", asset.path()]),
         "INDEX__SECTION": index,

@@ -117,11 +117,15 @@ class hmath:
 
 def placed(translate=(0, 0, 0), rotate=(0, 0, 0), scale=(1, 1, 1)):
     """Scale, then rotate about x, y and z (degrees), then translate: an object's default order."""
+
     def times(a, b):
         return [[sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
 
     (cx, sx), (cy, sy), (cz, sz) = ((math.cos(math.radians(a)), math.sin(math.radians(a))) for a in rotate)
-    turn = times(times([[1, 0, 0], [0, cx, sx], [0, -sx, cx]], [[cy, 0, -sy], [0, 1, 0], [sy, 0, cy]]), [[cz, sz, 0], [-sz, cz, 0], [0, 0, 1]])
+    turn = times(
+        times([[1, 0, 0], [0, cx, sx], [0, -sx, cx]], [[cy, 0, -sy], [0, 1, 0], [sy, 0, cy]]),
+        [[cz, sz, 0], [-sz, cz, 0], [0, 0, 1]],
+    )
     rows = [[x * s for x in row] + [0] for row, s in zip(turn, scale)]
     return Matrix4([x for row in rows for x in row] + [*translate, 1])
 
@@ -258,7 +262,9 @@ class Geometry:
 
     def transform(self, matrix):
         m = matrix.asTuple()
-        self.points_ = [tuple(sum(p[r] * m[4 * r + c] for r in range(3)) + m[12 + c] for c in range(3)) for p in self.points_]
+        self.points_ = [
+            tuple(sum(p[r] * m[4 * r + c] for r in range(3)) + m[12 + c] for c in range(3)) for p in self.points_
+        ]
 
     def loadFromFile(self, path):
         self.loaded = path
@@ -321,7 +327,11 @@ class ParmTuple:
         return iter([Parm(self, component) for component in range(len(self.eval()))])
 
     def changes(self):
-        return callable(self.value) or self.value is None and any("$F" == getattr(d, "text", None) for d in self.item.default)
+        return (
+            callable(self.value)
+            or self.value is None
+            and any("$F" == getattr(d, "text", None) for d in self.item.default)
+        )
 
     def at(self, number):
         if callable(self.value):

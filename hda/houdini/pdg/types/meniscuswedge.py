@@ -42,7 +42,9 @@ class MeniscusWedge(PyProcessor):
         if not vary:
             raise ValueError("Meniscus Wedge: there is nothing to vary; write node.param=a,b,c into Vary")
         device = text("device") or "auto"
-        cooks, sheet = wedge.commands(text("graph"), text("out"), vary, text("program"), device, self["threads"].evaluateInt())
+        cooks, sheet = wedge.commands(
+            text("graph"), text("out"), vary, text("program"), device, self["threads"].evaluateInt()
+        )
         for number, command in enumerate(cooks, 1):
             item = item_holder.addWorkItem(index=number)
             item.setIntAttrib("variant", number)
@@ -61,4 +63,6 @@ class MeniscusWedge(PyProcessor):
 def registerTypes(type_registry):
     """Called by PDG."""
     name = MeniscusWedge.templateName()
-    type_registry.registerNode(MeniscusWedge, pdg.nodeType.Processor, name=name, label="Meniscus Wedge", category="Meniscus")
+    type_registry.registerNode(
+        MeniscusWedge, pdg.nodeType.Processor, name=name, label="Meniscus Wedge", category="Meniscus"
+    )

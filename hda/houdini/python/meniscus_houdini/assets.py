@@ -49,7 +49,11 @@ def show_cook(node):
     """Cooks the node: a point, and how far the cook is."""
     geometry = node.geometry()
     geometry.createPoint()
-    for name, value in (("state", node.evalParm("state")), ("progress", node.evalParm("progress")), ("said", node.evalParm("said"))):
+    for name, value in (
+        ("state", node.evalParm("state")),
+        ("progress", node.evalParm("progress")),
+        ("said", node.evalParm("said")),
+    ):
         geometry.addAttrib(hou.attribType.Global, name, type(value)())
         geometry.setGlobalAttribValue(name, value)
 
@@ -85,7 +89,15 @@ def run(node, path, resume):
     if node.path() in COOKS and COOKS[node.path()].state() == "cooking":
         raise hou.NodeError(f"{node.path()}: it is cooking already; stop it first")
     device = ["auto", "cpu", "cuda"][int(node.evalParm("device"))]
-    words = job.cook_command(path, node.evalParm("out"), node.evalParm("program"), resume, device, node.evalParm("threads"), node.evalParm("checkpoint_every"))
+    words = job.cook_command(
+        path,
+        node.evalParm("out"),
+        node.evalParm("program"),
+        resume,
+        device,
+        node.evalParm("threads"),
+        node.evalParm("checkpoint_every"),
+    )
     try:
         COOKS[node.path()] = job.Cook(words)
     except OSError as error:
@@ -121,13 +133,21 @@ def show(node, cook):
 
 def make_wedge(node):
     """Makes a TOP network for the variants; its path."""
-    vary = [(node.evalParm(f"vary_what{n}"), node.evalParm(f"vary_values{n}")) for n in range(1, node.evalParm("vary") + 1)]
+    vary = [
+        (node.evalParm(f"vary_what{n}"), node.evalParm(f"vary_values{n}")) for n in range(1, node.evalParm("vary") + 1)
+    ]
     if not vary:
         raise hou.NodeError(f"{node.path()}: there is nothing to vary; add a parameter under Vary")
     net = (hou.node("/tasks") or hou.node("/obj")).createNode("topnet", f"{node.name()}_wedge")
     top = net.createNode("meniscuswedge", "variants")
     device = ["auto", "cpu", "cuda"][int(node.evalParm("device"))]
-    given = {"graph": graph_of(node), "out": os.path.splitext(node.evalParm("out"))[0] + ".wedge", "program": node.evalParm("program"), "device": device, "threads": node.evalParm("threads")}
+    given = {
+        "graph": graph_of(node),
+        "out": os.path.splitext(node.evalParm("out"))[0] + ".wedge",
+        "program": node.evalParm("program"),
+        "device": device,
+        "threads": node.evalParm("threads"),
+    }
     given["vary"] = "\n".join(f"{what}={text}" for what, text in vary)
     for name, value in given.items():
         top.parm(name).set(value)

@@ -32,7 +32,10 @@ class Sequence:
             found = self.files[min(self.files, key=lambda number: (abs(number - frame), number))]
         if found is None and missing == "error":
             first, last = min(self.files), max(self.files)
-            raise CacheError(f"{self.name}: there is no frame {frame} in {self.folder}, which has {first} to {last}; cook it, or set Missing Frame")
+            raise CacheError(
+                f"{self.name}: there is no frame {frame} in {self.folder}, which has {first} to {last}; "
+                "cook it, or set Missing Frame"
+            )
         return found
 
 

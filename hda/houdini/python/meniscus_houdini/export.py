@@ -25,7 +25,10 @@ def piece(name, source, frames, folder, base, metres_per_unit=1.0, rigid=False):
         deforms = deforms or not same(mesh, other)
         matrices.append(matrix)
     if deforms and rigid:
-        raise ShotError(f"object `{name}`: its geometry deforms, and a rigid body keeps its form; move the object that holds the SOP, or put a Time Shift SOP behind it")
+        raise ShotError(
+            f"object `{name}`: its geometry deforms, and a rigid body keeps its form; "
+            "move the object that holds the SOP, or put a Time Shift SOP behind it"
+        )
     keys = None if deforms else motion.keys(numbers, matrices, metres_per_unit)
     if keys is not None:
         path = os.path.join(folder, f"{name}.ply")

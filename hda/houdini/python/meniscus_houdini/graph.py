@@ -136,7 +136,9 @@ def check(shot):
     for entry in shot.entries:
         name = entry.name
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}", name):
-            raise ShotError(f"object `{name}`: a name has 1 to 80 letters, digits, _ and -, because files are named by it; rename it")
+            raise ShotError(
+                f"object `{name}`: a name has 1 to 80 letters, digits, _ and -, because files are named by it; rename it"
+            )
         if name in taken:
             raise ShotError(f"object `{name}`: the name is taken; rename it")
         taken |= {name, f"{name}_mesh", f"{name}_points", f"{name}_mesh_placed", f"{name}_points_placed"}
@@ -146,9 +148,14 @@ def check(shot):
     if not kinds & {"liquid_object", "rigid_object"}:
         raise ShotError("nothing moves in this shot: add a Liquid Object or a Rigid Object")
     if "liquid_object" not in kinds and kinds & {"liquid_source", "liquid_sink"}:
-        raise ShotError("there is a source or a sink, but no liquid: add a Liquid Object; without a SOP Path it starts empty")
+        raise ShotError(
+            "there is a source or a sink, but no liquid: add a Liquid Object; without a SOP Path it starts empty"
+        )
     if shot.coupling and shot.coupling[0] == "floating_bodies" and not {"liquid_object", "rigid_object"} <= kinds:
-        raise ShotError("coupling Floating Bodies needs a Liquid Object and a Rigid Object: add what is missing, or choose another coupling")
+        raise ShotError(
+            "coupling Floating Bodies needs a Liquid Object and a Rigid Object: "
+            "add what is missing, or choose another coupling"
+        )
 
 
 def text(graph):

@@ -42,7 +42,9 @@ def cook_command(graph, out, given="", resume=False, device="auto", threads=0, c
 def ask(words):
     """Runs a short command: whether it succeeded, and what it said."""
     try:
-        run = subprocess.run(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+        run = subprocess.run(
+            words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+        )
     except OSError as error:
         return False, cannot_start(words[0], error)
     return run.returncode == DONE, (run.stdout + run.stderr).strip()
@@ -55,7 +57,9 @@ def check(graph, given=""):
 
 def cannot_start(name, error):
     """A sentence."""
-    return f"cannot start {name}: {error.strerror or error}; set Program, or the variable MENISCUS, to the program's path"
+    return (
+        f"cannot start {name}: {error.strerror or error}; set Program, or the variable MENISCUS, to the program's path"
+    )
 
 
 class Cook:
@@ -70,8 +74,14 @@ class Cook:
         self.lines = []
         self._lock = threading.Lock()
         self.process = subprocess.Popen(
-            words, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, errors="replace", start_new_session=True,
+            words,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
         )
         readers = [(self.process.stdout, self._of_farm), (self.process.stderr, self._of_people)]
         self._readers = [threading.Thread(target=self._read, args=of, daemon=True) for of in readers]

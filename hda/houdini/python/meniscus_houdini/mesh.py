@@ -77,9 +77,7 @@ def turned(vectors, m):
 def determinant(m):
     """Of the linear part of a matrix; negative where it mirrors."""
     return (
-        m[0] * (m[5] * m[10] - m[6] * m[9])
-        - m[1] * (m[4] * m[10] - m[6] * m[8])
-        + m[2] * (m[4] * m[9] - m[5] * m[8])
+        m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8])
     )
 
 
@@ -183,4 +181,6 @@ def is_ear(left, at, flat):
     if area(a, b, c) <= 0:
         return False
     others = (flat[i] for i in left if i not in inner)
-    return not any(area(a, b, p) >= 0 and area(b, c, p) >= 0 and area(c, a, p) >= 0 for p in others if p not in (a, b, c))
+    return not any(
+        area(a, b, p) >= 0 and area(b, c, p) >= 0 and area(c, a, p) >= 0 for p in others if p not in (a, b, c)
+    )

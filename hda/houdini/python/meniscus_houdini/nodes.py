@@ -26,7 +26,11 @@ def params(node_type):
 
 def differing(node_type, values):
     """Of values by name, those that are not the default, in the descriptor's order."""
-    return {p["name"]: values[p["name"]] for p in params(node_type) if p["name"] in values and not is_default(p, values[p["name"]])}
+    return {
+        p["name"]: values[p["name"]]
+        for p in params(node_type)
+        if p["name"] in values and not is_default(p, values[p["name"]])
+    }
 
 
 def is_default(param, value):

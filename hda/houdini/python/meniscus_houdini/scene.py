@@ -23,7 +23,9 @@ class Source:
             raise graph.ShotError(f"{owner.path()}: there is no node {path}; set the path anew")
         self.sop = found.displayNode() if isinstance(found, hou.ObjNode) else found
         if not isinstance(self.sop, hou.SopNode):
-            raise graph.ShotError(f"{owner.path()}: {path} is no SOP and no object with one; name a node that has geometry")
+            raise graph.ShotError(
+                f"{owner.path()}: {path} is no SOP and no object with one; name a node that has geometry"
+            )
         self.group = group
         self.holder = self.sop
         while self.holder is not None and not isinstance(self.holder, hou.ObjNode):
@@ -52,7 +54,10 @@ def mesh(geometry, group, path):
         if chosen is not None and prim.number() not in chosen:
             continue
         if prim.type() != hou.primType.Polygon:
-            raise graph.ShotError(f"{path}: primitive {prim.number()} is a {prim.type().name()}, and Meniscus takes polygons; put an Unpack or a Convert SOP behind it")
+            raise graph.ShotError(
+                f"{path}: primitive {prim.number()} is a {prim.type().name()}, and Meniscus takes polygons; "
+                "put an Unpack or a Convert SOP behind it"
+            )
         if prim.isClosed():
             polygons.append(tuple(point.number() for point in prim.points()))
     out = Mesh(array("d", geometry.pointFloatAttribValues("P")), polygons, attributes(geometry))
@@ -134,7 +139,9 @@ def shot(owner, folder, base):
     """The shot that a Meniscus Shot describes; its geometry is written to `folder`, paths are relative to `base`."""
     frames = tuple(int(x) for x in owner.evalParmTuple("frames"))
     if frames[1] < frames[0]:
-        raise graph.ShotError(f"{owner.path()}: frame {frames[1]}, the last, comes before {frames[0]}, the first; set Frames")
+        raise graph.ShotError(
+            f"{owner.path()}: frame {frames[1]}, the last, comes before {frames[0]}, the first; set Frames"
+        )
     units = metres_per_unit()
     entries = [entry(owner, number, frames, folder, base, units) for number in range(1, owner.evalParm("objects") + 1)]
     coupling = chosen(owner, "coupling", ["none"] + nodes.COUPLINGS)

@@ -162,8 +162,8 @@ class Motion(unittest.TestCase):
 
     def test_points_turn_with_their_object(self):
         half = math.sqrt(0.5)
-        places = as_mesh([(1, 0, 0)], [], orient=(4, array("d", [half, 0, 0, half])), v=(3, array("d", [1, 0, 0])))
-        moved = places.moved(hou.placed((0, 0, 5), (0, 90, 0)).asTuple())
+        copies = as_mesh([(1, 0, 0)], [], orient=(4, array("d", [half, 0, 0, half])), v=(3, array("d", [1, 0, 0])))
+        moved = copies.moved(hou.placed((0, 0, 5), (0, 90, 0)).asTuple())
         for found, right in zip(
             [*moved.positions, *moved.attributes["v"][1], *moved.attributes["orient"][1]],
             [0, 0, 4, 0, 0, -1, 0.5, 0.5, -0.5, 0.5],

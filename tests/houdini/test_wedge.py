@@ -11,7 +11,7 @@ import unittest
 import places
 import hou
 import pdg
-from meniscus_houdini import assets, wedge
+from meniscus_houdini import wedge
 
 GRAPH = {
     "format": "meniscus.graph/1",

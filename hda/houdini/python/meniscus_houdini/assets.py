@@ -4,7 +4,7 @@ import os
 
 import hou
 
-from . import caches, graph, job, scene, wedge
+from . import caches, graph, job, scene
 
 # Cooks of this session, by the path of their node.
 COOKS = {}

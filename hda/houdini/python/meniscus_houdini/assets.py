@@ -60,8 +60,7 @@ def show_cook(node):
 
 def start_cook(node):
     """Writes the shot and cooks it from the start."""
-    of = node.node(node.evalParm("shot")) if node.evalParm("shot") else None
-    return run(node, write_shot(of) if of else graph_of(node), False)
+    return run(node, written(node), False)
 
 
 def resume_cook(node):
@@ -82,6 +81,12 @@ def graph_of(node):
     if not path:
         raise hou.NodeError(f"{node.path()}: there is nothing to cook; set Shot or Graph File")
     return path
+
+
+def written(node):
+    """The graph that a Meniscus Cook cooks; a shot is written anew."""
+    of = node.node(node.evalParm("shot")) if node.evalParm("shot") else None
+    return write_shot(of) if of else graph_of(node)
 
 
 def run(node, path, resume):
@@ -126,9 +131,10 @@ def watch(node, cook):
 def show(node, cook):
     """Writes how far a cook is into the node's parameters, where that is news."""
     news = {"state": cook.state(), "progress": cook.progress, "said": cook.sentence()}
-    for name, value in news.items():
-        if node.evalParm(name) != value:
-            node.parm(name).set(value)
+    with hou.undos.disabler():
+        for name, value in news.items():
+            if node.evalParm(name) != value:
+                node.parm(name).set(value)
 
 
 def make_wedge(node):
@@ -142,7 +148,7 @@ def make_wedge(node):
     top = net.createNode("meniscuswedge", "variants")
     device = ["auto", "cpu", "cuda"][int(node.evalParm("device"))]
     given = {
-        "graph": graph_of(node),
+        "graph": written(node),
         "out": os.path.splitext(node.evalParm("out"))[0] + ".wedge",
         "program": node.evalParm("program"),
         "device": device,

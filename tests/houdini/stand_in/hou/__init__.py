@@ -30,6 +30,7 @@ from .session import (  # noqa: F401
     scene,
     setFrame,
     ui,
+    undos,
 )
 
 reset()

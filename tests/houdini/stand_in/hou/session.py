@@ -1,5 +1,7 @@
 """Errors, time, units: the session."""
 
+import contextlib
+
 
 class Error(Exception):
     """Base of Houdini's errors."""
@@ -49,6 +51,12 @@ def hscriptExpression(text):
 
 def isUIAvailable():
     return scene["ui"]
+
+
+class undos:
+    @staticmethod
+    def disabler():
+        return contextlib.nullcontext()
 
 
 class ui:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import subprocess
 import tempfile
 import time
@@ -28,6 +29,17 @@ def both(a, b):
     out.merge(b)
     out.groups = {"left": range(len(a.polygons)), "right": range(len(a.polygons), len(out.polygons))}
     return out
+
+
+def packed(answer):
+    """The shapes that `view-shapes` prints, and the bytes that they point into."""
+    length = struct.unpack_from("<I", answer, 8)[0]
+    return json.loads(answer[12 : 12 + length])["shapes"], answer[12 + length :]
+
+
+def numbers(kind, data, place):
+    """An array of 32-bit numbers in these bytes."""
+    return struct.unpack_from(f"<{place['count']}{kind}", data, place["at"])
 
 
 class Scene(unittest.TestCase):
@@ -149,7 +161,28 @@ class Scene(unittest.TestCase):
         look = hou.scene["callbacks"][0]
         look()
         self.assertEqual((self.cook.evalParm("state"), self.cook.evalParm("progress")), ("finished", 100.0))
+        for frame in (1, 3, 4):
+            self.compare_solids(frame)
         self.load_all()
+
+    def compare_solids(self, frame):
+        """What the program itself makes of the solids at a frame is what Houdini has there, in metres."""
+        words = [places.MENISCUS, "view-shapes", "scenery", "--frame", str(frame)]
+        words.append(os.path.join(self.folder, "cooked/cook.json"))
+        shapes, data = packed(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
+        self.assertEqual([shape["name"] for shape in shapes], ["floor", "paddle"])
+        for shape, path in zip(shapes, ("/obj/world/floor", "/obj/paddle/blade")):
+            part = hou.Geometry()
+            part.merge(hou.node(path).geometryAtFrame(frame))
+            part.transform(hou.node(path).parent().worldTransformAtTime(hou.frameToTime(frame)))
+            found = numbers("f", data, shape["positions"])
+            for a, b in zip(found, [x / 100 for point in part.points_ for x in point]):
+                self.assertAlmostEqual(a, b, 6)
+            self.assertEqual(len(found), 24)
+            columns = dict(zip("xyz", (found[c::3] for c in range(3))))
+            corners = numbers("I", data, shape["triangles"])
+            size = volume(columns, list(zip(*(corners[c::3] for c in range(3)))))
+            self.assertAlmostEqual(size, {"floor": 44 * 4 * 24e-6, "paddle": 2 * 10 * 18e-6}[shape["name"]], 8)
 
     def load_all(self):
         self.load.press("reload")

@@ -222,10 +222,15 @@ class Scene(unittest.TestCase):
         os.remove(os.path.join(self.folder, "meniscus/shot1/shot_geometry/left.ply"))
         cook = self.cook.press("resume")
         self.assertEqual(cook.wait(600), "failed")
-        self.assertIn("left_mesh", cook.sentence())
+        self.assertIn("left_mesh", cook.look()[2])
         self.cook.set(program="/nowhere/meniscus")
         with self.assertRaisesRegex(
             hou.NodeError, "/obj/world/cook1: cannot start /nowhere/meniscus: No such file.*set Program"
+        ):
+            self.cook.press("resume")
+        self.cook.set(program="$MENISCUS", out="/proc/nowhere/cooked")
+        with self.assertRaisesRegex(
+            hou.NodeError, "/obj/world/cook1: cannot write /proc/nowhere/cooked.log: .*; set Out"
         ):
             self.cook.press("resume")
 

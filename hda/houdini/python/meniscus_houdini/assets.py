@@ -103,10 +103,11 @@ def run(node, path, resume):
         node.evalParm("threads"),
         node.evalParm("checkpoint_every"),
     )
+    log = node.evalParm("out").rstrip("/") + ".log"
     try:
-        COOKS[node.path()] = job.Cook(words)
-    except OSError as error:
-        raise hou.NodeError(f"{node.path()}: {job.cannot_start(words[0], error)}") from error
+        COOKS[node.path()] = job.Cook(words, log)
+    except job.JobError as error:
+        raise hou.NodeError(f"{node.path()}: {error}") from error
     show(node, COOKS[node.path()])
     if hou.isUIAvailable():
         watch(node, COOKS[node.path()])
@@ -118,23 +119,23 @@ def watch(node, cook):
 
     def look():
         try:
-            show(node, cook)
+            ended = show(node, cook) != "cooking"
         except hou.ObjectWasDeleted:
-            hou.ui.removeEventLoopCallback(look)
-            return
-        if cook.state() != "cooking":
+            ended = True
+        if ended:
             hou.ui.removeEventLoopCallback(look)
 
     hou.ui.addEventLoopCallback(look)
 
 
 def show(node, cook):
-    """Writes how far a cook is into the node's parameters, where that is news."""
-    news = {"state": cook.state(), "progress": cook.progress, "said": cook.sentence()}
+    """Writes how far a cook is into the node's parameters, where that is news; its state."""
+    news = dict(zip(("state", "progress", "said"), cook.look()))
     with hou.undos.disabler():
         for name, value in news.items():
             if node.evalParm(name) != value:
                 node.parm(name).set(value)
+    return news["state"]
 
 
 def make_wedge(node):

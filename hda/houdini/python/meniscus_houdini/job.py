@@ -4,13 +4,16 @@ import os
 import re
 import signal
 import subprocess
-import threading
 
 # Exit codes of Meniscus.
 DONE, FAILED, BAD, STOPPED = 0, 1, 2, 130
 STATES = {DONE: "finished", STOPPED: "stopped"}
 # Lines of a cook's messages that are kept.
 KEPT = 200
+
+
+class JobError(Exception):
+    """Why nothing runs, and what to do: one sentence."""
 
 
 def program(given=""):
@@ -63,58 +66,53 @@ def cannot_start(name, error):
 
 
 class Cook:
-    """A cook that runs, or has run."""
+    """A cook that runs, or has run. What it says goes to a file, so that it can go on when Houdini is closed."""
 
-    def __init__(self, words):
-        """Starts it; raises OSError where the program cannot be started."""
+    def __init__(self, words, log):
+        """Starts it. Raises JobError."""
         # 0 to 100 %.
         self.progress = 0.0
         # What it says: a frame's statistics, warnings, the sentence of an error.
-        self.said = ""
         self.lines = []
-        self._lock = threading.Lock()
-        self.process = subprocess.Popen(
-            words,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-        readers = [(self.process.stdout, self._of_farm), (self.process.stderr, self._of_people)]
-        self._readers = [threading.Thread(target=self._read, args=of, daemon=True) for of in readers]
-        for reader in self._readers:
-            reader.start()
+        # The file, how much of it was read, bytes, and a line that is not whole yet.
+        self._log, self._read, self._part = log, 0, ""
+        try:
+            os.makedirs(os.path.dirname(os.path.abspath(log)), exist_ok=True)
+            file = open(log, "wb")
+        except OSError as error:
+            raise JobError(f"cannot write {log}: {error.strerror}; set Output Folder anew") from error
+        streams = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT}
+        with file:
+            try:
+                self.process = subprocess.Popen(words, env=environment(), start_new_session=True, **streams)
+            except OSError as error:
+                raise JobError(cannot_start(words[0], error)) from error
 
-    def _read(self, stream, take):
-        for line in stream:
-            with self._lock:
-                take(line.strip())
-        stream.close()
-
-    def _of_farm(self, line):
-        """Progress, as render farms have it."""
-        found = re.fullmatch(r"openjd_progress: ([0-9.]+)", line)
-        if found:
-            self.progress = float(found.group(1))
-
-    def _of_people(self, line):
-        if line:
-            self.lines = self.lines[-KEPT + 1 :] + [line]
-            self.said = line
+    def look(self):
+        """Takes what it has said since the last look; how far it is."""
+        state = self.state()
+        with open(self._log, "rb") as file:
+            file.seek(self._read)
+            new = file.read()
+        self._read += len(new)
+        *lines, self._part = (self._part + new.decode("utf-8", "replace")).split("\n")
+        for line in lines:
+            progress = re.fullmatch(r"openjd_progress: ([0-9.]+)", line)
+            if progress:
+                self.progress = float(progress.group(1))
+            elif line.strip() and not line.startswith("openjd_"):
+                self.lines = self.lines[-KEPT + 1 :] + [line.strip()]
+        return state, self.progress, self.sentence(state)
 
     def state(self):
         """cooking, stopped, failed or finished."""
         code = self.process.poll()
         return "cooking" if code is None else STATES.get(code, "failed")
 
-    def sentence(self):
+    def sentence(self, state):
         """What matters most of what it said: why it failed, else the last line."""
-        with self._lock:
-            errors = [line for line in self.lines if line.startswith("error: ")]
-            return errors[0] if errors and self.state() == "failed" else self.said
+        errors = [line for line in self.lines if line.startswith("error: ")] if state == "failed" else []
+        return (errors + self.lines[-1:] + [""])[0]
 
     def stop(self):
         """Asks it to finish its substep and to save; does not wait."""
@@ -124,6 +122,4 @@ class Cook:
     def wait(self, timeout=None):
         """Waits for the end, s; the state."""
         self.process.wait(timeout)
-        for reader in self._readers:
-            reader.join(timeout)
-        return self.state()
+        return self.look()[0]

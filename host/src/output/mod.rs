@@ -1,6 +1,7 @@
 //! Output nodes: they write files.
 
 mod caption;
+mod foam;
 mod framing;
 mod geo_json;
 pub(crate) mod geo_read;

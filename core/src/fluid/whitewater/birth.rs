@@ -174,9 +174,9 @@ impl Cells {
         Self { count, mean }
     }
 
-    /// Speed at which a particle and the cells around it run together, m/s: the mean of |Δv| (1 − cos)/2 over them, weighed by
-    /// their particles and by a kernel that ends at two voxels [Ihmsen et al. 2012]. The angle is that between their
-    /// distance and their difference in velocity: 0 where they part, |Δv| where they meet head on.
+    /// Speed at which a particle and the cells around it run together, m/s: the mean over them, weighed by their particles and
+    /// by a kernel that ends at two voxels. [Ihmsen et al. 2012] take |Δv| (1 − cos α), which liquid that turns as one has, too;
+    /// here it is the part of Δv along their distance, where they come closer.
     fn running_together(&self, sampler: &mut Sampler, frame: &IndexFrame, x: Vec3, v: Vec3) -> f32 {
         let (cell, at) = (frame.cell(x), frame.local(x));
         let (mut sum, mut weights) = (0.0, 0.0);
@@ -190,8 +190,7 @@ impl Cells {
             let (place, velocity) = self.mean[slot];
             let (apart, differs) = (at - place, v - velocity);
             let weight = count * (1.0 - 0.5 * apart.length()).max(0.0);
-            let towards = apart.normalize_or_zero().dot(differs);
-            sum += weight * 0.5 * (differs.length() - towards);
+            sum += weight * (-apart.normalize_or_zero().dot(differs)).max(0.0);
             weights += weight;
         }
         if weights > 0.0 { sum / weights } else { 0.0 }

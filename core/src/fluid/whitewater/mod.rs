@@ -9,10 +9,10 @@ mod tests;
 pub use birth::{Birth, Potentials, bear};
 pub use motion::{Drift, drift, kick};
 
-use crate::fluid::particles::{IndexFrame, Selection};
+use crate::fluid::particles::{IndexFrame, Selection, random};
 use crate::grid::sampling::{Position, Sampler};
 use crate::grid::{FaceGrid, Grid, Transform};
-use glam::{DVec3, Vec3};
+use glam::{DVec3, IVec3, Vec3};
 
 /// What a whitewater particle is: it follows from where it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +68,11 @@ impl Whitewater {
         counts
     }
 
+    /// Size of a particle, as a share of the mean size: from a half to one and a half, and always the same.
+    pub fn size(&self, id: i64) -> f32 {
+        0.5 + random::point(IVec3::new(id as i32, (id >> 32) as i32, 0), SIZES).x
+    }
+
     /// Keeps the particles for which `stays` holds.
     fn retain(&mut self, stays: impl Fn(usize) -> bool) {
         let mut kept = Selection::identity(self.len());
@@ -86,6 +91,9 @@ impl Whitewater {
         keep(&mut self.kind, &kept, Kind::Spray);
     }
 }
+
+/// Seed of the particles' sizes.
+const SIZES: u64 = 0x51_2e5;
 
 /// A liquid as whitewater sees it, at the end of a substep.
 pub struct Liquid<'a> {

@@ -69,7 +69,9 @@ fn liquid_that_moves_as_one_makes_none() {
     for v in [Vec3::ZERO, Vec3::new(3.0, 0.0, 0.0), Vec3::new(2.0, -4.0, 1.0)] {
         assert!(born(&Sea::new(v, |_| v), 0.01, 10).is_empty(), "{v}");
     }
-    // Halves that part trap no air either.
+    // Nor does liquid that turns as one, nor do halves that part.
+    let turning = |x: Vec3| Vec3::new(0.3, 4.0, -0.2).cross(x + Vec3::X);
+    assert!(born(&Sea::new(Vec3::ZERO, turning), 0.01, 10).is_empty());
     assert!(born(&Sea::new(Vec3::ZERO, meeting(-2.0, Vec3::ZERO)), 0.01, 10).is_empty());
     assert!(born(&Sea::new(Vec3::ZERO, meeting(0.2, Vec3::ZERO)), 0.01, 10).is_empty(), "too slow");
 }
@@ -145,9 +147,11 @@ fn threads_do_not_matter() {
             let mut whitewater = Whitewater::default();
             let domain = DomainLimits::uniform(DVec3::splat(-0.7), DVec3::splat(0.7), Side::Closed);
             let by = Drift { air_drag: 0.5, rise_speed: 0.2 };
+            let most = birth();
+            let birth = Birth { potentials: Potentials { rates: [500.0, 0.0, 9.0], ..most.potentials }, ..most };
             for _ in 0..4 {
                 drift(&mut whitewater, &Solids { colliders: &[], domain: &domain }, H, 0.02);
-                bear(&mut whitewater, &liquids, &birth(), 0.02);
+                bear(&mut whitewater, &liquids, &birth, 0.02);
                 kick(&mut whitewater, &liquids, &[], &by, 0.02, 0.02);
             }
             whitewater

@@ -204,7 +204,8 @@ fn geometry<'a>(frame: &Frame<'a>, object: &'a Object) -> Vec<(&'a str, &'a Geom
     let is_wanted = |name: &str, geometry: &Geometry| {
         wanted.contains(&name) && (!has_bodies || geometry.triangles().is_empty())
     };
-    let undrawn = object.ports.iter().filter(|(_, port)| port.shown.drawn.is_none());
+    let is_place = |drawn: Option<Drawn>| drawn.is_some_and(|how| how != Drawn::Dots);
+    let undrawn = object.ports.iter().filter(|(_, port)| !is_place(port.shown.drawn));
     let all = undrawn.filter_map(|(name, _)| Some((name.as_str(), object.geometry(name)?)));
     all.filter(|(name, geometry)| is_wanted(name, geometry)).collect()
 }

@@ -199,7 +199,7 @@ fn foam_surface(foam: &Foam) -> Surface<'_> {
 }
 
 /// The names of the objects to draw.
-fn chosen(params: &Params) -> Pattern {
+fn chosen(params: &Params) -> Pattern<'_> {
     Pattern::new(params.text("objects"))
 }
 

@@ -14,4 +14,5 @@ mod rigid;
 mod rings;
 mod steps;
 mod usd;
+mod whitewater;
 mod words;

@@ -95,7 +95,9 @@ pub fn render(
         };
         if surface.grid.class != wanted || !matches!(surface.grid.values, Values::Float(_)) {
             let name = surface.grid.name;
-            return Err(Error::Input(format!("grid {name} is of another class than its material is drawn from")));
+            return Err(Error::Input(format!(
+                "grid {name} is of another class than its material is drawn from"
+            )));
         }
         let (grid, kept) = surface.grid.raw()?;
         keep.push(kept);

@@ -45,7 +45,8 @@ impl Foam {
             let shadow = EXTINCTION * std::f64::consts::PI * f64::from(r).powi(2) / voxel.powi(3);
             for corner in 0..8 {
                 let bit = |c: usize| f64::from(corner >> c & 1);
-                let weight: f64 = (0..3).map(|c| (1.0 - bit(c)) * (1.0 - rest[c]) + bit(c) * rest[c]).product();
+                let weight: f64 =
+                    (0..3).map(|c| (1.0 - bit(c)) * (1.0 - rest[c]) + bit(c) * rest[c]).product();
                 let ijk: [i32; 3] = std::array::from_fn(|c| base[c] as i32 + (corner >> c & 1));
                 let n = (ijk[0] & 7) << 6 | (ijk[1] & 7) << 3 | (ijk[2] & 7);
                 let leaf = leaves.entry(ijk.map(|x| x & !7)).or_insert_with(|| Box::new([0.0; LEAF_SIZE]));
@@ -79,7 +80,8 @@ mod tests {
 
     #[test]
     fn a_fog_takes_away_the_light_that_its_balls_do() {
-        let places: Vec<[f32; 3]> = (0..500).map(|n| [n as f32 * 0.37 - 90.0, (n % 7) as f32, -3.5]).collect();
+        let places: Vec<[f32; 3]> =
+            (0..500).map(|n| [n as f32 * 0.37 - 90.0, (n % 7) as f32, -3.5]).collect();
         let mut points = balls(&places, 0.2);
         points.origin = [1000.0, 0.0, -7.0];
         let foam = Foam::of(&points).unwrap();

@@ -102,7 +102,13 @@ impl Preview {
     /// Bounds of everything that may be drawn; the same at every frame.
     fn bounds(&self, drawn: &[Drawn], params: &Params) -> Bounds {
         let pattern = chosen(params);
-        let known = self.shot.extents.iter().filter(|(name, _)| pattern.matches(name)).map(|(_, b)| *b).reduce(Bounds::union);
+        let known = self
+            .shot
+            .extents
+            .iter()
+            .filter(|(name, _)| pattern.matches(name))
+            .map(|(_, b)| *b)
+            .reduce(Bounds::union);
         let now =
             || drawn.iter().filter_map(|d| Bounds::of_leaves(d.grid, &d.transform)).reduce(Bounds::union);
         known.or_else(now).unwrap_or(NOWHERE)

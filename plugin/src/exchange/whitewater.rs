@@ -41,8 +41,10 @@ impl Exchange {
     pub fn liquids_around(&mut self, call: &Call, ports: LiquidPorts) -> Result<Around, Failure> {
         let mut around = Around { fields: Vec::new(), domain: None };
         for item in 0..call.items(ports.surface) {
-            let has_all = call.geometry(ports.particles, item).is_some() && call.grid(ports.vel_drift, item).is_some();
-            let Some((surface, transform)) = self.grid::<f32>(call, ports.surface, item)?.filter(|_| has_all) else {
+            let has_all =
+                call.geometry(ports.particles, item).is_some() && call.grid(ports.vel_drift, item).is_some();
+            let Some((surface, transform)) = self.grid::<f32>(call, ports.surface, item)?.filter(|_| has_all)
+            else {
                 continue;
             };
             let (velocity, _) =
@@ -60,7 +62,8 @@ impl Around {
     /// Their particles.
     pub fn particles<'a>(&self, call: &'a Call, ports: LiquidPorts) -> Result<Vec<Particles<'a>>, Failure> {
         let of = |item: u32| {
-            let view = call.geometry(ports.particles, item).ok_or_else(|| incomplete(call, ports.particles))?;
+            let view =
+                call.geometry(ports.particles, item).ok_or_else(|| incomplete(call, ports.particles))?;
             let lacks = |what: &str| lacks(call, ports.particles, what);
             Ok(Particles {
                 origin: DVec3::from_array(view.origin()),
@@ -78,7 +81,12 @@ impl Around {
             transform,
             surface,
             velocity,
-            particles: Parcels { origin: of.origin, position: &of.position, velocity: &of.velocity, id: &of.id },
+            particles: Parcels {
+                origin: of.origin,
+                position: &of.position,
+                velocity: &of.velocity,
+                id: &of.id,
+            },
         };
         self.fields.into_iter().zip(particles).map(seen).collect()
     }

@@ -4,7 +4,7 @@ use super::{collider_ports as colliders, liquid_ports as liquid, whitewater_port
 use crate::exchange::{ColliderPorts, Exchange, LiquidPorts, WhitewaterPorts, whitewater};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Level, Node, NodeKind, Owner, Param, Port, Stage, param, port};
-use meniscus_core::fluid::whitewater::{Birth, Drift, Potentials, bear, drift, kick};
+use meniscus_core::fluid::whitewater::{Birth, Drift, Potentials, Whitewater, bear, drift, kick};
 use meniscus_core::solid::{DomainLimits, Solids};
 
 const READ: Access = Access::READ;
@@ -13,7 +13,7 @@ const PORTS: &[Port] = &[
     ports::whitewater(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     ports::counters(Owner::OBJECT).required().on(Stage::PREDICT, Access::READ_WRITE),
     liquid::particles(AFFECTOR).on(Stage::PREDICT, READ),
-    liquid::surface(AFFECTOR).on(Stage::PREDICT, READ),
+    liquid::surface(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     liquid::vel_drift(AFFECTOR).on(Stage::PREDICT, READ),
     liquid::domain(AFFECTOR).on(Stage::PREDICT, READ),
     colliders::collision(AFFECTOR).on(Stage::PREDICT, READ),
@@ -113,7 +113,7 @@ const PARAMS: &[Param] = &[
         .unit(c"m")
         .range(0.0, 0.1)
         .hard_min()
-        .help(c"Radius of a particle in the caches, attribute pscale; each has between a half and one and a half of it. 0: an eighth of the liquid's voxel size. Higher: a coarser look. Nothing else changes."),
+        .help(c"Radius of a particle in the caches, attribute pscale; each has between a half and one and a half of it. 0: a twelfth of the liquid's voxel size. Higher: a coarser look. Nothing else changes."),
 ];
 
 /// The descriptor.
@@ -123,7 +123,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.whitewater_solver"
     .houdini(c"whitewatersolver")
     .cites(c"Ihmsen2012 Lamb1932")
     .rank(Node::RANK_WHITEWATER)
-    .stages(&[Stage::PREDICT])
+    .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .ports(PORTS)
     .params(PARAMS);
@@ -137,6 +137,9 @@ pub struct WhitewaterSolver {
 
 impl Instance for WhitewaterSolver {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if call.stage() == Stage::INIT {
+            return find_liquid(call);
+        }
         self.exchange.begin(call)?;
         let (mut held, kicks) = whitewater::read(call, AT)?;
         let affectors = self.exchange.liquids_around(call, LIQUIDS)?;
@@ -145,7 +148,9 @@ impl Instance for WhitewaterSolver {
         let particles = affectors.particles(call, LIQUIDS)?;
         let liquids = affectors.seen(&particles);
         let Some(voxel) = liquids.iter().map(|l| l.transform.voxel_size()).reduce(f64::min) else {
-            return Err(Failure::input(LIQUIDS.surface, "no liquid is wired in; wire in the liquid object that makes the whitewater"));
+            // It is there as long as a liquid is.
+            whitewater::write(call, AT, &Whitewater { next_id: held.next_id, ..Default::default() }, 0.0)?;
+            return Ok(Outcome::Done);
         };
         let (birth, by) = (birth(call), motion(call));
         let (dt, dt_kick, next) = (call.dt(), call.dt_kick(), call.dt_next());
@@ -156,7 +161,10 @@ impl Instance for WhitewaterSolver {
             share
         });
         if share < 1.0 && !std::mem::replace(&mut self.told, true) {
-            let sentence = format!("max_particles: there are {} now, as many as it allows; the water makes more than that", birth.most);
+            let sentence = format!(
+                "max_particles: the water makes more whitewater than the {} particles that are allowed; raise it, or lower the rates",
+                birth.most
+            );
             call.log(Level::WARNING, &sentence);
         }
         let [spray, foam, bubbles] = held.counts().map(|n| n as f64);
@@ -164,7 +172,7 @@ impl Instance for WhitewaterSolver {
         call.measure("foam_particles", &[foam]);
         call.measure("bubble_particles", &[bubbles]);
         let radius = match call.number(param!(PARAMS, radius)) {
-            0.0 => voxel / 8.0,
+            0.0 => voxel / 12.0,
             given => given,
         };
         whitewater::write(call, AT, &held, radius)?;
@@ -175,6 +183,20 @@ impl Instance for WhitewaterSolver {
         *self = Self { told: self.told, ..Self::default() };
     }
 }
+
+/// Refuses to begin without a liquid; one that only begins later is told of.
+fn find_liquid(call: &Call) -> Result<Outcome, Failure> {
+    let has_liquid = (0..call.items(LIQUIDS.surface)).any(|item| call.grid(LIQUIDS.surface, item).is_some());
+    if call.items(LIQUIDS.surface) == 0 {
+        return Err(Failure::input(LIQUIDS.surface, NO_LIQUID));
+    }
+    if !has_liquid {
+        call.log(Level::WARNING, &format!("{NO_LIQUID}, unless it only begins later"));
+    }
+    Ok(Outcome::Done)
+}
+
+const NO_LIQUID: &str = "no liquid is wired in: wire in the liquid object that makes the whitewater";
 
 /// How particles are born, from the parameters.
 fn birth(call: &Call) -> Birth {

@@ -3,10 +3,11 @@
 use super::{Kind, Liquid, Look, Parcels, Whitewater, index};
 use crate::fluid::particles::{IndexFrame, random};
 use crate::grid::sampling::Sampler;
-use crate::grid::{Grid, leaf};
+use crate::grid::{Grid, Topology, leaf};
 use crate::levelset::curvature;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Depth below the surface down to which a liquid's particles make whitewater, voxels.
 const DEEPEST: f32 = 2.5;
@@ -55,7 +56,8 @@ pub fn bear(whitewater: &mut Whitewater, liquids: &[Liquid], birth: &Birth, dt: 
     if dt <= 0.0 {
         return 1.0;
     }
-    let expected: Vec<Vec<(u32, f32)>> = liquids.iter().map(|liquid| rates(liquid, &birth.potentials)).collect();
+    let expected: Vec<Vec<(u32, f32)>> =
+        liquids.iter().map(|liquid| rates(liquid, &birth.potentials)).collect();
     let total: f64 = expected.iter().flatten().map(|&(_, rate)| f64::from(rate) * dt).sum();
     if total == 0.0 {
         return 1.0;
@@ -92,36 +94,78 @@ pub(super) fn rates(liquid: &Liquid, potentials: &Potentials) -> Vec<(u32, f32)>
     let Potentials { speed: [slow, fast], trapping, crest, rates: [trapped, crests, loose] } = *potentials;
     let Parcels { origin, position, velocity, .. } = liquid.particles;
     let near = near_surface(liquid);
+    let energy = |p: u32| ramp(Vec3::from(velocity[p as usize]).length_squared(), [slow * slow, fast * fast]);
+    let quick: Vec<(u32, f32)> = near.par_iter().copied().filter(|&(p, _)| energy(p) > 0.0).collect();
+    if quick.is_empty() {
+        return quick;
+    }
     let cells = (trapped > 0.0).then(|| Cells::of(liquid, &near));
-    let curved = (crests > 0.0).then(|| curvature(&liquid.surface, liquid.transform.voxel_size() as f32));
+    let crested = if crests > 0.0 { Crests::of(liquid, &quick) } else { Crests::default() };
     let frame = IndexFrame::new(origin, &liquid.transform);
-    let rate = |(look, sampler): &mut (Look, Sampler), &(p, depth): &(u32, f32)| {
+    let fresh = || {
+        (
+            Sampler::new(&liquid.surface.topology),
+            crested.curvature.as_ref().map(|c| Sampler::new(&c.topology)),
+        )
+    };
+    let rate = |(sampler, curved): &mut (Sampler, Option<Sampler>),
+                (n, &(p, depth)): (usize, &(u32, f32))| {
         let (x, v) = (Vec3::from(position[p as usize]), Vec3::from(velocity[p as usize]));
-        let energy = ramp(v.length_squared(), [slow * slow, fast * fast]);
-        if energy == 0.0 {
-            return None;
-        }
-        let mut rate = 0.0;
+        let mut rate = if depth > LOOSE { loose } else { 0.0 };
         if let Some(cells) = &cells {
             rate += trapped * ramp(cells.running_together(sampler, &frame, x, v), trapping);
         }
-        if let Some(curved) = &curved {
-            let outwards = look.at(x).is_some_and(|seen| seen.normal.dot(v) >= OUTWARDS * v.length());
-            if outwards {
-                let sharpness = sampler.sample(curved, index(&frame, x)) * frame.h;
-                rate += crests * ramp(sharpness, crest);
-            }
+        if let (Some(grid), Some(curved), true) = (&crested.curvature, curved, crested.moves_out(n)) {
+            rate += crests * ramp(curved.sample(grid, index(&frame, x)) * frame.h, crest);
         }
-        if depth > LOOSE {
-            rate += loose;
-        }
-        (rate > 0.0).then_some((p, rate * energy))
+        (rate > 0.0).then_some((p, rate * energy(p)))
     };
-    let fresh = || (Look::new(std::slice::from_ref(liquid), origin), Sampler::new(&liquid.surface.topology));
-    near.par_chunks(CHUNK)
-        .map_init(fresh, |state, some| some.iter().filter_map(|one| rate(state, one)).collect::<Vec<_>>())
+    quick
+        .par_chunks(CHUNK)
+        .enumerate()
+        .map_init(fresh, |state, (c, some)| {
+            let some = some.iter().enumerate().map(|(n, one)| (c * CHUNK + n, one));
+            some.filter_map(|one| rate(state, one)).collect::<Vec<_>>()
+        })
         .collect::<Vec<_>>()
         .concat()
+}
+
+/// Crests: where particles move out of the surface, and its curvature there.
+#[derive(Default)]
+struct Crests {
+    /// Whether each particle moves outwards.
+    outwards: Vec<bool>,
+    /// Mean curvature, 1/m, on the leaves that hold such particles.
+    curvature: Option<Grid<f32>>,
+}
+
+impl Crests {
+    fn of(liquid: &Liquid, quick: &[(u32, f32)]) -> Self {
+        let Parcels { origin, position, velocity, .. } = liquid.particles;
+        let fresh = || Look::new(std::slice::from_ref(liquid), origin);
+        let outwards: Vec<bool> = quick
+            .par_iter()
+            .with_min_len(CHUNK)
+            .map_init(fresh, |look, &(p, _)| {
+                let (x, v) = (Vec3::from(position[p as usize]), Vec3::from(velocity[p as usize]));
+                look.at(x).is_some_and(|seen| seen.normal.dot(v) >= OUTWARDS * v.length())
+            })
+            .collect();
+        let frame = IndexFrame::new(origin, &liquid.transform);
+        let out = quick.iter().zip(&outwards).filter(|(_, out)| **out);
+        let held = Topology::covering(out.map(|((p, _), _)| frame.cell(Vec3::from(position[*p as usize]))));
+        if held.is_empty() {
+            return Self::default();
+        }
+        let near = liquid.surface.on(&Arc::new(held.dilated(1)));
+        let h = liquid.transform.voxel_size() as f32;
+        Self { outwards, curvature: Some(curvature(&near, h)) }
+    }
+
+    fn moves_out(&self, n: usize) -> bool {
+        self.outwards.get(n).is_some_and(|&out| out)
+    }
 }
 
 /// The particles near the surface or outside of it, with their heights over it in voxels.

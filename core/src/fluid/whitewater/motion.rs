@@ -67,12 +67,20 @@ pub fn drift(whitewater: &mut Whitewater, solids: &Solids, voxel: f64, dt: f64) 
 ///   dv/dt = (u + w ĝ − v) 2g/w, integrated exactly.
 ///
 /// The liquid's velocity u is taken where it will carry the particle to in half of the next substep (midpoint rule).
-pub fn kick(whitewater: &mut Whitewater, liquids: &[Liquid], kicks: &[Vec3], by: &Drift, dt_kick: f64, next: f64) {
+pub fn kick(
+    whitewater: &mut Whitewater,
+    liquids: &[Liquid],
+    kicks: &[Vec3],
+    by: &Drift,
+    dt_kick: f64,
+    next: f64,
+) {
     let Whitewater { origin, position, velocity, kind, .. } = whitewater;
     let origin = *origin;
     let seconds = dt_kick as f32;
     let next = next as f32;
-    let moving = position.par_chunks(CHUNK).zip(velocity.par_chunks_mut(CHUNK)).zip(kind.par_chunks_mut(CHUNK));
+    let moving =
+        position.par_chunks(CHUNK).zip(velocity.par_chunks_mut(CHUNK)).zip(kind.par_chunks_mut(CHUNK));
     moving.enumerate().for_each_init(
         || Look::new(liquids, origin),
         |look, (c, ((positions, velocities), kinds))| {
@@ -92,7 +100,8 @@ pub fn kick(whitewater: &mut Whitewater, liquids: &[Liquid], kicks: &[Vec3], by:
                 } else {
                     *kind = Kind::Foam;
                     let off = seen.depth * look.voxel(seen.liquid);
-                    let back = if next > 0.0 { (off / next).clamp(-by.rise_speed, by.rise_speed) } else { 0.0 };
+                    let back =
+                        if next > 0.0 { (off / next).clamp(-by.rise_speed, by.rise_speed) } else { 0.0 };
                     *v = u - seen.normal * back;
                 }
             }

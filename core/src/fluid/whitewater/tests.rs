@@ -34,7 +34,8 @@ impl Sea {
     }
 
     fn seen(&self) -> Liquid<'_> {
-        let voxels = (-16..16).flat_map(|x| (-16..16).flat_map(move |y| (-16..16).map(move |z| IVec3::new(x, y, z))));
+        let voxels =
+            (-16..16).flat_map(|x| (-16..16).flat_map(move |y| (-16..16).map(move |z| IVec3::new(x, y, z))));
         let topology = Arc::new(Topology::covering(voxels));
         let transform = Transform::uniform(H, DVec3::ZERO);
         let band = 3.0 * H as f32;
@@ -148,7 +149,8 @@ fn threads_do_not_matter() {
             let domain = DomainLimits::uniform(DVec3::splat(-0.7), DVec3::splat(0.7), Side::Closed);
             let by = Drift { air_drag: 0.5, rise_speed: 0.2 };
             let most = birth();
-            let birth = Birth { potentials: Potentials { rates: [500.0, 0.0, 9.0], ..most.potentials }, ..most };
+            let birth =
+                Birth { potentials: Potentials { rates: [500.0, 0.0, 9.0], ..most.potentials }, ..most };
             for _ in 0..4 {
                 drift(&mut whitewater, &Solids { colliders: &[], domain: &domain }, H, 0.02);
                 bear(&mut whitewater, &liquids, &birth, 0.02);
@@ -215,7 +217,8 @@ fn spray_flies_as_in_still_air() {
         let decay = -(-k * 0.8f64).exp_m1() / k;
         start.as_dvec3() * decay + g / k * (0.8 - decay)
     };
-    let off = |steps| flown(one(Vec3::ZERO, start), &[], &by, 0.8, steps).position[0].as_dvec3().distance(end);
+    let off =
+        |steps| flown(one(Vec3::ZERO, start), &[], &by, 0.8, steps).position[0].as_dvec3().distance(end);
     let (coarse, fine) = (off(8), off(16));
     assert!(coarse < 0.02 && fine < 0.3 * coarse, "second order: {coarse} {fine}");
 }
@@ -267,7 +270,10 @@ fn they_vanish_at_their_age_and_beyond_the_box_and_stop_at_walls() {
     }
     for stopped in [Vec3::X, -Vec3::X, -Vec3::Y] {
         let whitewater = moved(stopped * 2.0, 1.0);
-        assert!((whitewater.position[0].dot(stopped) - 0.995).abs() < 1e-3 && whitewater.velocity[0] == Vec3::ZERO);
+        assert!(
+            (whitewater.position[0].dot(stopped) - 0.995).abs() < 1e-3
+                && whitewater.velocity[0] == Vec3::ZERO
+        );
     }
     assert!(moved(Vec3::ZERO, 99.9).len() == 1 && moved(Vec3::ZERO, 100.1).is_empty());
     let mut bubble = Whitewater { kind: vec![Kind::Bubble], ..one(Vec3::ZERO, Vec3::ZERO) };

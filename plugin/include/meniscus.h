@@ -81,7 +81,9 @@ enum {
 /* mns_node_t.rank of a solver: any number, these are for orientation. Solvers and couplings that are in no coupling step
  * in the order of their ranks, the lowest first, then of their names: what moves by itself before what meets it where it
  * is going. So do the participants of one role. A coupling has the highest rank of its participants. */
-enum { MNS_RANK_SOLID = -200, MNS_RANK_CLOTH = -100, MNS_RANK_LIQUID = 0, MNS_RANK_SMOKE = 100 };
+enum {
+    MNS_RANK_SOLID = -200, MNS_RANK_CLOTH = -100, MNS_RANK_LIQUID = 0, MNS_RANK_SMOKE = 100, MNS_RANK_WHITEWATER = 200
+};
 
 /* REQUIRED: the graph is refused where there is no GPU, or where its user wants none. Buffers are in host memory; what
  * a node keeps on a device is a cache. */
@@ -135,8 +137,8 @@ enum { MNS_REPLACE = 0, MNS_ADD = 1, MNS_MIN = 2 };
 /* What a grid means to other programs. */
 enum { MNS_PLAIN_GRID = 0, MNS_LEVEL_SET = 1, MNS_FOG = 2 };
 
-/* How pictures draw a level set. */
-enum { MNS_NOT_DRAWN = 0, MNS_DRAWN_AS_LIQUID = 1, MNS_DRAWN_AS_SOLID = 2 };
+/* How pictures draw a level set, or points: DOTS, each as a white ball of radius `pscale`. */
+enum { MNS_NOT_DRAWN = 0, MNS_DRAWN_AS_LIQUID = 1, MNS_DRAWN_AS_SOLID = 2, MNS_DRAWN_AS_DOTS = 3 };
 
 /* mns_port_t.flags */
 enum {
@@ -228,8 +230,8 @@ typedef struct mns_port_t {
     uint32_t required;  /* 1: a reading stage does not run without it */
     uint8_t access[MNS_STAGES]; /* MNS_READ ..., by stage */
     int32_t grid_class; /* grids: MNS_PLAIN_GRID ... */
-    int32_t drawn;      /* level sets: MNS_NOT_DRAWN ...; points (P, orient): places at which the object's level sets that
-                           are drawn so are shown, each moved there from the origin, instead of where they are; triangles:
+    int32_t drawn;      /* level sets: MNS_NOT_DRAWN ...; points: as dots, or (P, orient) places at which the object's level
+                           sets that are drawn so are shown, each moved there from the origin, instead of where they are; triangles:
                            the mesh that stands at each of these places, which outputs move there */
     uint32_t flags;     /* MNS_RESULT ... */
     uint32_t reserved;

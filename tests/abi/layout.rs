@@ -76,6 +76,7 @@ fn named_numbers_agree() {
         ("MNS_NOT_DRAWN", abi::Drawn::NOT.0),
         ("MNS_DRAWN_AS_LIQUID", abi::Drawn::LIQUID.0),
         ("MNS_DRAWN_AS_SOLID", abi::Drawn::SOLID.0),
+        ("MNS_DRAWN_AS_DOTS", abi::Drawn::DOTS.0),
     ] {
         names.push((name.into(), i64::from(value)));
     }
@@ -96,6 +97,7 @@ fn named_numbers_agree() {
         ("MNS_RANK_CLOTH", abi::Node::RANK_CLOTH),
         ("MNS_RANK_LIQUID", abi::Node::RANK_LIQUID),
         ("MNS_RANK_SMOKE", abi::Node::RANK_SMOKE),
+        ("MNS_RANK_WHITEWATER", abi::Node::RANK_WHITEWATER),
     ] {
         names.push((name.into(), i64::from(rank)));
     }

@@ -40,7 +40,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 36] = [
+const ROOMS: [&str; 37] = [
     "tuned",
     "number",
     "scan",
@@ -73,6 +73,7 @@ const ROOMS: [&str; 36] = [
     "fluid/material",
     "fluid/liquid",
     "fluid/transport",
+    "fluid/whitewater",
     "fluid/population",
     "fluid/spreading",
     "fluid/params",

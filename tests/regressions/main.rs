@@ -15,4 +15,5 @@ mod rigid;
 mod rings;
 mod steps;
 mod usd;
+mod whitewater;
 mod words;

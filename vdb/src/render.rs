@@ -1,4 +1,4 @@
-//! Ray-traces pictures of level sets.
+//! Ray-traces pictures of level sets and foam.
 
 use crate::error::checked;
 use crate::ffi::{self, MvCamera, MvPicture, MvSurface};
@@ -14,12 +14,14 @@ pub enum Material {
     Glass,
     /// Opaque grey.
     Clay,
+    /// White foam; its grid is a fog, the share of light that it takes away, 1/m.
+    Foam,
 }
 
-/// A level set and how it is drawn.
+/// A grid and how it is drawn.
 #[derive(Clone, Debug)]
 pub struct Surface<'a> {
-    /// A float level set; its voxels are cubes, in any rotation.
+    /// A float level set, or a fog of foam; its voxels are cubes, in any rotation.
     pub grid: GridOut<'a>,
     /// How it is drawn.
     pub material: Material,
@@ -87,10 +89,14 @@ pub fn render(
     let mut keep = Vec::with_capacity(surfaces.len());
     let mut raw = Vec::with_capacity(surfaces.len());
     for surface in surfaces {
-        if surface.grid.class != Class::LevelSet || !matches!(surface.grid.values, Values::Float(_)) {
+        let wanted = match surface.material {
+            Material::Foam => Class::FogVolume,
+            _ => Class::LevelSet,
+        };
+        if surface.grid.class != wanted || !matches!(surface.grid.values, Values::Float(_)) {
+            let name = surface.grid.name;
             return Err(Error::Input(format!(
-                "grid {} is no level set and cannot be drawn",
-                surface.grid.name
+                "grid {name} is of another class than its material is drawn from"
             )));
         }
         let (grid, kept) = surface.grid.raw()?;

@@ -92,6 +92,52 @@ fn liquid_that_reaches_into_a_wall_takes_its_shape() {
     assert!(blueness(pixel(&little, 45, 40)) > 60);
 }
 
+/// A ball of foam that takes away this share of light, 1/m.
+fn foam(radius: f64, density: f64) -> Ball {
+    field(move |r| if r < radius { density } else { 0.0 })
+}
+
+fn foam_surface(foam: &Ball) -> Surface<'_> {
+    let mut surface = surface(foam, Material::Foam);
+    (surface.grid.class, surface.grid.background, surface.grid.flood) = (Class::FogVolume, [0.0; 3], false);
+    surface
+}
+
+#[test]
+fn foam_is_white_and_hides_as_much_as_it_is_thick() {
+    let water = ball(0.1);
+    let seen = |density: f64| {
+        let foam = foam(0.05, density);
+        pixel(&shoot(&[surface(&water, Material::Liquid), foam_surface(&foam)], 1), 45, 40)
+    };
+    let clear = pixel(&shoot(&[surface(&water, Material::Liquid)], 1), 45, 40);
+    let [none, thin, thick] = [0.0, 5.0, 500.0].map(seen);
+    assert_eq!(none, clear);
+    assert!(thin[0] > clear[0] + 8 && thick[0] > thin[0] + 8, "{clear:?} {thin:?} {thick:?}");
+    // In front of the water it hides the blue; in the air it shadows nothing that it does not cover.
+    let outside = foam(0.14, 500.0);
+    let covered = shoot(&[surface(&water, Material::Liquid), foam_surface(&outside)], 1);
+    assert!(blueness(pixel(&covered, 45, 40)) < 25, "{:?}", pixel(&covered, 45, 40));
+    assert!(pixel(&covered, 45, 40).iter().all(|&c| c > 140));
+    let threads = |n| shoot(&[surface(&water, Material::Liquid), foam_surface(&outside)], n);
+    assert!(threads(1) == threads(5));
+}
+
+/// Light that comes through foam falls off as e^(-density × way), whatever it is made of.
+#[test]
+fn foam_takes_light_away_by_the_way_through_it() {
+    let through = |density: f64| {
+        // A slab wider than the picture: the floor and backdrop behind it shine through.
+        let slab = field(|_| density);
+        let p = pixel(&shoot(&[foam_surface(&slab)], 1), 45, 3);
+        p.map(f64::from)
+    };
+    let [empty, full] = [0.0, 1000.0].map(through);
+    let share = |density: f64| (through(density)[1] - full[1]) / (empty[1] - full[1]);
+    let (one, two) = (share(1.0), share(2.0));
+    assert!(one < 0.95 && two < one && (two - one * one).abs() < 0.08, "{one} {two}");
+}
+
 #[test]
 fn clay_hides_what_is_inside() {
     let (water, clay) = (ball(0.1), ball(0.16));
@@ -120,7 +166,7 @@ fn empty_scenes_and_impossible_sizes() {
     let mut fog = surface(&ball, Material::Liquid);
     fog.grid.class = Class::FogVolume;
     let small = Picture { width: 8, ..huge };
-    assert!(render(&[fog], &camera, &small, &halt).unwrap_err().to_string().contains("no level set"));
+    assert!(render(&[fog], &camera, &small, &halt).unwrap_err().to_string().contains("another class"));
 }
 
 /// A picture of 34 million pixels, which would take seconds, is let go row by row.

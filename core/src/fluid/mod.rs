@@ -15,6 +15,7 @@ mod spreading;
 pub mod step;
 pub mod surface;
 pub mod transport;
+pub mod whitewater;
 
 pub use particles::{IndexFrame, Particle, Particles, Selection, greatest_speed};
 

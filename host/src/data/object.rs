@@ -63,6 +63,8 @@ pub enum Drawn {
     Liquid,
     /// Like glass or clay.
     Solid,
+    /// Points, each as a white ball of its `pscale`.
+    Dots,
 }
 
 /// What data is to output nodes.

@@ -1,6 +1,6 @@
 //! Parameters over time: constants and keyframes.
 
-use crate::node::Value;
+use crate::node::{ParamKind, Value};
 
 /// How the value moves between two keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub enum Animated {
         keys: Vec<(f64, Vec<f64>)>,
         /// How values move between keys.
         ease: Ease,
-        /// True when the parameter takes integers: values are rounded.
-        integer: bool,
+        /// Numbers move; whole numbers are rounded; true (1) and false (0) switch at the keys, whatever `ease` says.
+        kind: ParamKind,
     },
 }
 
@@ -60,14 +60,14 @@ impl Animated {
     pub fn at(&self, frame: f64) -> Value {
         match self {
             Animated::Constant(v) => v.clone(),
-            Animated::Keys { keys, ease, integer } => {
-                let numbers = interpolate(keys, *ease, frame);
-                if *integer {
+            Animated::Keys { keys, ease, kind } => match kind {
+                ParamKind::Toggle => Value::Toggle(interpolate(keys, Ease::Hold, frame) != [0.0]),
+                ParamKind::Integer => {
+                    let numbers = interpolate(keys, *ease, frame);
                     Value::Integers(numbers.iter().map(|x| x.round() as i64).collect())
-                } else {
-                    Value::Numbers(numbers)
                 }
-            }
+                _ => Value::Numbers(interpolate(keys, *ease, frame)),
+            },
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
 
     fn at(ease: Ease, frame: f64) -> f64 {
         let keys = vec![(1.0, vec![0.0]), (11.0, vec![10.0])];
-        match (Animated::Keys { keys, ease, integer: false }).at(frame) {
+        match (Animated::Keys { keys, ease, kind: ParamKind::Number }).at(frame) {
             Value::Numbers(v) => v[0],
             other => panic!("{other:?}"),
         }
@@ -124,8 +124,18 @@ mod tests {
     fn integers_are_rounded() {
         let keys = vec![(1.0, vec![0.0]), (2.0, vec![1.0])];
         assert_eq!(
-            (Animated::Keys { keys, ease: Ease::Linear, integer: true }).at(1.6),
+            (Animated::Keys { keys, ease: Ease::Linear, kind: ParamKind::Integer }).at(1.6),
             Value::Integers(vec![1])
         );
+    }
+
+    #[test]
+    fn true_and_false_switch_at_their_keys() {
+        let keys = vec![(5.0, vec![0.0]), (9.0, vec![1.0]), (12.0, vec![0.0])];
+        for (_, ease) in Ease::NAMES {
+            let tap = Animated::Keys { keys: keys.clone(), ease, kind: ParamKind::Toggle };
+            let open = [1.0, 5.0, 8.99, 9.0, 11.5, 12.0, 99.0].map(|frame| tap.at(frame));
+            assert_eq!(open, [false, false, false, true, true, false, false].map(Value::Toggle));
+        }
     }
 }

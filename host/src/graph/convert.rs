@@ -17,10 +17,12 @@ const HUGE: f64 = 1e30;
 pub(super) fn convert(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<Animated, String> {
     let constant = |v| Ok(Animated::Constant(v));
     match (spec.kind, json) {
-        (ParamKind::Number | ParamKind::Integer, Json::Object(_)) if !spec.animatable => {
-            Err("is fixed for the shot: it takes no keyframes".into())
+        (ParamKind::Number | ParamKind::Integer | ParamKind::Toggle, Json::Object(pairs)) => {
+            match spec.animatable {
+                true => keyframes(spec, pairs, variables),
+                false => Err("is fixed for the shot: it takes no keyframes".into()),
+            }
         }
-        (ParamKind::Number | ParamKind::Integer, Json::Object(pairs)) => keyframes(spec, pairs, variables),
         (ParamKind::Number, _) => constant(Value::Numbers(components(spec, json, variables)?)),
         (ParamKind::Integer, _) => {
             let numbers = components(spec, json, variables)?;
@@ -72,6 +74,8 @@ fn components(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<Ve
         Json::List(items) if items.len() == spec.components && spec.components > 1 => {
             items.iter().map(|i| number(spec, i, variables)).collect()
         }
+        Json::Bool(on) if spec.kind == ParamKind::Toggle => Ok(vec![f64::from(u8::from(*on))]),
+        _ if spec.kind == ParamKind::Toggle => Err(wrong()),
         Json::Number(_) | Json::Text(_) if spec.components == 1 => Ok(vec![number(spec, json, variables)?]),
         _ => Err(wrong()),
     }
@@ -127,7 +131,7 @@ fn keyframes(spec: &ParamSpec, pairs: &[(String, Json)], variables: &Variables) 
     if keys.is_empty() {
         return Err("keyframes need at least one key: {\"keys\": [[frame, value], …]}".into());
     }
-    Ok(Animated::Keys { keys, ease, integer: spec.kind == ParamKind::Integer })
+    Ok(Animated::Keys { keys, ease, kind: spec.kind })
 }
 
 fn read_keys(spec: &ParamSpec, value: &Json, variables: &Variables) -> Result<Vec<(f64, Vec<f64>)>, String> {

@@ -84,7 +84,7 @@ impl Writer {
         };
         put!(self, "\"topology\",[\"pointref\",[\"indices\",[");
         self.list(vertices.len(), |w, i| {
-            put!(w, "{}", vertices[i]);
+            put!(w, "{}", vertices[at(geometry, Owner::Vertex, i)]);
         });
         put!(self, "]]],\n");
     }
@@ -128,11 +128,12 @@ impl Writer {
         let origin = if a.name == "P" && a.owner == Owner::Point { geometry.origin } else { [0.0; 3] };
         if size == 1 {
             put!(self, "\"arrays\",[[");
-            self.list(a.values.len(), |w, i| w.value(&a.values, i, 0.0));
+            self.list(a.values.len(), |w, i| w.value(&a.values, at(geometry, a.owner, i), 0.0));
             put!(self, "]]");
         } else {
             put!(self, "\"tuples\",[");
             self.list(a.values.len() / size.max(1), |w, i| {
+                let i = at(geometry, a.owner, i);
                 for c in 0..size {
                     w.out.push(if c == 0 { b'[' } else { b',' });
                     w.value(&a.values, i * size + c, origin.get(c).copied().unwrap_or(0.0));
@@ -218,6 +219,15 @@ fn storage(values: &Array) -> &'static str {
         Array::F64(_) => "fpreal64",
         Array::I32(_) | Array::U8(_) => "int32",
         Array::I64(_) | Array::U32(_) | Array::U64(_) => "int64",
+    }
+}
+
+/// Where the n-th value of a file stands among ours. Houdini's polygons go round clockwise seen from outside, ours the other way:
+/// the last two corners of each triangle change places.
+fn at(geometry: &Geometry, owner: Owner, n: usize) -> usize {
+    match &geometry.primitives {
+        Primitives::Triangles { .. } if owner == Owner::Vertex => n / 3 * 3 + [0, 2, 1][n % 3],
+        _ => n,
     }
 }
 

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn meshes_keep_their_winding_and_an_origin_is_added() {
+    fn meshes_are_wound_as_houdini_does_and_an_origin_is_added() {
         let mut mesh =
             Geometry::from_triangles(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[[0, 1, 2], [2, 1, 0]]);
         mesh.origin = [10.0, 0.0, 0.0];
@@ -149,7 +149,7 @@ mod tests {
         let file: Json = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(
             after(&file, "topology"),
-            &serde_json::json!(["pointref", ["indices", [0, 1, 2, 2, 1, 0]]])
+            &serde_json::json!(["pointref", ["indices", [0, 2, 1, 2, 0, 1]]])
         );
         let primitive = &after(&file, "primitives")[0];
         assert_eq!(primitive[0], serde_json::json!(["type", "Polygon_run"]));

@@ -1,15 +1,18 @@
 //! Output nodes: they write files.
 
 mod caption;
+mod foam;
 mod framing;
 mod geo_json;
 pub(crate) mod geo_read;
 mod geometry_cache;
+mod mesh_cache;
 mod pattern;
 mod picture;
 mod preview;
 pub(crate) mod seal;
 mod sheet;
+mod surface;
 #[cfg(test)]
 mod test_scene;
 mod usd;
@@ -261,6 +264,7 @@ pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), Output
     match bare(type_id) {
         "vdb_cache" => vdb_cache::check(params, offer),
         "geometry_cache" => geometry_cache::check(params, offer),
+        "mesh_cache" => mesh_cache::check(offer),
         "preview" => preview::check(params, offer),
         "usd_shot" => usd::check(params, offer),
         _ => Ok(()),
@@ -269,7 +273,13 @@ pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), Output
 
 /// The output node types of the host.
 pub fn types() -> Vec<NodeType> {
-    vec![vdb_cache::node_type(), geometry_cache::node_type(), preview::node_type(), usd::node_type()]
+    vec![
+        vdb_cache::node_type(),
+        geometry_cache::node_type(),
+        mesh_cache::node_type(),
+        preview::node_type(),
+        usd::node_type(),
+    ]
 }
 
 /// An output node of that type, or `None` when there is no such type.
@@ -277,6 +287,7 @@ pub fn create(type_id: &str, shot: Shot) -> Option<Box<dyn Output + Send>> {
     match bare(type_id) {
         "vdb_cache" => Some(Box::new(vdb_cache::VdbCache)),
         "geometry_cache" => Some(Box::new(geometry_cache::GeometryCache)),
+        "mesh_cache" => Some(Box::new(mesh_cache::MeshCache::new(shot))),
         "preview" => Some(Box::new(preview::Preview::new(shot))),
         "usd_shot" => Some(Box::new(usd::UsdShot::new(shot))),
         _ => None,

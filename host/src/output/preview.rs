@@ -1,5 +1,6 @@
 //! `preview`: a ray-traced picture of every frame and a contact sheet of the shot.
 
+use super::foam::Foam;
 use super::framing::{self, Bounds, NOWHERE, View, frame as frame_camera};
 use super::pattern::Pattern;
 use super::picture::Picture;
@@ -8,7 +9,7 @@ use super::{FRAME, Frame, Offer, Output, OutputError, Shot, sheet};
 use crate::data::{self, Grid, GridClass, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
 use glam::DVec3;
-use openvdb_sys::{Camera, GridOut, Material, Surface};
+use openvdb_sys::{Camera, Class, GridOut, Material, Surface, Values};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -100,9 +101,14 @@ impl Preview {
 
     /// Bounds of everything that may be drawn; the same at every frame.
     fn bounds(&self, drawn: &[Drawn], params: &Params) -> Bounds {
-        let pattern = Pattern::new(params.text("objects"));
-        let chosen = self.shot.extents.iter().filter(|(name, _)| pattern.matches(name));
-        let known = chosen.map(|(_, b)| *b).reduce(Bounds::union);
+        let pattern = chosen(params);
+        let known = self
+            .shot
+            .extents
+            .iter()
+            .filter(|(name, _)| pattern.matches(name))
+            .map(|(_, b)| *b)
+            .reduce(Bounds::union);
         let now =
             || drawn.iter().filter_map(|d| Bounds::of_leaves(d.grid, &d.transform)).reduce(Bounds::union);
         known.or_else(now).unwrap_or(NOWHERE)
@@ -124,7 +130,11 @@ impl Output for Preview {
             size: bounds.diagonal().max(f64::MIN_POSITIVE),
             target: bounds.middle().to_array(),
         };
-        let surfaces: Vec<Surface> = drawn.iter().map(Drawn::surface).collect();
+        let objects = frame.scene.objects.iter().filter(|o| chosen(params).matches(&o.name));
+        let dots = objects.flat_map(|o| o.drawn_geometry(data::Drawn::Dots));
+        let foams: Vec<Foam> = dots.filter_map(Foam::of).collect();
+        let surfaces: Vec<Surface> =
+            drawn.iter().map(Drawn::surface).chain(foams.iter().map(foam_surface)).collect();
         let rgb = openvdb_sys::render(&surfaces, &camera, &picture, &self.shot.halt)
             .map_err(|e| OutputError::new(format!("the picture cannot be drawn: {e}")))?
             .ok_or_else(OutputError::halted)?;
@@ -175,9 +185,33 @@ impl Drawn<'_> {
     }
 }
 
+/// Foam as it is drawn.
+fn foam_surface(foam: &Foam) -> Surface<'_> {
+    let grid = GridOut {
+        name: "foam",
+        class: Class::FogVolume,
+        transform: foam.transform(),
+        background: [0.0; 3],
+        origins: &foam.origins,
+        masks: None,
+        values: Values::Float(&foam.values),
+        tiles: &[],
+        half: false,
+        flood: false,
+        vector_type: None,
+        metadata: &[],
+    };
+    Surface { grid, material: Material::Foam }
+}
+
+/// The names of the objects to draw.
+fn chosen(params: &Params) -> Pattern<'_> {
+    Pattern::new(params.text("objects"))
+}
+
 /// Refuses a camera that looks nowhere, and names that choose nothing.
 pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
-    let chosen = Pattern::new(params.text("objects"));
+    let chosen = chosen(params);
     let all = || offer.objects.iter().map(|o| &o.object);
     if !all().any(|name| chosen.matches(name)) {
         let names: Vec<&str> = all().map(String::as_str).collect();
@@ -194,8 +228,7 @@ const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of i
 
 /// The surfaces of the chosen objects.
 fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
-    let (objects, glass) =
-        (Pattern::new(frame.params.text("objects")), Pattern::new(frame.params.text("glass")));
+    let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
     let mut drawn = Vec::new();
     for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
         let solid = if glass.matches(&object.name) { Material::Glass } else { Material::Clay };

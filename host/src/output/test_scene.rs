@@ -1,11 +1,11 @@
 //! A small scene for the tests of the outputs: a ball of liquid that rotates, with particles.
 
-use super::{Offer, Offered};
+use super::{About, Offer, Offered};
 use crate::data::{
-    Array, Data, Drawn, Element, Geometry, Grid, GridClass, Lifetime, Object, Owner, Sampling, Scene, Shown,
+    Array, Data, Drawn, Element, Geometry, Grid, GridClass, Lifetime, Object, Owner, Port, Sampling, Scene,
+    Shown,
 };
-use crate::node::{NodeType, Params};
-use std::collections::BTreeMap;
+use crate::node::{Carries, NodeType, Params};
 use std::sync::Arc;
 
 /// Voxel size, metres.
@@ -82,7 +82,7 @@ pub fn offer(scene: &Scene) -> Offer {
     };
     let offered = |o: &Object| Offered {
         is_mesh: false,
-        about: BTreeMap::new(),
+        about: o.ports.iter().map(|(name, port)| (name.clone(), about(name, port))).collect(),
         separation: None,
         object: o.name.clone(),
         grids: of_kind(o, "grid"),
@@ -94,6 +94,17 @@ pub fn offer(scene: &Scene) -> Offer {
             .collect(),
     };
     Offer { objects: scene.objects.iter().map(offered).collect() }
+}
+
+fn about(name: &str, port: &Port) -> About {
+    let carries = match &port.data {
+        Data::Grid(g) => {
+            Carries::Grid { element: Element::F32, components: g.channels.len(), sampling: g.sampling }
+        }
+        Data::Geometry(_) => Carries::Geometry,
+        Data::Table(_) => Carries::Table,
+    };
+    About { carries, shown: port.shown, unit: if name == "vel" { "m/s" } else { "" }.into() }
 }
 
 /// The defaults of a node type.

@@ -226,6 +226,8 @@ impl Node {
     pub const RANK_LIQUID: i32 = 0;
     /// Rank of solvers of smoke.
     pub const RANK_SMOKE: i32 = 100;
+    /// Rank of solvers of what follows fluids and changes nothing of them.
+    pub const RANK_WHITEWATER: i32 = 200;
 
     /// Whether `run` implements a stage.
     pub fn implements(&self, stage: Stage) -> bool {

@@ -198,7 +198,7 @@ names! {
 }
 
 names! {
-    /// How pictures draw a level set.
+    /// How pictures draw a level set, or points.
     Drawn: i32 {
         /// Not at all.
         NOT = 0,
@@ -206,6 +206,8 @@ names! {
         LIQUID = 1,
         /// Like glass or clay.
         SOLID = 2,
+        /// Points: each as a white ball of its `pscale`.
+        DOTS = 3,
     }
 }
 

@@ -25,6 +25,7 @@ pub mod rigid;
 mod rigid_rest;
 mod solid_shape;
 mod solids;
+pub mod whitewater;
 
 pub use attributes::Beside;
 pub use bodies::{BodyPorts, OwnerPorts, Owners, Shares as BodyShares};
@@ -37,6 +38,7 @@ pub use region::Region;
 pub use rigid_rest::{RigidRest, Start, Weight};
 pub use solid_shape::{SolidShape, tell_if_lost};
 pub use solids::ColliderPorts;
+pub use whitewater::{LiquidPorts, WhitewaterPorts};
 
 use grids::Topologies;
 use meniscus_abi::guest::{Call, Failure};

@@ -50,9 +50,7 @@ pub const PORTS: &[Port] = &[
         .help(c"Divergence that the solve should give the liquid (volume correction); absent if there is none.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
-    Port::table(OBJECT, c"domain")
-        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; absent if liquid never parts from walls).")
-        .substep().required()
+    domain(OBJECT).required()
         .on(Stage::INIT, WRITE).on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"pressure", Sampling::CENTER, Element::F32)
         .unit(c"Pa")
@@ -190,6 +188,13 @@ pub const fn vel(owner: Owner) -> Port {
 pub const fn liquid(owner: Owner) -> Port {
     Port::table(owner, c"liquid")
         .help(c"volume (m^3), found_volume (m^3; as the particles leave it, without overlap, before the surface is fitted to rest_volume), rest_volume (m^3; what it should be), excess ((found_volume - rest_volume) / rest_volume as the volume correction uses it), drift (s; its integral over time), overlap (m^3; what its surface enclosed of other liquids in the last solve), particle_separation (m), voxel_size (m), density (kg/m^3; 0: several), thinned_below (m; depth from which cells were thinned; 0: none), next_id (of the next new particle), born_from (particles with ids from here on are newer than vel_drift and move with their own velocity), entered_from (of those, from here on they came through nozzles), kick (m/s, 3 numbers; what forces added to its velocity in this substep, the mean; there while the pressure is solved).")
+}
+
+/// The box that the solver works in.
+pub const fn domain(owner: Owner) -> Port {
+    Port::table(owner, c"domain")
+        .help(c"min, max (m, world) and sides (-x +x -y +y -z +z: 0 closed, 1 open, 2 kill), slip (1: viscous liquid slips along walls), cavitation_pressure (Pa; absent if liquid never parts from walls).")
+        .substep()
 }
 
 /// How strongly forces pull.

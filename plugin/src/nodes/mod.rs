@@ -26,6 +26,9 @@ mod rigid_object;
 mod rigid_ports;
 mod rigid_solver;
 mod static_object;
+mod whitewater_object;
+mod whitewater_ports;
+mod whitewater_solver;
 
 use meniscus_abi::guest::Node;
 
@@ -56,4 +59,6 @@ nodes! {
     rigid_object::RigidObject,
     rigid_joint::RigidJoint,
     rigid_solver::RigidSolver,
+    whitewater_object::WhitewaterObject,
+    whitewater_solver::WhitewaterSolver,
 }

@@ -14,6 +14,7 @@ const Vec3 WATER_CLEAR(0.22, 0.62, 0.86);
 const Vec3 WATER_BODY(0.03, 0.23, 0.50);
 const Vec3 GLASS_TINT(0.955, 0.975, 0.98);
 const Vec3 GLASS_RIM(0.22, 0.28, 0.32);
+const Vec3 FOAM(0.93, 0.96, 0.98);
 const Vec3 CLAY(0.62, 0.58, 0.54);
 
 // Reflectance of a dielectric for unpolarised light (Fresnel).
@@ -45,6 +46,7 @@ public:
         tracer.aim(origin, direction, -1);
         for (int bounce = 0; bounce < MAX_BOUNCES && through[1] > 0.01; ++bounce) {
             const auto hit = tracer.next();
+            cross_foam(tracer, crossed, hit ? hit->distance : INFINITY, light, through);
             if (!hit) break;
             if (in_water) cross_water(hit->distance - crossed, light, through);
             if (hit->surface < 0) return light + times(through, floor(*hit, direction));
@@ -62,6 +64,17 @@ public:
     }
 
 private:
+    // Foam is white, and lit from above and by the key light.
+    void cross_foam(Tracer& tracer, double from, double to, Vec3& light, Vec3& through) const
+    {
+        Vec3 normal(0.0, 1.0, 0.0);
+        const double kept = tracer.through_foam(from, to, normal);
+        if (kept == 1.0) return;
+        const double lit = 0.62 + 0.16 * normal[1] + 0.22 * std::max(0.0, normal.dot(KEY));
+        light += times(through, FOAM) * ((1.0 - kept) * lit);
+        through *= kept;
+    }
+
     void cross_water(double distance, Vec3& light, Vec3& through) const
     {
         for (int c = 0; c < 3; ++c) {

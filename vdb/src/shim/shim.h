@@ -116,10 +116,10 @@ typedef struct mv_stats {
 int mv_grid_stats(mv_file* file, size_t grid, mv_stats* out, mv_error* error);
 
 /* How a surface is drawn. */
-enum { MV_LIQUID = 0, MV_GLASS = 1, MV_CLAY = 2 };
+enum { MV_LIQUID = 0, MV_GLASS = 1, MV_CLAY = 2, MV_FOAM = 3 };
 
 typedef struct mv_surface {
-    mv_grid grid; /* float level set with uniform voxels */
+    mv_grid grid; /* uniform voxels; a level set, or of MV_FOAM a fog: the share of light it takes away, 1/m */
     int32_t material;
 } mv_surface;
 

@@ -31,7 +31,7 @@ struct Scene::Grids {
         int32_t material;
         std::vector<float> bricks; // by the leaf's transient number
     };
-    std::vector<Entry> entries;
+    std::vector<Entry> entries, foams;
 };
 
 namespace {
@@ -99,7 +99,8 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
     for (size_t s = 0; s < count; ++s) {
         auto grid = build_grid<FloatGrid>(surfaces[s].grid);
         if (grid->activeVoxelCount() == 0) continue; // nothing to see
-        entries.push_back({grid, surfaces[s].material, {}});
+        auto& kind = surfaces[s].material == MV_FOAM ? grids_->foams : entries;
+        kind.push_back({grid, surfaces[s].material, {}});
     }
     tbb::task_arena(std::min(threads, tbb::this_task_arena::max_concurrency())).execute([&] {
         for (auto& liquid : entries) {
@@ -109,102 +110,51 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
             }
         }
         for (auto& entry : entries) entry.bricks = make_bricks(*entry.grid);
+        for (auto& foam : grids_->foams) foam.bricks = make_bricks(*foam.grid);
     });
 }
 
 Scene::~Scene() = default;
 
-// One level set; a copy per thread, since OpenVDB's accessors are not thread-safe.
-//
-// OpenVDB's LevelSetRayIntersector looks at every voxel on the way; stepping by the distance that the level set
-// itself promises, and over whole tiles where there is no leaf, needs a fraction of the lookups.
-class Tracer::Surface
+// A grid that rays cross; a copy per thread, since OpenVDB's accessors are not thread-safe.
+class Tracer::Field
 {
 public:
-    Surface(const FloatGrid& grid, int32_t material, const float* bricks)
-        : grid_(&grid), bricks_(bricks), material_(material), voxel_(grid.voxelSize()[0]),
-          accessor_(grid.getConstAccessor())
+    Field(const FloatGrid& grid, const float* bricks)
+        : grid_(&grid), bricks_(bricks), voxel_(grid.voxelSize()[0]), accessor_(grid.getConstAccessor())
     {
         const openvdb::CoordBBox box = grid.evalActiveVoxelBoundingBox();
         low_ = box.min().asVec3d() - Vec3(1.0);
         high_ = box.max().asVec3d() + Vec3(1.0);
     }
-    Surface(const Surface& other) = default;
 
-    int32_t material() const { return material_; }
     double voxel() const { return voxel_; }
 
-    // Distance along the ray (unit direction) to the first crossing beyond `from`; infinity: none. `outside` says
-    // on which side of the surface the ray comes from.
-    double hit(const Vec3& origin, const Vec3& direction, double from, bool& outside)
+protected:
+    // A ray in index space.
+    struct Ray {
+        Vec3 o, d;
+        Vec3 at(double t) const { return o + d * t; }
+    };
+    Ray ray(const Vec3& origin, const Vec3& direction) const
     {
         const Vec3 o = grid_->worldToIndex(origin);
-        const Vec3 d = (grid_->worldToIndex(origin + direction) - o) * voxel_;
-        double t = from / voxel_, end = std::numeric_limits<double>::infinity();
-        if (!clip(o, d, t, end)) return std::numeric_limits<double>::infinity();
-        double step;
-        Sample last{t, look(o + d * t, d, step)};
-        outside = !std::signbit(last.value);
-        for (t += step; t < end; t += step) {
-            const Sample now{t, look(o + d * t, d, step)};
-            if (std::signbit(now.value) == outside) return refine(o, d, last, now) * voxel_;
-            last = now;
-        }
-        return std::numeric_limits<double>::infinity();
+        return {o, (grid_->worldToIndex(origin + direction) - o) * voxel_};
     }
-
-    // Signed distance, metres; +-background beyond the band.
-    double distance(const Vec3& world) { return sample(grid_->worldToIndex(world)); }
-
-    // Unit normal, outwards: central differences over one voxel, which hides the facets of the lattice.
-    Vec3 normal(const Vec3& world)
-    {
-        const Vec3 p = grid_->worldToIndex(world);
-        Vec3 g;
-        for (int c = 0; c < 3; ++c) {
-            Vec3 step(0.0);
-            step[c] = 1.0;
-            g[c] = sample(p + step) - sample(p - step);
-        }
-        return unit(grid_->transform().baseMap()->applyJacobian(g));
-    }
-
-private:
-    static constexpr double LEAST = 0.2; // shortest step, voxels: thinner things may be missed
-    static constexpr double CAUTION = 0.9; // the field may grow a little faster than distance
-    static constexpr double EXACT = 1e-3;  // a crossing is found when the field is this small, voxels
-
-    // The field at a distance along a ray, in voxels and metres.
-    struct Sample {
-        double t, value;
-    };
 
     // Cuts t..end to the bounds of the active voxels.
-    bool clip(const Vec3& o, const Vec3& d, double& t, double& end) const
+    bool clip(const Ray& r, double& t, double& end) const
     {
         for (int c = 0; c < 3; ++c) {
-            if (std::abs(d[c]) < 1e-12) {
-                if (o[c] < low_[c] || o[c] > high_[c]) return false;
+            if (std::abs(r.d[c]) < 1e-12) {
+                if (r.o[c] < low_[c] || r.o[c] > high_[c]) return false;
                 continue;
             }
-            const double a = (low_[c] - o[c]) / d[c], b = (high_[c] - o[c]) / d[c];
+            const double a = (low_[c] - r.o[c]) / r.d[c], b = (high_[c] - r.o[c]) / r.d[c];
             t = std::max(t, std::min(a, b));
             end = std::min(end, std::max(a, b));
         }
         return t < end;
-    }
-
-    // The field at p, and how far the ray may go from there.
-    double look(const Vec3& p, const Vec3& d, double& step)
-    {
-        const Coord ijk = below(p);
-        if (const Leaf* leaf = accessor_.probeConstLeaf(ijk)) {
-            const double value = interpolate(*leaf, ijk, p);
-            step = std::max(LEAST, CAUTION * std::abs(value) / voxel_);
-            return value;
-        }
-        step = leave_tile(p, d, ijk) + 1e-3;
-        return accessor_.getValue(ijk);
     }
 
     // Ray length to the border of the leafless block that holds ijk.
@@ -219,22 +169,6 @@ private:
             t = std::min(t, ((d[c] > 0.0 ? low + edge : low) - p[c]) / d[c]);
         }
         return std::max(t, 0.0);
-    }
-
-    // The crossing between two samples of different sign, by a few steps of the Illinois method.
-    double refine(const Vec3& o, const Vec3& d, Sample a, Sample b)
-    {
-        for (int i = 0; i < 6; ++i) {
-            const double t = (a.t * b.value - b.t * a.value) / (b.value - a.value);
-            const Sample m{t, sample(o + d * t)};
-            if (std::abs(m.value) < EXACT * voxel_) return t;
-            if (std::signbit(m.value) == std::signbit(a.value)) {
-                a = m, b.value *= 0.5;
-            } else {
-                b = m, a.value *= 0.5;
-            }
-        }
-        return 0.5 * (a.t + b.t);
     }
 
     // Trilinear interpolation at an index position; the constant of the tile where there is no leaf.
@@ -258,12 +192,140 @@ private:
         return double(c0 + (c1 - c0) * u);
     }
 
+    // The gradient's direction, in the world: differences over one voxel on either side, which hide the lattice.
+    Vec3 gradient(const Vec3& p)
+    {
+        Vec3 g;
+        for (int c = 0; c < 3; ++c) {
+            Vec3 step(0.0);
+            step[c] = 1.0;
+            g[c] = sample(p + step) - sample(p - step);
+        }
+        return unit(grid_->transform().baseMap()->applyJacobian(g));
+    }
+
     const FloatGrid* grid_;
     const float* bricks_;
-    int32_t material_;
     double voxel_;
     FloatGrid::ConstAccessor accessor_;
     Vec3 low_, high_;
+};
+
+// One level set.
+//
+// OpenVDB's LevelSetRayIntersector looks at every voxel on the way; stepping by the distance that the level set
+// itself promises, and over whole tiles where there is no leaf, needs a fraction of the lookups.
+class Tracer::Surface : public Field
+{
+public:
+    Surface(const FloatGrid& grid, int32_t material, const float* bricks) : Field(grid, bricks), material_(material) {}
+
+    int32_t material() const { return material_; }
+
+    // Distance along the ray (unit direction) to the first crossing beyond `from`; infinity: none. `outside` says
+    // on which side of the surface the ray comes from.
+    double hit(const Vec3& origin, const Vec3& direction, double from, bool& outside)
+    {
+        const Ray r = ray(origin, direction);
+        double t = from / voxel_, end = std::numeric_limits<double>::infinity();
+        if (!clip(r, t, end)) return std::numeric_limits<double>::infinity();
+        double step;
+        Sample last{t, look(r.at(t), r.d, step)};
+        outside = !std::signbit(last.value);
+        for (t += step; t < end; t += step) {
+            const Sample now{t, look(r.at(t), r.d, step)};
+            if (std::signbit(now.value) == outside) return refine(r, last, now) * voxel_;
+            last = now;
+        }
+        return std::numeric_limits<double>::infinity();
+    }
+
+    // Signed distance, metres; +-background beyond the band.
+    double distance(const Vec3& world) { return sample(grid_->worldToIndex(world)); }
+
+    // Unit normal, outwards.
+    Vec3 normal(const Vec3& world) { return gradient(grid_->worldToIndex(world)); }
+
+private:
+    static constexpr double LEAST = 0.2; // shortest step, voxels: thinner things may be missed
+    static constexpr double CAUTION = 0.9; // the field may grow a little faster than distance
+    static constexpr double EXACT = 1e-3;  // a crossing is found when the field is this small, voxels
+
+    // The field at a distance along a ray, in voxels and metres.
+    struct Sample {
+        double t, value;
+    };
+
+    // The field at p, and how far the ray may go from there.
+    double look(const Vec3& p, const Vec3& d, double& step)
+    {
+        const Coord ijk = below(p);
+        if (const Leaf* leaf = accessor_.probeConstLeaf(ijk)) {
+            const double value = interpolate(*leaf, ijk, p);
+            step = std::max(LEAST, CAUTION * std::abs(value) / voxel_);
+            return value;
+        }
+        step = leave_tile(p, d, ijk) + 1e-3;
+        return accessor_.getValue(ijk);
+    }
+
+    // The crossing between two samples of different sign, by a few steps of the Illinois method.
+    double refine(const Ray& r, Sample a, Sample b)
+    {
+        for (int i = 0; i < 6; ++i) {
+            const double t = (a.t * b.value - b.t * a.value) / (b.value - a.value);
+            const Sample m{t, sample(r.at(t))};
+            if (std::abs(m.value) < EXACT * voxel_) return t;
+            if (std::signbit(m.value) == std::signbit(a.value)) {
+                a = m, b.value *= 0.5;
+            } else {
+                b = m, a.value *= 0.5;
+            }
+        }
+        return 0.5 * (a.t + b.t);
+    }
+
+    int32_t material_;
+};
+
+// Foam: a fog that takes light away and scatters it.
+class Tracer::Foam : public Field
+{
+public:
+    using Field::Field;
+
+    // Share of light that comes through between two distances along a ray; `thickest` and `normal` are those of the densest
+    // foam met so far, which this may be.
+    double through(const Vec3& origin, const Vec3& direction, double from, double to, double& thickest, Vec3& normal)
+    {
+        const Ray r = ray(origin, direction);
+        double t = from / voxel_, end = to / voxel_, depth = 0.0;
+        if (!clip(r, t, end)) return 1.0;
+        double peak = -1.0;
+        while (t < end && depth < OPAQUE) {
+            const double middle = std::min(t + 0.5 * STEP, end);
+            const Vec3 p = r.at(middle);
+            const Coord ijk = below(p);
+            const Leaf* leaf = accessor_.probeConstLeaf(ijk);
+            if (!leaf) {
+                t = middle + leave_tile(p, r.d, ijk) + 1e-3;
+                continue;
+            }
+            const double density = interpolate(*leaf, ijk, p);
+            depth += density * std::min(STEP, end - t) * voxel_;
+            if (density > thickest) {
+                thickest = density;
+                peak = middle;
+            }
+            t += STEP;
+        }
+        if (peak >= 0.0) normal = -gradient(r.at(peak));
+        return std::exp(-depth);
+    }
+
+private:
+    static constexpr double STEP = 0.7;   // voxels
+    static constexpr double OPAQUE = 6.0; // nothing is seen behind foam as thick as this
 };
 
 Tracer::Tracer(const Scene& scene, double floor) : floor_(floor)
@@ -272,6 +334,7 @@ Tracer::Tracer(const Scene& scene, double floor) : floor_(floor)
     for (const auto& entry : scene.grids_->entries) {
         surfaces_.emplace_back(*entry.grid, entry.material, entry.bricks.data());
     }
+    for (const auto& foam : scene.grids_->foams) foams_.emplace_back(*foam.grid, foam.bricks.data());
     cursors_.resize(surfaces_.size());
 }
 
@@ -330,6 +393,16 @@ double Tracer::openness(const Vec3& origin, const Vec3& direction)
             light *= s.material() == MV_CLAY ? 0.0 : s.material() == MV_GLASS ? 0.8 : 0.6;
         }
     }
+    Vec3 ignored;
+    double thickest = 0.0;
+    for (Foam& foam : foams_) light *= foam.through(origin, direction, 0.0, INFINITY, thickest, ignored);
+    return light;
+}
+
+double Tracer::through_foam(double from, double to, Vec3& normal)
+{
+    double light = 1.0, thickest = 0.0;
+    for (Foam& foam : foams_) light *= foam.through(origin_, direction_, from, to, thickest, normal);
     return light;
 }
 

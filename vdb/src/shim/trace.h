@@ -67,8 +67,14 @@ public:
     // Share of light that comes straight through everything.
     double openness(const Vec3& origin, const Vec3& direction);
 
+    // Share of light that comes through foam between two distances along the ray, and the normal of the foam that takes
+    // most of the rest.
+    double through_foam(double from, double to, Vec3& normal);
+
 private:
+    class Field;
     class Surface;
+    class Foam;
     struct Cursor {
         double from;  // searched up to here
         double found; // next crossing; infinity: none
@@ -79,6 +85,7 @@ private:
     Vec3 shading_normal(Surface& surface, const Vec3& at);
 
     std::vector<Surface> surfaces_;
+    std::vector<Foam> foams_;
     std::vector<Cursor> cursors_;
     Vec3 origin_, direction_;
     double floor_;

@@ -77,7 +77,7 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
     let frame = particles.frame(transform);
     let origin = particles.origin;
     let h = transform.voxel_size();
-    let fastest = fastest_solid(solids, origin, particles, h);
+    let fastest = fastest_solid(solids, origin, &particles.position, h);
     let step = dt as f32 * frame.per_metre;
     let kills = solids.domain.sides.contains(&Side::Kill);
     let chunks = particles.position.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks_mut(CHUNK));
@@ -121,13 +121,12 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
 }
 
 /// An upper bound on the speed of the solids' surfaces among the particles, m/s.
-pub(crate) fn fastest_solid(solids: &Solids, origin: DVec3, particles: &Particles, h: f64) -> f64 {
+pub(crate) fn fastest_solid(solids: &Solids, origin: DVec3, positions: &[Vec3], h: f64) -> f64 {
     let still = |m: &Motion| m.is_still();
-    if solids.colliders.iter().all(|c| still(c.motion())) || particles.is_empty() {
+    if solids.colliders.iter().all(|c| still(c.motion())) || positions.is_empty() {
         return 0.0;
     }
-    let (lo, hi) = particles
-        .position
+    let (lo, hi) = positions
         .par_iter()
         .map(|&x| (x, x))
         .reduce(|| (Vec3::INFINITY, Vec3::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));

@@ -83,12 +83,16 @@ pub(super) fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpe
         abi::Drawn::NOT => None,
         abi::Drawn::LIQUID => Some(Drawn::Liquid),
         abi::Drawn::SOLID => Some(Drawn::Solid),
+        abi::Drawn::DOTS => Some(Drawn::Dots),
         other => return Err(unknown("way to be drawn", other.0)),
     };
     let is_scalar =
         matches!(carries, Carries::Grid { components: 1, element: Element::F32 | Element::F64, .. });
     if class != GridClass::Plain && !is_scalar {
         return Err(format!("port `{name}` has a class, which only a grid of one number has"));
+    }
+    if drawn == Some(Drawn::Dots) && carries != Carries::Geometry {
+        return Err(format!("port `{name}` is drawn as dots, which only points are"));
     }
     if drawn.is_some() && class != GridClass::LevelSet && carries != Carries::Geometry {
         return Err(format!("port `{name}` is drawn, and neither a level set nor geometry"));

@@ -10,7 +10,6 @@ mod look;
 mod parts;
 mod samples;
 mod stage;
-mod surface;
 mod text;
 mod value;
 

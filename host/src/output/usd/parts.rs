@@ -2,9 +2,9 @@
 
 use super::super::framing::Bounds;
 use super::super::pattern::Pattern;
+use super::super::surface;
 use super::super::{Frame, Offered, Shot};
 use crate::data::{Array, Drawn, Geometry, Grid, Object, Owner, Primitives};
-use crate::node::Carries;
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ pub fn present<'a>(frame: &Frame<'a>, shot: &Shot, known: &Parts) -> Vec<Present
         };
         if frame.params.toggle("surfaces") && object.places(Drawn::Liquid).is_none() {
             for (name, grid, _) in object.drawn().filter(|(_, _, drawn)| *drawn == Drawn::Liquid) {
-                add(name, Kind::Liquid, Content::Surface(object, grid, velocity(object, offered)));
+                add(name, Kind::Liquid, Content::Surface(object, grid, surface::velocity(object, offered)));
             }
         }
         bodies(object).into_iter().flatten().for_each(|(name, content)| add(&name, Kind::Body, content));
@@ -204,7 +204,8 @@ fn geometry<'a>(frame: &Frame<'a>, object: &'a Object) -> Vec<(&'a str, &'a Geom
     let is_wanted = |name: &str, geometry: &Geometry| {
         wanted.contains(&name) && (!has_bodies || geometry.triangles().is_empty())
     };
-    let undrawn = object.ports.iter().filter(|(_, port)| port.shown.drawn.is_none());
+    let is_place = |drawn: Option<Drawn>| drawn.is_some_and(|how| how != Drawn::Dots);
+    let undrawn = object.ports.iter().filter(|(_, port)| !is_place(port.shown.drawn));
     let all = undrawn.filter_map(|(name, _)| Some((name.as_str(), object.geometry(name)?)));
     all.filter(|(name, geometry)| is_wanted(name, geometry)).collect()
 }
@@ -230,17 +231,6 @@ fn bodies(object: &Object) -> Option<Vec<(String, Content<'_>)>> {
         (format!("body_{id}"), Content::Place(origin + Vec3::from(*p).as_dvec3(), turn))
     };
     Some(points.positions().iter().enumerate().map(body).collect())
-}
-
-/// The grid of an object that is the velocity of its liquid: the first result that is a vector in m/s.
-fn velocity<'a>(object: &'a Object, offered: Option<&Offered>) -> Option<&'a Grid> {
-    let offered = offered?;
-    let is_velocity = |name: &&String| {
-        offered.about.get(*name).is_some_and(|about| {
-            about.unit == "m/s" && matches!(about.carries, Carries::Grid { components: 3, .. })
-        })
-    };
-    object.grid(offered.results.iter().find(is_velocity)?)
 }
 
 /// How wide points are that do not say so, m.

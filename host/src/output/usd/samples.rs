@@ -2,10 +2,11 @@
 
 use super::super::OutputError;
 use super::super::framing::Bounds;
+use super::super::surface;
+use super::identifier;
 use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::parts::{Content, Kind, Present, Shared};
 use super::value::{Value, token};
-use super::{identifier, surface};
 use crate::data::{Array, Geometry, Owner};
 use glam::{DVec3, Vec3};
 

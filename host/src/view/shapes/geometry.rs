@@ -52,7 +52,9 @@ fn mesh(file: &GeoFile, positions: &[f32], most: usize) -> Result<Packed, String
         return Err(format!("it has {} triangles, and at most {most} are shown", indices.len() / 3));
     }
     let mut packed = Packed::default();
-    let (p, t) = (packed.floats(positions), packed.indices(indices));
+    // Houdini's polygons go round clockwise seen from outside; pictures want them the other way.
+    let turned: Vec<u32> = indices.chunks_exact(3).flat_map(|t| [t[0], t[2], t[1]]).collect();
+    let (p, t) = (packed.floats(positions), packed.indices(&turned));
     packed.shape(json!({ "kind": "triangles", "positions": p, "triangles": t }));
     Ok(packed)
 }

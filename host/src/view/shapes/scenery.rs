@@ -47,7 +47,7 @@ pub fn shapes(record: &Path, frame: i32, most: usize) -> Result<Vec<u8>, String>
 /// Whether objects of a type are solids that the simulation does not move.
 fn stands(t: &NodeType) -> bool {
     let own = || t.contract.iter().flat_map(|c| &c.ports).filter(|p| p.owner == PortOwner::Object);
-    let is_solid = |drawn: Option<Drawn>| drawn.is_some() && drawn != Some(Drawn::Liquid);
+    let is_solid = |drawn: Option<Drawn>| drawn == Some(Drawn::Solid);
     t.kind == NodeKind::Object && own().any(|p| is_solid(p.shown.drawn)) && !own().any(|p| p.is_movable)
 }
 

@@ -94,7 +94,7 @@ impl<D: cuda::Device> Mover for OnDevice<D> {
     ) -> Result<Selection, Failure> {
         let (frame, origin) = (particles.frame(&way.transform), particles.origin);
         let h = way.transform.voxel_size();
-        let fastest = fastest_solid(solids, origin, particles, h);
+        let fastest = fastest_solid(solids, origin, &particles.position, h);
         // Particles that leave the known velocity move with their own, as new particles do. On the device they are
         // treated as new ones.
         let alone = |(&id, &v): (&i64, &Vec3)| if way.outruns(v) { i64::MAX } else { id };

@@ -1,8 +1,9 @@
 //! The surface of a liquid as polygons, with normals and velocities at their corners.
 
-use super::super::OutputError;
-use super::super::vdb_grid::{Velocity, convert};
+use super::vdb_grid::{Velocity, convert};
+use super::{Offered, OutputError};
 use crate::data::{Array, Grid, GridClass, LEAF_VOXELS, Object, Sampling};
+use crate::node::Carries;
 use glam::{DAffine3, DVec3, Vec3};
 use openvdb_sys::{GridOut, Polygons};
 
@@ -43,6 +44,17 @@ pub fn normals(mesh: &Polygons) -> Vec<[f32; 3]> {
 pub fn sampled(grid: &Grid, points: &[[f32; 3]]) -> Vec<[f32; 3]> {
     let mut sampler = Sampler::new(grid);
     points.iter().map(|p| sampler.at(Vec3::from(*p).as_dvec3())).collect()
+}
+
+/// The grid of an object that is the velocity of its liquid: the first result that is a vector in m/s.
+pub fn velocity<'a>(object: &'a Object, offered: Option<&Offered>) -> Option<&'a Grid> {
+    let offered = offered?;
+    let is_velocity = |name: &&String| {
+        offered.about.get(*name).is_some_and(|about| {
+            about.unit == "m/s" && matches!(about.carries, Carries::Grid { components: 3, .. })
+        })
+    };
+    object.grid(offered.results.iter().find(is_velocity)?)
 }
 
 /// Interpolates a grid; it remembers the leaf where it was last.
@@ -104,7 +116,7 @@ impl<'a> Sampler<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::test_scene::{H, RADIUS, scene, spin};
+    use super::super::test_scene::{H, RADIUS, scene, spin};
     use super::*;
 
     #[test]

@@ -24,12 +24,6 @@ def load():
         Parm("frame", "Frame", "float", [Expression("$F")], help=frame),
         menu("missing", "Missing Frame", MISSING, "What stands for a frame that has no file."),
         toggle(
-            "reverse",
-            "Turn Polygons Round",
-            True,
-            "Meniscus winds polygons counter-clockwise, Houdini clockwise.",
-        ),
-        toggle(
             "radius",
             "Set Radius of Particles",
             True,

@@ -55,6 +55,7 @@ impl Outputs {
             }
             let shot = Shot {
                 frames,
+                fps: network.settings.fps,
                 threads: options.manner.threads,
                 halt: halt.clone(),
                 params: node.params_at(f64::from(frames.1)),

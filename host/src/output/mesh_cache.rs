@@ -145,6 +145,7 @@ mod tests {
         };
         let shot = Shot {
             frames: (1, 9),
+            fps: 24.0,
             threads,
             params: params.clone(),
             halt: Arc::default(),

@@ -7,6 +7,7 @@ mod geo_json;
 pub(crate) mod geo_read;
 mod geometry_cache;
 mod mesh_cache;
+mod moving;
 mod pattern;
 mod picture;
 mod preview;
@@ -35,6 +36,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Shot {
     /// First and last frame to be written.
     pub frames: (i32, i32),
+    /// Frames per second.
+    pub fps: f64,
     /// Threads the node may use; its files do not depend on it.
     pub threads: u32,
     /// The node's parameters at the last frame.

@@ -2,6 +2,7 @@
 
 use super::foam::Foam;
 use super::framing::{self, Bounds, NOWHERE, View, frame as frame_camera};
+use super::moving;
 use super::pattern::Pattern;
 use super::picture::Picture;
 use super::vdb_grid::{Converted, Velocity, convert};
@@ -90,6 +91,15 @@ fn parameters() -> Vec<ParamSpec> {
             )
             .within(Some(0.0), Some(400.0))
         },
+        ParamSpec {
+            animatable: false,
+            ..ParamSpec::toggle(
+                "moving",
+                "Moving Picture",
+                true,
+                "On: at the end the pictures also become one that moves (animated PNG), at the shot's speed and at most 480 pixels wide, to be shown in browsers and chats. Off: there is none.",
+            )
+        },
     ]
 }
 
@@ -144,15 +154,19 @@ impl Output for Preview {
     }
 
     fn files(&self, node: &str, _params: &Params, _offer: &Offer) -> Vec<String> {
-        // A sheet is also there when the shot was cooked with one before.
-        vec![format!("{node}.{FRAME}.png"), sheet::name(node)]
+        // A sheet or a moving picture is also there when the shot was cooked with one before.
+        vec![format!("{node}.{FRAME}.png"), sheet::name(node), moving::name(node)]
     }
 
     fn finish(&mut self, folder: &Path, node: &str) -> Result<Vec<PathBuf>, OutputError> {
         let count = self.shot.params.integer("sheet").clamp(0, 400) as usize;
-        Ok(sheet::contact_sheet(folder, node, self.shot.frames, count, &self.shot.halt)?
-            .into_iter()
-            .collect())
+        let Shot { frames, fps, halt, .. } = &self.shot;
+        let sheet = sheet::contact_sheet(folder, node, *frames, count, halt)?;
+        let moving = match self.shot.params.toggle("moving") {
+            true => moving::moving_picture(folder, node, *frames, *fps, halt)?,
+            false => None,
+        };
+        Ok(sheet.into_iter().chain(moving).collect())
     }
 }
 
@@ -338,6 +352,7 @@ mod tests {
         let (still, volumes) = (Vec::new(), Vec::new());
         Preview::new(Shot {
             frames: (1, 9),
+            fps: 24.0,
             threads: 2,
             params: params.clone(),
             halt,
@@ -456,7 +471,7 @@ mod tests {
         assert_eq!(preview(&params).finish(folder.path(), "look").unwrap(), [] as [PathBuf; 0]);
         (1..=11).for_each(write);
         let sheet = preview(&params).finish(folder.path(), "look").unwrap();
-        assert_eq!(sheet, [folder.path().join("look_sheet.png")]);
+        assert_eq!(sheet, ["look_sheet.png", "look_moving.png"].map(|name| folder.path().join(name)));
         let whole = std::fs::read(&sheet[0]).unwrap();
         std::fs::remove_file(&sheet[0]).unwrap();
         preview(&params).finish(folder.path(), "look").unwrap();
@@ -464,7 +479,7 @@ mod tests {
         std::fs::write(folder.path().join("look.0009.png"), b"cut").unwrap();
         let error = preview(&params).finish(folder.path(), "look").unwrap_err();
         assert!(error.sentence.contains("look.0009.png"), "{error}");
-        let none = self::params(&[("sheet", Value::Integers(vec![0]))]);
+        let none = self::params(&[("sheet", Value::Integers(vec![0])), ("moving", Value::Toggle(false))]);
         assert!(preview(&none).finish(folder.path(), "look").unwrap().is_empty());
     }
 }

@@ -68,7 +68,7 @@ fn spread(frames: &[i32], count: usize) -> Vec<i32> {
 }
 
 /// The frames of a shot whose picture is in the folder.
-fn written(folder: &Path, node: &str, frames: (i32, i32)) -> Vec<i32> {
+pub(super) fn written(folder: &Path, node: &str, frames: (i32, i32)) -> Vec<i32> {
     (frames.0..=frames.1).filter(|&n| file_of(folder, node, n, "png").is_file()).collect()
 }
 

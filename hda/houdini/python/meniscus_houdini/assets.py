@@ -178,8 +178,6 @@ def load_cache(node):
         return
     geometry.loadFromFile(path)
     has_polygons = any(prim.type() == hou.primType.Polygon for prim in geometry.prims()[:1])
-    if has_polygons and node.evalParm("reverse"):
-        hou.sopNodeTypeCategory().nodeVerb("reverse").execute(geometry, [geometry])
     radius = caches.point_radius(node.evalParm("out"))
     is_liquid = not has_polygons and geometry.findPointAttrib("density") and not geometry.findPointAttrib("pscale")
     if radius and is_liquid and node.evalParm("radius"):

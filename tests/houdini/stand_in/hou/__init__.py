@@ -13,7 +13,6 @@ from .geometry import (  # noqa: F401
     hmath,
     placed,
     primType,
-    sopNodeTypeCategory,
 )
 from .nodes import Node, ObjNode, SopNode, asset, node, obj, sop  # noqa: F401
 from .session import (  # noqa: F401

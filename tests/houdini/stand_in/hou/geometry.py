@@ -218,17 +218,3 @@ class Geometry:
                     self.polygons.append(tuple(indices[at : at + corners]))
                     at += corners
         self.kinds = [primType.Polygon] * len(self.polygons)
-
-
-class _Reverse:
-    def execute(self, geometry, inputs):
-        geometry.polygons = [tuple(reversed(polygon)) for polygon in inputs[0].polygons]
-
-
-class _Sops:
-    def nodeVerb(self, name):
-        return {"reverse": _Reverse()}[name]
-
-
-def sopNodeTypeCategory():
-    return _Sops()

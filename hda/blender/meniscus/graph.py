@@ -180,7 +180,7 @@ class Shot:
         if self.volumes and self.of("LIQUID"):
             nodes.append(self._node("cache", "vdb_cache", ends))
         if self.of("BODY"):
-            params = {"geometry": ["bodies"], "attributes": "id orient"}
+            params = {"geometry": ["bodies"], "attributes": "orient"}
             nodes.append(self._node("bodies", "geometry_cache", ["rigid"], params))
         if self.preview:
             nodes.append(self._node("preview", "preview", ends))

@@ -178,7 +178,7 @@ class _Writer:
         return Reader(getattr(cast.settings, name), properties.types[name], cast.settings.own_fineness)
 
     def _scene_readers(self):
-        wanted = [*properties.SCENE_TYPES, self.settings.coupling]
+        wanted = [*properties.SCENE_TYPES, *(t.name for t in properties.couplings())]
         return {name: Reader(getattr(self.settings, name), properties.types[name]) for name in wanted if name in properties.types}
 
     def _box(self, graph):
@@ -258,7 +258,7 @@ class _Writer:
             graph = self._at(frame)
             points, triangles = meshes.of(solid.thing, graph)
             matrix = solid.thing.evaluated_get(graph).matrix_world
-            self._save(f"{name}.{_digits(frame)}.ply", points, triangles, matrix)
+            self._save(f"{name}.{digits(frame)}.ply", points, triangles, matrix)
         return self._file(f"{name}.$F4.ply")
 
     def _save(self, file, points, triangles, matrix):
@@ -269,7 +269,7 @@ class _Writer:
         return Mesh(f"{os.path.basename(self.where.meshes)}/{file}", places)
 
 
-def _digits(frame):
+def digits(frame):
     """A frame number as `$F4` has it."""
     return f"{'-' if frame < 0 else ''}{abs(frame):04}"
 

@@ -12,8 +12,9 @@ import re
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from . import bodies, roles, scene, volume
+from . import bodies, scene, volume
 from .descriptors import Trouble
+from .roles import Roles
 
 # The part of the shot that an object of the collection is, such as water/surface.
 _PART = "meniscus_part"
@@ -30,17 +31,18 @@ def load(context, out=None):
     if not os.path.isfile(shot):
         raise Trouble(f"there is no shot in {out}: cook it first")
     frames = _frames(os.path.join(out, "shot"))
-    kept = _looks(current)
+    kept, materials = _looks(current), set(bpy.data.materials)
     _remove_collection(current)
     collection = bpy.data.collections.new(_name(current))
     current.collection.children.link(collection)
     _import(context, collection, shot)
     _add_volume(current, collection, out, frames)
-    moved = _move_bodies(context, out, frames)
-    _tidy(collection, moved)
+    _tidy(collection, _move_bodies(context, out, frames))
     _restore(collection, kept)
-    for thing in context.view_layer.objects:
-        if roles.role_of(context, thing) in _STAND_INS and thing.type != "EMPTY":
+    bpy.data.batch_remove([one for one in bpy.data.materials if one.users == 0 and one not in materials])
+    context.view_layer.update()
+    for thing in Roles(context).those(*_STAND_INS):
+        if thing.type != "EMPTY":
             thing.hide_render, thing.display_type = True, "WIRE"
     current.frame_set(current.frame_current)
     return collection
@@ -71,15 +73,18 @@ def _frames(folder):
 
 def _remove_collection(current):
     collection = loaded(current)
-    if collection is None:
-        return
-    data = {thing.data for thing in collection.all_objects if thing.data}
-    files = {user.cache_file for thing in collection.all_objects for user in (*thing.modifiers, *thing.constraints)
-             if getattr(user, "cache_file", None)}
-    for thing in list(collection.all_objects):
+    if collection is not None:
+        _remove(list(collection.objects))
+        bpy.data.collections.remove(collection)
+
+
+def _remove(things):
+    """Removes objects, and what nothing else uses of theirs, but for materials."""
+    data = {thing.data for thing in things if thing.data}
+    files = {user.cache_file for thing in things for user in (*thing.modifiers, *thing.constraints) if getattr(user, "cache_file", None)}
+    for thing in things:
         bpy.data.objects.remove(thing)
     bpy.data.batch_remove([one for one in data | files if one.users == 0])
-    bpy.data.collections.remove(collection)
 
 
 def _import(context, collection, shot):
@@ -118,20 +123,22 @@ def _add_volume(current, collection, out, frames):
 
 
 def _tidy(collection, moved):
-    """Names imported objects by what they are, and removes those that are of no use."""
-    for thing in list(collection.objects):
-        if _PART in thing:
-            continue
-        plain, above = _plain(thing), _plain(thing.parent) if thing.parent else ""
-        if above in moved or plain in moved or (plain in ("materials", "camera") and thing.type == "EMPTY"):
-            for child in (*thing.children_recursive, thing):
-                bpy.data.objects.remove(child)
-            return _tidy(collection, moved)
-        thing[_PART] = f"{above}/{plain}"
-    for thing in collection.objects:
-        if thing.type != "EMPTY" and thing.parent:
-            thing.name = f"{_plain(thing.parent)} {thing[_PART].split('/')[1]}"
-    return None
+    """Names imported objects by what they are; removes bodies that are there as objects of their own, and empties that hold nothing."""
+    imported = [thing for thing in collection.objects if _PART not in thing]
+    for thing in imported:
+        above = _plain(thing.parent) if thing.parent else ""
+        thing[_PART] = f"{above}/{_plain(thing)}"
+    keep = set()
+    for thing in imported:
+        if thing.type != "EMPTY" and thing[_PART].split("/")[0] not in moved:
+            keep.add(thing)
+            while thing.parent:
+                thing = thing.parent
+                keep.add(thing)
+    for thing in keep:
+        if thing.type != "EMPTY":
+            thing.name = thing[_PART].replace("/", " ")
+    _remove([thing for thing in imported if thing not in keep])
 
 
 def _plain(thing):
@@ -142,41 +149,40 @@ def _plain(thing):
 def _looks(current):
     """Materials of what was loaded before, and what is hidden, by part."""
     collection = loaded(current)
-    things = collection.all_objects if collection else []
-    return {thing[_PART]: ([slot.material for slot in thing.material_slots], thing.hide_render, thing.hide_get())
+    things = list(collection.objects) if collection else []
+    return {thing[_PART]: ([(slot.link, slot.material) for slot in thing.material_slots], thing.hide_render, thing.hide_get())
             for thing in things if _PART in thing}
 
 
 def _restore(collection, kept):
-    for thing in collection.all_objects:
+    """Gives parts the looks that they had."""
+    for thing in list(collection.objects):
         if thing.get(_PART) not in kept:
             continue
         materials, hidden, eye = kept[thing[_PART]]
         thing.hide_render = hidden
         thing.hide_set(eye)
-        for slot, material in zip(thing.material_slots, materials):
-            if material:
-                slot.link, slot.material = "OBJECT", material
+        for index, (link, material) in enumerate(materials[:len(thing.material_slots)]):
+            thing.data.materials[index] = material
+            thing.material_slots[index].link = link
+            thing.material_slots[index].material = material
 
 
 def _move_bodies(context, out, frames):
     """Keyframes for the objects that were simulated as bodies; the names of their nodes."""
-    things = {thing.meniscus.node: thing for thing in context.view_layer.objects
-              if thing.meniscus.node and roles.role_of(context, thing) == "BODY"}
     folder = os.path.join(out, "bodies")
     alone = os.path.isfile(os.path.join(folder, f"bodies.{scene.digits(frames[0])}.geo"))
+    roles = Roles(context)
     moved = set()
-    for node, thing in things.items():
+    for thing in roles.those("BODY"):
+        node = thing.meniscus.node
+        if not node or roles.owner(thing).meniscus.rigid_object.keyframed:
+            continue
         places = bodies.read(folder, node, alone, frames)
-        if places and not _role_settings(context, thing).rigid_object.keyframed:
+        if places:
             _key(context, thing, places)
             moved.add(node)
     return moved
-
-
-def _role_settings(context, thing):
-    cast = next(cast for cast in roles.casts(context) if thing in cast.objects)
-    return cast.settings
 
 
 def _key(context, thing, places):

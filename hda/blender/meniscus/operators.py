@@ -28,8 +28,8 @@ def end():
         job.wait(_LAST)
 
 
-class _Told(bpy.types.Operator):
-    """An operator that reports trouble as one sentence."""
+class _Told:
+    """Reports trouble as one sentence."""
 
     bl_options = {"REGISTER"}
 
@@ -60,7 +60,7 @@ def _begin(context, resume):
     return job
 
 
-class MENISCUS_OT_check(_Told):
+class MENISCUS_OT_check(_Told, bpy.types.Operator):
     """Write meshes and graph, find errors in them, and estimate time, memory and disk space"""
 
     bl_idname = "meniscus.check"
@@ -77,7 +77,7 @@ class MENISCUS_OT_check(_Told):
         return {"FINISHED"}
 
 
-class MENISCUS_OT_cook(_Told):
+class MENISCUS_OT_cook(_Told, bpy.types.Operator):
     """Write the scene as a graph and cook it in a process of its own. Esc saves and stops"""
 
     bl_idname = "meniscus.cook"
@@ -137,7 +137,7 @@ class MENISCUS_OT_cook(_Told):
         return {"FINISHED"}
 
 
-class MENISCUS_OT_cancel(_Told):
+class MENISCUS_OT_cancel(_Told, bpy.types.Operator):
     """Ask the cook to save and stop; asked again, it stops at once"""
 
     bl_idname = "meniscus.cancel"
@@ -152,7 +152,7 @@ class MENISCUS_OT_cancel(_Told):
         return {"FINISHED"}
 
 
-class MENISCUS_OT_load(_Told):
+class MENISCUS_OT_load(_Told, bpy.types.Operator):
     """Load what was cooked, in place of what was loaded before"""
 
     bl_idname = "meniscus.load"
@@ -167,7 +167,7 @@ class MENISCUS_OT_load(_Told):
         return {"FINISHED"}
 
 
-class MENISCUS_OT_unload(_Told):
+class MENISCUS_OT_unload(_Told, bpy.types.Operator):
     """Take away what was loaded, and let bodies go back to where they were"""
 
     bl_idname = "meniscus.unload"

@@ -3,8 +3,9 @@
 
 import bpy
 
-from . import axes, descriptors, load, operators, preferences, properties, roles, values
+from . import axes, descriptors, load, operators, preferences, properties, values
 from .graph import FINENESS, ROLES
+from .roles import Roles
 
 _WORDS = 60
 
@@ -155,7 +156,7 @@ class MENISCUS_PT_object(bpy.types.Panel):
             return
         draw_role(self.layout, thing, thing.meniscus, thing.meniscus.role)
         if thing.meniscus.role == "INHERIT":
-            self.layout.label(text=f"Now: {roles.role_of(context, thing).replace('_', ' ').title()}")
+            self.layout.label(text=f"Now: {Roles(context).of(thing).replace('_', ' ').title()}")
 
 
 class MENISCUS_PT_collection(bpy.types.Panel):

@@ -23,50 +23,55 @@ class Cast:
         return self.owner.meniscus
 
 
-def casts(context):
-    """Everything in the view layer that takes part, but for the domain."""
-    owners = _owners(context.scene.collection, None, {})
-    found, together = [], {}
-    for thing in context.view_layer.objects:
-        owner = _owner(thing, owners)
-        role = owner.meniscus.role if owner else "NONE"
-        if role in ("NONE", "DOMAIN"):
-            continue
-        if owner is not thing and role in _TOGETHER:
-            if owner not in together:
-                together[owner] = Cast(role, owner.name, [], owner)
-                found.append(together[owner])
-            together[owner].objects.append(thing)
-        else:
-            found.append(Cast(role, thing.name, [thing], owner))
-    return found
+class Roles:
+    """The roles in a view layer, as they are now."""
 
+    def __init__(self, context):
+        self._things = list(context.view_layer.objects)
+        # The collection that gives each collection its role: itself, else the next one above that has any.
+        self._owners = {}
+        self._walk(context.scene.collection, None)
 
-def domain(context):
-    """The object around which the domain lies, or None."""
-    found = [thing for thing in context.view_layer.objects if thing.meniscus.role == "DOMAIN"]
-    if len(found) > 1:
-        raise Trouble(f"`{found[0].name}` and `{found[1].name}` are both the domain: give one of them another role")
-    return found[0] if found else None
+    def _walk(self, collection, above):
+        owner = collection if collection.meniscus.role != "NONE" else above
+        self._owners.setdefault(collection, owner)
+        for child in collection.children:
+            self._walk(child, owner)
 
+    def owner(self, thing):
+        """What gives an object its role: itself or a collection; None: nothing does."""
+        if thing.meniscus.role != "INHERIT":
+            return thing
+        of_collections = (self._owners.get(collection) for collection in thing.users_collection)
+        return next((owner for owner in of_collections if owner), None)
 
-def role_of(context, thing):
-    """The role that an object has, of its own or by its collections."""
-    owner = _owner(thing, _owners(context.scene.collection, None, {}))
-    return owner.meniscus.role if owner else "NONE"
+    def of(self, thing):
+        owner = self.owner(thing)
+        return owner.meniscus.role if owner else "NONE"
 
+    def those(self, *wanted):
+        """The objects of some roles."""
+        return [thing for thing in self._things if self.of(thing) in wanted]
 
-def _owners(collection, above, found):
-    """The collection that gives each collection of a tree its role: itself, else the next one above that has any."""
-    owner = collection if collection.meniscus.role != "NONE" else above
-    found.setdefault(collection, owner)
-    for child in collection.children:
-        _owners(child, owner, found)
-    return found
+    def casts(self):
+        """Everything that takes part, but for the domain."""
+        found, together = [], {}
+        for thing in self._things:
+            owner, role = self.owner(thing), self.of(thing)
+            if role in ("NONE", "DOMAIN"):
+                continue
+            if owner is not thing and role in _TOGETHER:
+                if owner not in together:
+                    together[owner] = Cast(role, owner.name, [], owner)
+                    found.append(together[owner])
+                together[owner].objects.append(thing)
+            else:
+                found.append(Cast(role, thing.name, [thing], owner))
+        return found
 
-
-def _owner(thing, owners):
-    if thing.meniscus.role != "INHERIT":
-        return thing
-    of_collections = (owners.get(collection) for collection in thing.users_collection)
-    return next((owner for owner in of_collections if owner), None)
+    def domain(self):
+        """The object around which the domain lies, or None."""
+        found = self.those("DOMAIN")
+        if len(found) > 1:
+            raise Trouble(f"`{found[0].name}` and `{found[1].name}` are both the domain: give one of them another role")
+        return found[0] if found else None

@@ -9,9 +9,10 @@ import re
 import bpy
 import numpy as np
 
-from . import axes, meshes, motion, properties, roles
+from . import axes, meshes, motion, properties
 from .descriptors import Trouble
 from .graph import ROLES, Box, Mesh, Names, Part, Shot
+from .roles import Roles
 from .values import Reader
 
 _WITH_MESHES = ("MESH", "CURVE", "SURFACE", "META", "FONT")
@@ -48,7 +49,8 @@ def write(context):
     scene = context.scene
     where = paths(scene)
     frame = scene.frame_current, scene.frame_subframe
-    casts, domain = roles.casts(context), roles.domain(context)
+    roles = Roles(context)
+    casts, domain = roles.casts(), roles.domain()
     taking_part = [thing for cast in casts for thing in cast.objects] + ([domain] if domain else [])
     with _in_sight(context, taking_part):
         try:

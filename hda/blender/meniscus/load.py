@@ -40,7 +40,6 @@ def load(context, out=None):
     _tidy(collection, _move_bodies(context, out, frames))
     _restore(collection, kept)
     bpy.data.batch_remove([one for one in bpy.data.materials if one.users == 0 and one not in materials])
-    context.view_layer.update()
     for thing in Roles(context).those(*_STAND_INS):
         if thing.type != "EMPTY":
             thing.hide_render, thing.display_type = True, "WIRE"
@@ -138,6 +137,8 @@ def _tidy(collection, moved):
     for thing in keep:
         if thing.type != "EMPTY":
             thing.name = thing[_PART].replace("/", " ")
+        # Particles are where the surface is.
+        thing.hide_render = thing.type == "POINTCLOUD"
     _remove([thing for thing in imported if thing not in keep])
 
 

@@ -18,6 +18,8 @@ HIDDEN = {
     "rigid_joint": {"body_a", "body_b", "chain", "pivot", "pivot_b", "axis"},
     "usd_shot": {"objects", "geometry", "volumes", "up_axis", "azimuth", "elevation", "field_of_view"},
 }
+# How Blender is told that a path may begin with // (from 4.5 on it wants to know).
+_RELATIVE = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 # Names that every property group of Blender's has for itself.
 _BLENDERS = {"name", "rna_type", "bl_rna", "id_data"}
 _INT = 2**31 - 1
@@ -111,7 +113,9 @@ def _property(p):
     if p.kind == "texts":
         common["description"] += " Separated by commas."
         return StringProperty(default=", ".join(p.default), **common)
-    return StringProperty(default=p.default, subtype="FILE_PATH" if p.kind == "file" else "NONE", **common)
+    if p.kind == "file":
+        return StringProperty(default=p.default, subtype="FILE_PATH", **{**common, "options": _RELATIVE})
+    return StringProperty(default=p.default, **common)
 
 
 def _number(p, common):
@@ -179,7 +183,7 @@ def _coupling_items(_self, _context):
 def _scene():
     return {
         "folder": StringProperty(
-            name="Folder", subtype="DIR_PATH", default="//meniscus", options=set(),
+            name="Folder", subtype="DIR_PATH", default="//meniscus", options=_RELATIVE,
             description="Where meshes, graph and caches are written. // is the folder of the saved .blend file"),
         "voxel": FloatProperty(
             name="Voxel Size (m)", default=0.05, min=1e-4, soft_min=0.001, soft_max=1.0, precision=4, options=set(),

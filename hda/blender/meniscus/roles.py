@@ -27,7 +27,7 @@ class Roles:
     """The roles in a view layer, as they are now."""
 
     def __init__(self, context):
-        self._things = list(context.view_layer.objects)
+        self._layer = context.view_layer
         # The collection that gives each collection its role: itself, else the next one above that has any.
         self._owners = {}
         self._walk(context.scene.collection, None)
@@ -49,14 +49,18 @@ class Roles:
         owner = self.owner(thing)
         return owner.meniscus.role if owner else "NONE"
 
+    def _things(self):
+        self._layer.update()
+        return list(self._layer.objects)
+
     def those(self, *wanted):
         """The objects of some roles."""
-        return [thing for thing in self._things if self.of(thing) in wanted]
+        return [thing for thing in self._things() if self.of(thing) in wanted]
 
     def casts(self):
         """Everything that takes part, but for the domain."""
         found, together = [], {}
-        for thing in self._things:
+        for thing in self._things():
             owner, role = self.owner(thing), self.of(thing)
             if role in ("NONE", "DOMAIN"):
                 continue

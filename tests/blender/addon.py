@@ -3,10 +3,11 @@
 
 usage: python addon.py MENISCUS FOLDER        (needs `pip install bpy`, 4.2 or later; FOLDER is made)
 
-It makes a scene whose unit is 10 cm: water in a cup, a stirrer that turns, a wall that bends, a cork that floats. Values are compared
+It installs the add-on as Blender does, into FOLDER, and makes a scene whose unit is 10 cm: water in a cup, a stirrer that turns, a wall that bends, a cork that floats. Values are compared
 with what the caches say. FOLDER/picture.png is the rendered frame: look at it. Exit code 1 tells what is wrong.
 """
 
+import importlib
 import json
 import math
 import os
@@ -15,20 +16,21 @@ import shutil
 import struct
 import sys
 import types
-
-import bpy
-import bmesh
-import numpy as np
-from mathutils import Matrix
+import zipfile
 
 MENISCUS, FOLDER = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-os.environ["MENISCUS"] = MENISCUS
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "hda/blender"))
+shutil.rmtree(FOLDER, ignore_errors=True)
+# Blender's own folders, for this process alone; it looks for them when it is imported.
+os.environ["BLENDER_USER_RESOURCES"] = str(FOLDER / "user")
+(FOLDER / "user").mkdir(parents=True)
 
-import meniscus  # noqa: E402
-from meniscus import cook, load, operators, panels, properties, scene  # noqa: E402
-from meniscus.descriptors import Trouble  # noqa: E402
+import bpy  # noqa: E402
+import bmesh  # noqa: E402
+import numpy as np  # noqa: E402
+from mathutils import Matrix  # noqa: E402
 
+ADDON = pathlib.Path(__file__).resolve().parents[2] / "hda/blender/meniscus"
+MODULE = "bl_ext.user_default.meniscus"
 UNIT = 0.1  # m
 FRAMES = (5, 12)
 SAMPLES = 16
@@ -75,9 +77,25 @@ def key(thing, frame, **values):
         thing.keyframe_insert(name, frame=frame)
 
 
-def make_scene():
+def install():
+    """Installs and enables the add-on, and tells it where the program is."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    meniscus.register()
+    package = FOLDER / "meniscus.zip"
+    with zipfile.ZipFile(package, "w") as file:
+        for path in ADDON.iterdir():
+            if path.is_file():
+                file.write(path, path.name)
+    import addon_utils
+    addon_utils.enable("bl_pkg")
+    os.environ.pop("MENISCUS", None)
+    bpy.ops.extensions.package_install_files(filepath=str(package), repo="user_default", enable_on_install=True)
+    addon = bpy.context.preferences.addons[MODULE]
+    check(not hasattr(bpy.context.scene.meniscus, "flip_solver"), "node types come of no program")
+    addon.preferences.program = MENISCUS
+    check(bpy.context.scene.meniscus.flip_solver.flip_ratio > 0.9, "the program's node types are not there")
+
+
+def make_scene():
     current = bpy.context.scene
     current.frame_start, current.frame_end = FRAMES
     current.frame_set(7)
@@ -481,8 +499,6 @@ def render(current):
 
 
 def main():
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
     print(f"Blender {bpy.app.version_string}")
     current = make_scene()
     where = check_graph(current)
@@ -494,8 +510,13 @@ def main():
     render(current)
     check_refusals(current)
     check_more_roles(current)
-    meniscus.unregister()
+    bpy.ops.preferences.addon_disable(module=MODULE)
+    check(not hasattr(current, "meniscus"), "something of the add-on stays")
     print("ok")
 
 
+install()
+cook, load, operators, panels, properties, scene = (
+    importlib.import_module(f"{MODULE}.{name}") for name in ("cook", "load", "operators", "panels", "properties", "scene"))
+Trouble = importlib.import_module(f"{MODULE}.descriptors").Trouble
 main()

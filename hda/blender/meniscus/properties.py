@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What objects, collections and scenes keep for Meniscus. Parameters come from the node types that the program describes."""
 
+import zlib
+
 import bpy
 from bpy.props import (BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, IntVectorProperty, PointerProperty,
                        StringProperty)
@@ -96,6 +98,11 @@ def _add(name, annotations):
     return group
 
 
+def _items(*listed):
+    """Entries (token, label, help) of a menu. Files keep their numbers, which stay theirs when others are added."""
+    return [(token, label, about, "NONE", zlib.crc32(token.encode()) >> 1) for token, label, about in listed]
+
+
 def _parameters(node_type):
     return {attribute(p): _property(p) for p in shown(node_type)}
 
@@ -107,7 +114,7 @@ def _property(p):
     if p.kind == "toggle":
         return BoolProperty(default=p.default, **common)
     if p.kind == "menu":
-        return EnumProperty(items=[(token, label, "") for token, label in p.menu], default=p.default, **common)
+        return EnumProperty(items=_items(*((token, label, "") for token, label in p.menu)), default=p.default, **common)
     if p.is_number:
         return _number(p, common)
     if p.kind == "texts":
@@ -142,13 +149,13 @@ def _fineness():
 
 def _object():
     pointer = bpy.types.Object
-    items = [("INHERIT", "As Its Collection", "The role of the first collection that has one"), *_ROLE_ITEMS]
+    items = _items(("INHERIT", "As Its Collection", "The role of the first collection that has one"), *_ROLE_ITEMS)
     sides = {f"side_{side}": EnumProperty(
-        name=side.replace("neg_", "-").replace("pos_", "+").upper(), items=_SIDE_ITEMS, options=set(),
+        name=side.replace("neg_", "-").replace("pos_", "+").upper(), items=_items(*_SIDE_ITEMS), options=set(),
         default="open" if side == "pos_z" else "closed",
         description="What happens at this side of the domain, in Blender's axes") for side in axes.SIDES}
     return {
-        "role": EnumProperty(name="Role", items=items, options=set(), description="What this object is in the simulation"),
+        "role": EnumProperty(name="Role", items=items, default="INHERIT", options=set(), description="What this object is in the simulation"),
         "own_fineness": _fineness(),
         "liquid": PointerProperty(name="Liquid", type=pointer, description="The liquid that it feeds or drains; empty: the only one"),
         "body_a": PointerProperty(name="Body A", type=pointer, description="The rigid body that the joint holds"),
@@ -164,9 +171,9 @@ def _object():
 
 
 def _collection():
-    items = [item for item in _ROLE_ITEMS if item[0] in _OF_COLLECTIONS]
+    items = _items(*(item for item in _ROLE_ITEMS if item[0] in _OF_COLLECTIONS))
     return {
-        "role": EnumProperty(name="Role", items=items, options=set(),
+        "role": EnumProperty(name="Role", items=items, default="NONE", options=set(),
                              description="What the objects of this collection are. Its meshes make up one liquid, source or sink"),
         "own_fineness": _fineness(),
         "liquid": PointerProperty(name="Liquid", type=bpy.types.Object,
@@ -174,13 +181,8 @@ def _collection():
     }
 
 
-def _coupling_items(_self, _context):
-    first = ("AUTO", "Automatic", "Open air; where there are rigid bodies they float: floating_bodies")
-    _coupling_items.kept = [first, *((t.name, t.label, t.help) for t in couplings())]
-    return _coupling_items.kept
-
-
 def _scene():
+    automatic = ("AUTO", "Automatic", "Open air; where there are rigid bodies they float: floating_bodies")
     return {
         "folder": StringProperty(
             name="Folder", subtype="DIR_PATH", default="//meniscus", options=_RELATIVE,
@@ -192,7 +194,8 @@ def _scene():
         "substeps_max": IntProperty(name="Max Substeps", default=8, min=1, max=10000, options=set(), description="Most substeps a frame"),
         "cfl": FloatProperty(name="CFL Condition", default=2.0, min=0.001, max=1000.0, soft_max=5.0, options=set(),
                              description="Voxels that the fastest liquid may cross in a substep. Lower: more substeps"),
-        "coupling": EnumProperty(name="Coupling", items=_coupling_items, options=set(),
+        "coupling": EnumProperty(name="Coupling", items=_items(automatic, *((t.name, t.label, t.help) for t in couplings())),
+                                 default="AUTO", options=set(),
                                  description="How liquids, trapped air and bodies are solved together"),
         "volumes": BoolProperty(name="VDB Cache", default=True, options=set(), description="Writes the liquid's grids as OpenVDB files"),
         "preview": BoolProperty(name="Preview Pictures", options=set(), description="Draws a picture of each frame while it cooks"),

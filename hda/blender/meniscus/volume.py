@@ -3,7 +3,11 @@
 
 import bpy
 
-GROUP = "Meniscus Volume"
+# Before 5.0 Blender's Volume to Mesh puts its mesh half a voxel too far along each axis (seen in 4.2 and 4.5).
+_SHIFTS = bpy.app.version < (5, 0, 0)
+# A file may be opened by another Blender than the one in which its group was made.
+GROUP = "Meniscus Volume (Blender 4)" if _SHIFTS else "Meniscus Volume"
+_FILE_VOXEL = "File's Voxel Size"
 
 
 def sequence(name, first_file, frames):
@@ -22,7 +26,13 @@ def add_surface(thing):
     """Gives a volume object the modifier that shows its surface."""
     modifier = thing.modifiers.new(GROUP, "NODES")
     modifier.node_group = group()
-    return modifier
+    if _SHIFTS and thing.data.grids.load() and len(thing.data.grids):
+        modifier[_identifier(modifier.node_group, _FILE_VOXEL)] = thing.data.grids[0].matrix_object[0][0]
+
+
+def _identifier(tree, name):
+    """The name by which a modifier keeps the input of a group."""
+    return next(entry.identifier for entry in tree.interface.items_tree if entry.name == name and entry.in_out == "INPUT")
 
 
 def group():
@@ -48,20 +58,24 @@ def _make():
     smooth = interface.new_socket("Smooth", in_out="INPUT", socket_type="NodeSocketBool")
     smooth.default_value = True
     interface.new_socket("Material", in_out="INPUT", socket_type="NodeSocketMaterial")
+    if _SHIFTS:
+        interface.new_socket(_FILE_VOXEL, in_out="INPUT", socket_type="NodeSocketFloat").description = "Set when the volume is loaded"
     interface.new_socket("Mesh", in_out="OUTPUT", socket_type="NodeSocketGeometry")
 
     nodes = _Nodes(tree)
     source = nodes.add("NodeGroupInput")
     meshes = [_mesher(nodes, source, mode) for mode in ("Grid", "Size")]
+    if _SHIFTS:
+        meshes = [_moved_back(nodes, source, mesh, voxel) for mesh, voxel in zip(meshes, (_FILE_VOXEL, "Voxel Size"))]
     finer = nodes.add("FunctionNodeCompare", data_type="FLOAT", operation="GREATER_THAN")
     nodes.link(source, "Voxel Size", finer, 0)
     finer.inputs[1].default_value = 0.0
     chosen = nodes.add("GeometryNodeSwitch", input_type="GEOMETRY")
     nodes.link(finer, "Result", chosen, "Switch")
-    nodes.link(meshes[0], "Mesh", chosen, "False")
+    nodes.link(meshes[0], 0, chosen, "False")
     # Blender knows level sets, which are negative inside, but not after it has given them other voxels.
     flipped = nodes.add("GeometryNodeFlipFaces")
-    nodes.link(meshes[1], "Mesh", flipped, "Mesh")
+    nodes.link(meshes[1], 0, flipped, "Mesh")
     nodes.link(flipped, "Mesh", chosen, "True")
     shaded = nodes.add("GeometryNodeSetShadeSmooth")
     nodes.link(chosen, "Output", shaded, 0)
@@ -87,6 +101,17 @@ def _mesher(nodes, source, mode):
     for entry, name in wires.items():
         nodes.link(source, name, mesher, entry)
     return mesher
+
+
+def _moved_back(nodes, source, mesher, voxel):
+    """A node that moves a mesh back by half a voxel."""
+    half = nodes.add("ShaderNodeVectorMath", operation="SCALE")
+    half.inputs[0].default_value = (-0.5, -0.5, -0.5)
+    nodes.link(source, voxel, half, "Scale")
+    back = nodes.add("GeometryNodeSetPosition")
+    nodes.link(mesher, "Mesh", back, "Geometry")
+    nodes.link(half, "Vector", back, "Offset")
+    return back
 
 
 class _Nodes:

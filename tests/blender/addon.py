@@ -260,8 +260,9 @@ def check_other_voxels(volume, polygons, held):
     points, litres = volume_mesh()
     modifier[entries["Voxel Size"]] = 0.0
     volume.update_tag()
-    away = max(np.abs(pick(points, axis=0) - pick(polygons, axis=0)).max() for pick in (np.min, np.max))
-    check(away < 0.01 and abs(litres / held - 1) < 0.05, f"with voxels of 3 cm: {away} m away, {litres} and not {held} m³")
+    # Splashes above are another matter.
+    away = np.abs(np.min(points, axis=0) - np.min(polygons, axis=0)).max()
+    check(away < 0.006 and abs(litres / held - 1) < 0.05, f"with voxels of 3 cm: {away} m away, {litres} and not {held} m³")
 
 
 def check_loaded(current, where):

@@ -26,8 +26,17 @@ def add_surface(thing):
     """Gives a volume object the modifier that shows its surface."""
     modifier = thing.modifiers.new(GROUP, "NODES")
     modifier.node_group = group()
-    if _SHIFTS and thing.data.grids.load() and len(thing.data.grids):
-        modifier[_identifier(modifier.node_group, _FILE_VOXEL)] = thing.data.grids[0].matrix_object[0][0]
+    if _SHIFTS:
+        modifier[_identifier(modifier.node_group, _FILE_VOXEL)] = _voxel(thing.data.filepath)
+
+
+def _voxel(file):
+    """The voxel size of a file, m."""
+    volume = bpy.data.volumes.new("voxel")
+    volume.filepath = file
+    found = volume.grids[0].matrix_object[0][0] if volume.grids.load() and len(volume.grids) else 0.0
+    bpy.data.volumes.remove(volume)
+    return found
 
 
 def _identifier(tree, name):

@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import struct
 import sys
+import time
 import types
 import zipfile
 
@@ -426,6 +427,39 @@ def refused(words, change, back):
     back()
 
 
+def check_modal():
+    """The operator as windows run it, with a stand-in for the window: Esc saves and stops, Resume goes on."""
+    said = []
+    nothing = lambda *_, **__: None
+    manager = types.SimpleNamespace(event_timer_add=nothing, event_timer_remove=nothing, progress_begin=nothing, progress_update=nothing,
+                                    progress_end=nothing, modal_handler_add=nothing, windows=[])
+    context = types.SimpleNamespace(window_manager=manager, window=None, workspace=types.SimpleNamespace(status_text_set=nothing),
+                                    evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get)
+    for name in ("scene", "view_layer", "preferences"):
+        setattr(context, name, getattr(bpy.context, name))
+    kind = operators.MENISCUS_OT_cook
+
+    def run(resume, stop_after):
+        one = types.SimpleNamespace(resume=resume, report=lambda level, text: said.append((level, text)))
+        one._end = lambda c: kind._end(one, c)
+        check(kind.invoke(one, context, None) == {"RUNNING_MODAL"}, f"it does not begin: {said}")
+        event = lambda what: types.SimpleNamespace(type=what, value="PRESS")
+        for _ in range(6000):
+            if stop_after is not None and operators.job.frame >= stop_after:
+                check(kind.modal(one, context, event("ESC")) == {"RUNNING_MODAL"}, "Esc goes on to others")
+                stop_after = None
+            panels.draw_cook(Layout(), context.scene)
+            found = kind.modal(one, context, event("TIMER"))
+            if found != {"PASS_THROUGH"}:
+                return found
+            time.sleep(0.01)
+        return "no end"
+
+    check(run(False, FRAMES[0] + 1) == {"CANCELLED"} and said[-1][1].startswith("stopped and saved"), f"{said}")
+    check(run(True, None) == {"FINISHED"} and said[-1][1].startswith("cooked"), f"{said}")
+    print("with a window's stand-in: stopped by Esc, resumed, loaded")
+
+
 def check_refusals(current):
     """These overwrite graph and meshes, so they come last."""
     things = bpy.data.objects
@@ -469,6 +503,10 @@ def check_more_roles(current):
     empty = link(bpy.data.objects.new("Hinge", None))
     empty.location = (0.7, 0.8, 3.5)
     empty.meniscus.role, empty.meniscus.body_a = "JOINT", things["Cork"]
+    piston = block("Piston", (-0.3, -0.3, -0.3), (0.3, 0.3, 0.3))
+    piston.meniscus.role, piston.meniscus.rigid_object.keyframed = "BODY", True
+    key(piston, FRAMES[0], location=(-1.5, 1.5, 1.0))
+    key(piston, FRAMES[1], location=(-1.5, 1.5, 1.4))
     current.meniscus.coupling = "constraint_bubbles"
     shot, where = scene.write(bpy.context)
     nodes = {node["name"]: node for node in shot.graph()["nodes"]}
@@ -476,8 +514,10 @@ def check_more_roles(current):
     check(keys[0] == [FRAMES[0], [0.0, -1.0, 0.0]] and keys[-1] == [FRAMES[1], [0.0, 0.0, 0.0]], f"{keys}")
     check(nodes["Fluids_flip"]["inputs"][-3:] == ["Tap", "Drain", "gravity"] and "Tap" not in nodes["Oil_flip"]["inputs"], f"{nodes}")
     check(np.abs(np.array(nodes["Hinge"]["params"]["pivot"]) - [0.07, 0.35, -0.08]).max() < 1e-6, f"{nodes['Hinge']}")
+    moved = nodes["Piston_motion"]["params"]["translate"]["keys"]
+    check(nodes["Piston"]["params"]["keyframed"] and np.abs(np.array(moved[-1][1]) - [-0.15, 0.14, -0.15]).max() < 1e-6, f"{moved}")
     check("the graph is sound" in cook.check(MENISCUS, where.graph), "it is not sound")
-    print("a tap, a drain, a joint, two liquids and kept air: the graph is sound")
+    print("a tap, a drain, a joint, a keyframed body, two liquids and kept air: the graph is sound")
 
 
 def render(current):
@@ -522,6 +562,7 @@ def main():
     check_bodies_of_usd(current, where)
     check_reload(current)
     check_panels()
+    check_modal()
     render(current)
     check_refusals(current)
     check_more_roles(current)

@@ -128,7 +128,8 @@ class _Writer:
         self.casts, self.domain = casts, domain
         names = Names()
         self.names = [names.take(cast.name) for cast in casts]
-        self.readers = {}
+        # What deforms: the name of its files, the object.
+        self.sequences = []
         self.solids = [self._solids(cast) for cast in casts]
 
     def shot(self):
@@ -153,8 +154,9 @@ class _Writer:
         parts = []
         for number, cast in enumerate(self.casts):
             params = {**part_readers[number].params(), **pinned[number]}
-            made = [self._mesh(number, n, solid, frames) for n, solid in enumerate(self.solids[number])]
+            made = [self._mesh(number, n, solid) for n, solid in enumerate(self.solids[number])]
             parts.append(Part(cast.role, self.names[number], made, params, self._liquid(cast)))
+        self._write_sequences(frames)
         coupling = settings.coupling if settings.coupling != "AUTO" else None
         return Shot(
             frames=frames, fps=scene.render.fps / scene.render.fps_base, voxel=float(f"{settings.voxel:.7g}"),
@@ -240,7 +242,7 @@ class _Writer:
                 if entry.name.endswith(".ply"):
                     os.remove(entry.path)
 
-    def _mesh(self, number, index, solid, frames):
+    def _mesh(self, number, index, solid):
         end = f"_{index + 1}" if len(self.solids[number]) > 1 else ""
         name = f"{self.names[number]}{end}"
         first = solid.matrices[0][1]
@@ -255,13 +257,16 @@ class _Writer:
             return self._file(f"{name}.ply", places)
         if self.casts[number].role == "BODY":
             raise Trouble(f"the keyframed body `{solid.thing.name}` deforms or changes its scale: give it the role Collider")
-        # The program looks one frame ahead.
-        for frame in range(frames[0], frames[1] + 2):
-            graph = self._at(frame)
-            points, triangles = meshes.of(solid.thing, graph)
-            matrix = solid.thing.evaluated_get(graph).matrix_world
-            self._save(f"{name}.{digits(frame)}.ply", points, triangles, matrix)
+        self.sequences.append((name, solid.thing))
         return self._file(f"{name}.$F4.ply")
+
+    def _write_sequences(self, frames):
+        """Writes the meshes of what deforms, at all frames."""
+        for frame in range(frames[0], frames[1] + 1) if self.sequences else ():
+            graph = self._at(frame)
+            for name, thing in self.sequences:
+                points, triangles = meshes.of(thing, graph)
+                self._save(f"{name}.{digits(frame)}.ply", points, triangles, thing.evaluated_get(graph).matrix_world)
 
     def _save(self, file, points, triangles, matrix):
         mirrored = np.linalg.det(np.array(matrix)[:3, :3]) < 0.0

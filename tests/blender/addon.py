@@ -532,7 +532,7 @@ def render(current):
     # Look into the cup from one side.
     things["Cup 1"].hide_render = True
     camera = link(bpy.data.objects.new("Eye", bpy.data.cameras.new("Eye")))
-    camera.location = (6.0, -9.0, 6.5)
+    camera.location = (-6.0, -8.0, 6.5)
     camera.rotation_euler = (Matrix.Translation((0, 0, 1.2)).translation - camera.location).to_track_quat("-Z", "Y").to_euler()
     sun = link(bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN")))
     sun.data.energy, sun.rotation_euler = 4.0, (0.5, 0.4, 0.0)

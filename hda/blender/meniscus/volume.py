@@ -13,7 +13,7 @@ _FILE_VOXEL = "File's Voxel Size"
 def sequence(name, first_file, frames):
     """Data of a volume whose files have the numbers of the scene's frames."""
     volume = bpy.data.volumes.new(name)
-    volume.filepath = first_file
+    volume.filepath = bpy.path.relpath(first_file) if bpy.data.filepath else first_file
     volume.is_sequence = True
     volume.frame_start = frames[0]
     volume.frame_duration = frames[1] - frames[0] + 1

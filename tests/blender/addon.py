@@ -132,6 +132,12 @@ def make_scene():
     cork.meniscus.rigid_object.spin = (0.0, 2.0, 1.0)
     cork.location, cork.rotation_euler = (0.7, 0.8, 2.5), (0.3, 0.2, 0.5)
     cork.hide_set(True)
+    floats = bpy.data.collections.new("Floats")
+    current.collection.children.link(floats)
+    floats.meniscus.role = "BODY"
+    floats.meniscus.rigid_object.density = 500.0
+    chip = block("Chip.001", (-0.3, -0.3, -0.15), (0.3, 0.3, 0.15), collection=floats)
+    chip.location, chip.scale = (-1.0, 1.2, 2.4), (1.0, 1.0, 1.5)
     domain = block("Domain", (-2.4, -2.4, 0), (2.4, 2.4, 6))
     domain.meniscus.role = "DOMAIN"
     current.view_layers[0].update()
@@ -271,11 +277,11 @@ def check_loaded(current, where):
     check(collection is not None, "nothing was loaded")
     things = {thing.get("meniscus_part"): thing for thing in collection.all_objects}
     check({"Fluids/surface", "Fluids/particles", "cache"} <= set(things), f"loaded: {sorted(map(str, things))}")
-    check(not any("body" in str(part) or "Cork" in str(part) for part in things), f"a body came twice: {sorted(map(str, things))}")
+    check(not any("Chip" in str(part) or "Cork" in str(part) for part in things), f"a body came twice: {sorted(map(str, things))}")
     surface, volume = things["Fluids/surface"], things["cache"]
     volume.hide_set(False)
     out = pathlib.Path(where.out)
-    worst = {"particles": 0.0, "cork": 0.0, "box of the volume": 0.0}
+    worst = {"particles": 0.0, "bodies": 0.0, "box of the volume": 0.0}
     for frame in (FRAMES[0], 9, FRAMES[1]):
         current.frame_set(frame)
         cached = geo(FOLDER / f"points.out/points/points.{frame:04}.geo", "P")
@@ -292,14 +298,17 @@ def check_loaded(current, where):
         made.free()
         check(0.01 < held and abs(litres[0] / held - 1) < 0.02, f"volumes at {frame}: {litres} m³")
         check_other_voxels(volume, polygons, held)
-        # The cork, by the centre of its mass and its turn.
-        place, turn = (geo(out / f"bodies/bodies.{frame:04}.geo", name)[0] for name in ("P", "orient"))
-        start, first = (geo(out / f"bodies/bodies.{FRAMES[0]:04}.geo", name)[0] for name in ("P", "orient"))
-        rest = ply_points(pathlib.Path(where.meshes) / "Cork.ply") - start
-        wanted = (rest @ rotation(first)) @ rotation(turn).T + place
-        worst["cork"] = max(worst["cork"], off(world_points(bpy.data.objects["Cork"]), wanted, "the cork"))
+        # Bodies, by the centre of their mass and their turn.
+        for name, node in (("Cork", "Cork"), ("Chip.001", "Chip_001")):
+            place, turn = (geo(out / f"bodies/bodies_{node}.{frame:04}.geo", what)[0] for what in ("P", "orient"))
+            start, first = (geo(out / f"bodies/bodies_{node}.{FRAMES[0]:04}.geo", what)[0] for what in ("P", "orient"))
+            rest = ply_points(pathlib.Path(where.meshes) / f"{node}.ply") - start
+            wanted = (rest @ rotation(first)) @ rotation(turn).T + place
+            worst["bodies"] = max(worst["bodies"], off(world_points(bpy.data.objects[name]), wanted, name))
+    speeds = surface.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes.get("velocity")
+    check(speeds is not None and len(speeds.data) > 100, "the surface has no velocities for motion blur")
     print(", ".join(f"{name}: {value:.1e} m" for name, value in worst.items()))
-    check(worst["particles"] < NEAR and worst["cork"] < NEAR and worst["box of the volume"] < NEAR, "they are elsewhere")
+    check(worst["particles"] < NEAR and worst["bodies"] < NEAR and worst["box of the volume"] < NEAR, "they are elsewhere")
     current.frame_set(FRAMES[0])
     first = world_points(bpy.data.objects["Cork"])
     current.frame_set(FRAMES[1])
@@ -463,7 +472,7 @@ def check_modal():
 def check_refusals(current):
     """These overwrite graph and meshes, so they come last."""
     things = bpy.data.objects
-    fluids, cork = bpy.data.collections["Fluids"], things["Cork"]
+    fluids, floats, cork = bpy.data.collections["Fluids"], bpy.data.collections["Floats"], things["Cork"]
 
     def role(thing, name):
         return lambda: setattr(thing.meniscus, "role", name)
@@ -471,7 +480,8 @@ def check_refusals(current):
     def both(*calls):
         return lambda: [call() for call in calls]
 
-    refused(["nothing is simulated"], both(role(fluids, "NONE"), role(cork, "NONE")), both(role(fluids, "LIQUID"), role(cork, "BODY")))
+    refused(["nothing is simulated"], both(role(fluids, "NONE"), role(cork, "NONE"), role(floats, "NONE")),
+            both(role(fluids, "LIQUID"), role(cork, "BODY"), role(floats, "BODY")))
     lamp = link(bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT")))
     refused(["Lamp", "no mesh"], role(lamp, "COLLIDER"), role(lamp, "NONE"))
     refused(["Cup 1", "Domain", "domain"], role(things["Cup 1"], "DOMAIN"), role(things["Cup 1"], "COLLIDER"))

@@ -309,8 +309,13 @@ def check_loaded(current, where):
     check(speeds is not None and len(speeds.data) > 100, "the surface has no velocities for motion blur")
     print(", ".join(f"{name}: {value:.1e} m" for name, value in worst.items()))
     check(worst["particles"] < NEAR and worst["bodies"] < NEAR and worst["box of the volume"] < NEAR, "they are elsewhere")
+    cork, ways = bpy.data.objects["Cork"], []
+    for frame, part in ((8, 0.0), (8, 0.25), (9, 0.0)):
+        current.frame_set(frame, subframe=part)
+        ways.append(np.array(cork.matrix_world.translation))
+    check(np.abs(0.75 * ways[0] + 0.25 * ways[2] - ways[1]).max() < 1e-6, f"between keys it does not go straight: {ways}")
     current.frame_set(FRAMES[0])
-    first = world_points(bpy.data.objects["Cork"])
+    first = world_points(cork)
     current.frame_set(FRAMES[1])
     check(np.abs(world_points(bpy.data.objects["Cork"]) - first).max() > 5e-3, "the cork does not move")
     volume.hide_set(True)
@@ -361,6 +366,7 @@ def check_reload(current):
     cork = bpy.data.objects["Cork"]
     current.view_layers[0].update()
     check(load.loaded(current) is None and not cork.animation_data.action, "something is left")
+    check(cork.rotation_mode == "XYZ", f"the cork turns by {cork.rotation_mode}")
     check((cork.matrix_world.translation - Matrix.Translation((0.7, 0.8, 2.5)).translation).length < 1e-5, "the cork is not back")
     bpy.ops.meniscus.load()
     surface = next(t for t in load.loaded(current).all_objects if t.get("meniscus_part") == "Fluids/surface")

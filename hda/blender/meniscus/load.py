@@ -18,6 +18,8 @@ from .roles import Roles
 
 # The part of the shot that an object of the collection is, such as water/surface.
 _PART = "meniscus_part"
+# Marks actions that hold the motion of a body.
+_OURS = "meniscus_motion"
 _TURN = Matrix(((1, 0, 0, 0), (0, 0, -1, 0), (0, 1, 0, 0), (0, 0, 0, 1)))
 # Roles whose objects only say where liquid begins or what the box is: seen as wires, not rendered.
 _STAND_INS = ("LIQUID", "SOURCE", "SINK", "DOMAIN")
@@ -219,23 +221,32 @@ def _take(thing):
     """Puts an action of ours in the place of the object's own."""
     kept = thing.meniscus
     data = thing.animation_data or thing.animation_data_create()
-    if kept.is_moved and data.action:
-        bpy.data.actions.remove(data.action)
-    else:
-        kept.own_action = data.action
+    if not kept.is_moved:
+        kept.own_action, kept.own_rotation_mode = data.action, thing.rotation_mode
+    _drop(data)
     data.action = bpy.data.actions.new(f"Meniscus {thing.name}")
+    data.action[_OURS] = True
     kept.is_moved = True
 
 
 def _let_go(thing):
+    """Gives an object back the action and the place that it had, unless somebody has given it another action since."""
     kept, data = thing.meniscus, thing.animation_data
-    if data and data.action:
-        bpy.data.actions.remove(data.action)
-    if data:
+    if data and _drop(data):
         data.action = kept.own_action
+        thing.rotation_mode = kept.own_rotation_mode
+        values = kept.start
+        thing.matrix_world = Matrix([values[4 * row:4 * row + 4] for row in range(4)])
     kept.own_action, kept.is_moved = None, False
-    values = kept.start
-    thing.matrix_world = Matrix([values[4 * row:4 * row + 4] for row in range(4)])
+
+
+def _drop(data):
+    """Removes an action of ours; whether there was one."""
+    action = data.action
+    if action is None or not action.get(_OURS):
+        return False
+    bpy.data.actions.remove(action)
+    return True
 
 
 @contextlib.contextmanager

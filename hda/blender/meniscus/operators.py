@@ -82,6 +82,7 @@ class MENISCUS_OT_cook(_Told, bpy.types.Operator):
 
     bl_idname = "meniscus.cook"
     bl_label = "Cook"
+    bl_options = {"REGISTER", "UNDO"}
 
     resume: bpy.props.BoolProperty(name="Resume", options={"SKIP_SAVE"}, description="Go on from the last checkpoint, with the graph as it was")
 

@@ -165,8 +165,10 @@ def _object():
         # What the last cook made of it: the node, and the place at its first frame (world, Blender's units).
         "node": StringProperty(options={"HIDDEN"}),
         "start": FloatVectorProperty(size=16, options={"HIDDEN"}),
-        "own_action": PointerProperty(type=bpy.types.Action),
+        # While keyframes of a cook move it: what it had before.
         "is_moved": BoolProperty(options={"HIDDEN"}),
+        "own_action": PointerProperty(type=bpy.types.Action),
+        "own_rotation_mode": StringProperty(options={"HIDDEN"}),
     }
 
 

@@ -92,9 +92,13 @@ def read(program):
     if said.returncode != 0:
         raise Trouble(f"{program} does not describe its nodes: {said.stderr.strip()}")
     try:
-        return parse(said.stdout)
+        found = parse(said.stdout)
     except (ValueError, KeyError, TypeError) as e:
         raise Trouble(f"{program} describes its nodes in a way that this add-on does not know: {e!r}") from e
+    if not any(node_type.kind == "solver" for node_type in found.values()):
+        why = said.stderr.strip().removeprefix("warning: ")
+        raise Trouble(f"{program} has no solvers: {why or 'put its plugin beside it'}")
+    return found
 
 
 def is_disabled(condition, value):

@@ -198,15 +198,15 @@ def _key(context, thing, places):
     _take(thing)
     thing.rotation_mode = "QUATERNION"
     last = None
-    with _straight(context):
-        for place in places:
-            move, turn, scale = (above.inverted() @ _matrix(place, unit) @ first @ start).decompose()
-            if last is not None:
-                turn.make_compatible(last)
-            last = turn
-            thing.location, thing.rotation_quaternion, thing.scale = move, turn, scale
-            thing.keyframe_insert("location", frame=place[0], group="Meniscus")
-            thing.keyframe_insert("rotation_quaternion", frame=place[0], group="Meniscus")
+    for place in places:
+        move, turn, scale = (above.inverted() @ _matrix(place, unit) @ first @ start).decompose()
+        if last is not None:
+            turn.make_compatible(last)
+        last = turn
+        thing.location, thing.rotation_quaternion, thing.scale = move, turn, scale
+        thing.keyframe_insert("location", frame=place[0], group="Meniscus")
+        thing.keyframe_insert("rotation_quaternion", frame=place[0], group="Meniscus")
+    _straighten(thing.animation_data.action)
 
 
 def _matrix(place, unit):
@@ -249,13 +249,11 @@ def _drop(data):
     return True
 
 
-@contextlib.contextmanager
-def _straight(context):
-    """New keyframes are linear for a while."""
-    edit = context.preferences.edit
-    before = edit.keyframe_new_interpolation_type
-    edit.keyframe_new_interpolation_type = "LINEAR"
-    try:
-        yield
-    finally:
-        edit.keyframe_new_interpolation_type = before
+def _straighten(action):
+    """Makes keyframes linear."""
+    # From Blender 5.0 on actions have layers only.
+    old = getattr(action, "fcurves", None)
+    curves = old if old is not None else action.layers[0].strips[0].channelbags[0].fcurves
+    for curve in curves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"

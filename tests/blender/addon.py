@@ -362,6 +362,8 @@ def check_reload(current):
     check(count == again, f"before {count}, and again {again}")
     surface = next(t for t in load.loaded(current).all_objects if t.get("meniscus_part") == "Fluids/surface")
     check(surface.material_slots[0].material == blue, "the material is lost")
+    check(bpy.ops.meniscus.load(directory=str(FOLDER / "points.out")) == {"FINISHED"}, "another cook is not loaded")
+    check("points.out" in bpy.data.volumes["cache"].filepath, "the volume is that of the first cook")
     bpy.ops.meniscus.unload()
     cork = bpy.data.objects["Cork"]
     current.view_layers[0].update()

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod bad_input;
+mod blender;
 mod citations;
 mod device;
 mod farm;

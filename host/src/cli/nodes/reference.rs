@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub(super) fn page(types: &[Arc<NodeType>], pictures: Option<&Path>) -> String {
     let mut text = String::from(
         "# Node reference\n\nEvery node, parameter and port. `meniscus nodes --reference` prints this page; `meniscus nodes TYPE` shows a node in the terminal.\n\n\
-         Units are SI: metres, kilograms, seconds, radians where nothing else is said. A parameter without a unit is a number, a switch, a name or a \
-         ratio. *Fixed* parameters take no keyframes. Ranges in brackets are usual ones; others are refused beyond.\n",
+         Units are SI: metres, kilograms, seconds. A parameter without a unit is a number, a switch, a name or a \
+         ratio. *Fixed* parameters take no keyframes. Values beyond a range are refused, but for ranges that are only *usual*.\n",
     );
     let mut kind = None;
     for t in types {

@@ -28,9 +28,9 @@ def main(meniscus, out):
         parts.append(entry(graph, took, out))
     head = (
         "# Gallery\n\n"
-        "Every example: its picture, its network, and how long its first second takes.\n"
+        "Every example: its picture, its network, and how long its beginning takes.\n"
         "`make gallery` writes this page. `meniscus demo --scene NAME` cooks one of them.\n\n"
-        f"Times: {SECOND} frames at preview quality with everything that the graph writes, {machine()}. "
+        f"Times: the first {SECOND} frames, or as many as are named, at preview quality with everything that the graph writes, {machine()}. "
         f"All {len(graphs)} together: {clock(seconds)}.\n"
     )
     (ROOT / "docs/gallery.md").write_text(head + "".join(parts))
@@ -110,7 +110,7 @@ def clock(seconds):
 def machine():
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "processor")
     busy = os.getloadavg()[0]
-    others = ", which did other work as well" if busy > 1.5 * (os.cpu_count() or 1) else ""
+    others = " that other programs kept busy, so that idle ones take a fraction of this" if busy > 1.5 * (os.cpu_count() or 1) else ""
     return f"on {os.cpu_count()} processors ({model}){others}"
 
 

@@ -4,9 +4,14 @@
 # make ptx     compile the CUDA kernels anew (no GPU needed); `make check` says when that is due
 # make scenes  every example at half of its paper's resolution, and the long families of tests (nightly)
 # make attack  damaged files of every kind, ATTACK_SECONDS long, from ATTACK_SEED or a seed that is drawn and printed
+# make reference  docs/book/node_reference.md from the nodes' own descriptions
+# make gallery docs/gallery.md: cooks the first second of every example (GALLERY_OUT keeps the cooks)
+# make dist    a tarball and a .deb in target/dist
+# make dist-smoke  installs both in fresh Debian 12 roots and cooks there (as root, with network)
 # make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
 
 DEMO_OUT ?= demo.out
+GALLERY_OUT ?= gallery.out
 SCENES_OUT ?= scenes.out
 # Blender as a Python module, 1 GB each; they ask for Python 3.11.
 BLENDERS ?= 4.2.0 4.5.15 5.0.1
@@ -15,7 +20,7 @@ ATTACK_SECONDS ?= 600
 ATTACK_SEED ?=
 ATTACK_TARGET ?=
 
-.PHONY: demo test check ptx scenes attack fuzz packages
+.PHONY: demo test check ptx reference gallery dist dist-smoke scenes attack fuzz packages
 
 packages:
 	@.ci/packages
@@ -53,6 +58,23 @@ scenes: packages
 	for version in $(BLENDERS); do \
 	  PYTHONPATH=$$(.ci/wheel bpy $$version) tests/blender/addon.py target/release/meniscus $(SCENES_OUT)/blender-$$version || exit 1; \
 	done
+
+reference: packages
+	cargo build --release --quiet -p meniscus -p meniscus-plugin
+	target/release/meniscus nodes --reference --pictures docs/book/nodes > target/node_reference.md
+	mv target/node_reference.md docs/book/node_reference.md
+
+gallery: packages
+	cargo build --release --quiet -p meniscus -p meniscus-plugin
+	docs/gallery.py target/release/meniscus $(GALLERY_OUT)
+
+dist:
+	@.ci/packages dpkg-dev patchelf
+	.ci/dist
+
+dist-smoke: dist
+	@.ci/packages debootstrap
+	.ci/dist_smoke
 
 attack: packages
 	MENISCUS_ATTACK_SECONDS=$(ATTACK_SECONDS) MENISCUS_ATTACK_SEED=$(ATTACK_SEED) MENISCUS_ATTACK_TARGET=$(ATTACK_TARGET) \

@@ -27,8 +27,12 @@ pub(super) enum Command {
     Inspect(InspectArgs),
     /// Shows machine, devices, plugins and their versions
     Doctor,
-    /// Cooks a water cooler twice, with trapped air and without, and bodies that sink and float
+    /// Cooks a water cooler twice, with trapped air and without, and bodies that sink and float; or another example
     Demo(DemoArgs),
+    /// Writes a folder with a shot of a mesh of its own, to begin from
+    NewShot(NewShotArgs),
+    /// Writes a folder with a plugin that builds: an object and its solver, in C or Rust
+    NewPlugin(NewPluginArgs),
     /// Shows cooks in a browser, live or finished: the network, a timeline, the water in 3D, plots of all statistics
     View(ViewArgs),
     /// Prints the shapes of a cache for `view`, which runs this for every file it shows
@@ -213,6 +217,12 @@ pub(super) struct NodesArgs {
     /// Prints a page of all the data that nodes exchange, for those who write plugins
     #[arg(long, conflicts_with_all = ["type_name", "json"])]
     pub(super) ports: bool,
+    /// Prints a page of all nodes with their parameters and ports
+    #[arg(long, conflicts_with_all = ["type_name", "json", "ports"])]
+    pub(super) reference: bool,
+    /// Shows the picture DIR/<node>.png of each node that has one on that page, which is to lie beside DIR
+    #[arg(long, value_name = "DIR", requires = "reference")]
+    pub(super) pictures: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, ClapArgs)]
@@ -262,12 +272,36 @@ pub(super) struct DemoArgs {
     /// Threads to use [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(super) threads: Option<u32>,
-    /// Last frame to cook; the default is two seconds, and the bottle is empty after about five
-    #[arg(long, value_name = "FRAME", default_value_t = 48)]
-    pub(super) last: i32,
+    /// Last frame to cook [default: 48, two seconds; of a scene its own last frame]
+    #[arg(long, value_name = "FRAME")]
+    pub(super) last: Option<i32>,
+    /// Lists the examples that can be cooked, and cooks nothing
+    #[arg(long, conflicts_with = "scene")]
+    pub(super) list: bool,
+    /// Cooks this example instead, at preview quality, into a folder of its name
+    #[arg(long, value_name = "NAME")]
+    pub(super) scene: Option<String>,
     /// Removes files that an earlier cook's cook.json lists and that this cook will not write
     #[arg(long)]
     pub(super) replace: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct NewShotArgs {
+    /// Its name, and that of the new folder: lower-case letters, digits, - and _
+    pub(super) name: String,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(super) struct NewPluginArgs {
+    /// Its name, and that of the new folder: lower-case letters, digits, - and _
+    pub(super) name: String,
+    /// In C, with a Makefile and the headers [default]
+    #[arg(long, conflicts_with = "rust")]
+    pub(super) c: bool,
+    /// In Rust, with a copy of the crate meniscus-abi
+    #[arg(long)]
+    pub(super) rust: bool,
 }
 
 /// `A-B` or `A`; either may be negative.

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod inspect;
 mod job;
+mod new;
 mod nodes;
 mod progress;
 mod screen;
@@ -63,6 +64,8 @@ pub fn run() -> ExitCode {
             args::Command::Inspect(a) => inspect::run(a),
             args::Command::Doctor => doctor::run(),
             args::Command::Demo(a) => demo::run(a),
+            args::Command::NewShot(a) => new::shot(a),
+            args::Command::NewPlugin(a) => new::plugin(a),
             args::Command::View(a) => view::run(a),
             args::Command::ViewShapes(a) => view::shapes(a),
             args::Command::ScanPlugin(a) => crate::loader::scan_here(&a.file),

@@ -1,6 +1,7 @@
 //! `meniscus nodes`: lists the node types, or one in full.
 
 mod ports;
+mod reference;
 
 use super::args::NodesArgs;
 use super::{BAD_USAGE, fail, say, tell};
@@ -20,6 +21,9 @@ pub(super) fn run(args: &NodesArgs) -> u8 {
     let types = plugins.types();
     if args.ports {
         return say(&ports::page(types.all()));
+    }
+    if args.reference {
+        return say(&reference::page(types.all(), args.pictures.as_deref()));
     }
     let Some(name) = &args.type_name else {
         if args.json {
@@ -74,14 +78,7 @@ fn in_full(t: &NodeType) -> String {
     if !t.cites.is_empty() {
         let _ = writeln!(text, "Papers: {}", t.cites.split_whitespace().collect::<Vec<_>>().join(", "));
     }
-    let kinds: Vec<&str> = t.accepts().iter().map(|k| k.name()).collect();
-    let inputs = match (t.min_inputs, t.max_inputs) {
-        (_, Some(0)) => "none".into(),
-        (a, Some(b)) if a == b => format!("{a} ({})", kinds.join(", ")),
-        (a, Some(b)) => format!("{a} to {b} ({})", kinds.join(", ")),
-        (a, None) => format!("{a} or more ({})", kinds.join(", ")),
-    };
-    let _ = writeln!(text, "Inputs: {inputs}");
+    let _ = writeln!(text, "Inputs: {}", inputs(t));
     if !t.params.is_empty() {
         let _ = writeln!(text, "\nParameters:");
     }
@@ -99,6 +96,17 @@ fn in_full(t: &NodeType) -> String {
     }
     ports::as_text(&mut text, t);
     text
+}
+
+/// How many inputs it takes, and of which kinds.
+fn inputs(t: &NodeType) -> String {
+    let kinds: Vec<&str> = t.accepts().iter().map(|k| k.name()).collect();
+    match (t.min_inputs, t.max_inputs) {
+        (_, Some(0)) => "none".into(),
+        (a, Some(b)) if a == b => format!("{a} ({})", kinds.join(", ")),
+        (a, Some(b)) => format!("{a} to {b} ({})", kinds.join(", ")),
+        (a, None) => format!("{a} or more ({})", kinds.join(", ")),
+    }
 }
 
 /// Unit, range, menu and Houdini's name of a parameter.

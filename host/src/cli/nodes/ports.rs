@@ -23,6 +23,19 @@ pub(super) fn as_text(text: &mut String, t: &NodeType) {
     }
 }
 
+/// The ports of a node as rows of a table: name, owner, data, stages, help.
+pub(super) fn rows(t: &NodeType) -> impl Iterator<Item = [String; 5]> + '_ {
+    t.contract.iter().flat_map(|c| &c.ports).map(|p| {
+        [
+            format!("`{}`", p.called()),
+            owner(p.owner, t),
+            traits(p).join("; "),
+            uses(p).join(", "),
+            p.help.clone(),
+        ]
+    })
+}
+
 /// The ports of a node, as JSON.
 pub(super) fn as_json(t: &NodeType) -> Vec<Json> {
     let port = |p: &PortSpec| {

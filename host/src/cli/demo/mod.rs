@@ -1,4 +1,7 @@
-//! `meniscus demo`: the water cooler, with trapped air and without, and blocks that a plank throws over a wave.
+//! `meniscus demo`: the water cooler, with trapped air and without, and blocks that a plank throws over a wave; or another
+//! example.
+
+mod scenes;
 
 use super::args::{CookArgs, DemoArgs, Device, GraphArgs};
 use super::cook::{cook_once, load};
@@ -9,20 +12,23 @@ use std::path::{Path, PathBuf};
 
 const COOLER: &str = "bubbles/water_cooler/water_cooler.meniscus.json";
 const BODIES: &str = "rigid/catapult.meniscus.json";
+/// Last frame, unless it is named: two seconds, and the bottle is empty after about five.
+const LAST: i32 = 48;
 /// Most frames of the shot with bodies: by then the wave has met the wall behind them.
 const FRAMES_OF_BODIES: i32 = 24;
 /// Number of moments on the sheet that compares both shots.
 const MOMENTS: usize = 8;
 
 pub(super) fn run(args: &DemoArgs) -> u8 {
-    let found = [COOLER, BODIES].map(|graph| find(graph).ok_or(graph));
-    let [graph, bodies] = match found {
-        [Ok(cooler), Ok(bodies)] => [cooler, bodies],
-        [Err(graph), _] | [_, Err(graph)] => {
-            let sentence =
-                format!("cannot find examples/{graph}; name the examples' folder in MENISCUS_EXAMPLES");
-            return fail(FAILED, &sentence);
-        }
+    if args.list {
+        return scenes::list();
+    }
+    if let Some(name) = &args.scene {
+        return scenes::cook(name, args);
+    }
+    let [graph, bodies] = match examples() {
+        Ok(folder) => [COOLER, BODIES].map(|graph| folder.join(graph)),
+        Err(e) => return fail(FAILED, &e),
     };
     let signals = match Signals::listen() {
         Ok(signals) => signals,
@@ -30,14 +36,22 @@ pub(super) fn run(args: &DemoArgs) -> u8 {
     };
     let (glugs, pours) = (args.out.join("trapped_air"), args.out.join("free_surface"));
     let catapult = args.out.join("catapult");
-    let last = args.last.min(FRAMES_OF_BODIES);
+    let last = args.last.unwrap_or(LAST);
+    let shot = |graph: &Path, out: &Path, last: i32, set: &[&str]| {
+        let mut set: Vec<String> = set.iter().map(|&s| s.to_owned()).collect();
+        set.push(format!("frames=[1, {last}]"));
+        cook_args(args, GraphArgs { graph: graph.into(), set, quality: Some("preview".into()) }, out)
+    };
     let shots = [
-        ("1 of 3: the air in the bottle keeps its volume", cook_args(args, &graph, &glugs, args.last, &[])),
+        ("1 of 3: the air in the bottle keeps its volume", shot(&graph, &glugs, last, &[])),
         (
             "2 of 3: the same without (the coupling is bypassed)",
-            cook_args(args, &graph, &pours, args.last, &["air.bypass=true"]),
+            shot(&graph, &pours, last, &["air.bypass=true"]),
         ),
-        ("3 of 3: a block of silver throws blocks of wood", cook_args(args, &bodies, &catapult, last, &[])),
+        (
+            "3 of 3: a block of silver throws blocks of wood",
+            shot(&bodies, &catapult, last.min(FRAMES_OF_BODIES), &[]),
+        ),
     ];
     for (title, shot) in &shots {
         tell(title);
@@ -69,11 +83,9 @@ fn compare(graph: &GraphArgs, glugs: &Path, pours: &Path, sheet: &Path) -> Resul
     }
 }
 
-fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, last: i32, set: &[&str]) -> CookArgs {
-    let mut set: Vec<String> = set.iter().map(|&s| s.to_owned()).collect();
-    set.push(format!("frames=[1, {last}]"));
+fn cook_args(args: &DemoArgs, graph: GraphArgs, out: &Path) -> CookArgs {
     CookArgs {
-        graph: GraphArgs { graph: graph.into(), set, quality: Some("preview".into()) },
+        graph,
         frames: None,
         out: Some(out.into()),
         device: Device::Auto,
@@ -90,14 +102,17 @@ fn cook_args(args: &DemoArgs, graph: &Path, out: &Path, last: i32, set: &[&str])
     }
 }
 
-/// An example: in `MENISCUS_EXAMPLES`, in an `examples` folder beside or above the binary or above the current
-/// folder, or where this was built.
-fn find(graph: &str) -> Option<PathBuf> {
+/// The folder of the examples: named by `MENISCUS_EXAMPLES`, called `examples` beside or above the binary or above the
+/// current folder, or where this was built.
+fn examples() -> Result<PathBuf, String> {
     let named = std::env::var_os("MENISCUS_EXAMPLES").map(PathBuf::from);
     let starts = [crate::process::own_file().ok(), std::env::current_dir().ok().map(|d| d.join("."))];
     let above = starts.iter().flatten().flat_map(|s| s.ancestors().map(|a| a.join("examples")));
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("examples");
-    named.into_iter().chain(above).chain([built]).map(|d| d.join(graph)).find(|p| p.is_file())
+    let mut folders = named.into_iter().chain(above).chain([built]);
+    folders.find(|folder| [COOLER, BODIES].iter().all(|graph| folder.join(graph).is_file())).ok_or_else(
+        || format!("cannot find examples/{COOLER}; name the examples' folder in MENISCUS_EXAMPLES"),
+    )
 }
 
 fn what_to_see(glugs: &Path, pours: &Path, sheet: &Path, catapult: &Path) -> String {

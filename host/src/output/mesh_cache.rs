@@ -13,7 +13,7 @@ pub struct MeshCache {
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. Polygons have four corners; their number changes from frame to frame.";
+    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. Polygons have four corners; their number changes from frame to frame. They go on two voxels into walls, so that no gap shows there.";
     NodeType::host("meniscus.mesh_cache", "Mesh Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::menu(
             "format",

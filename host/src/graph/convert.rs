@@ -85,7 +85,9 @@ fn number(spec: &ParamSpec, json: &Json, variables: &Variables) -> Result<f64, S
     let x = match json {
         Json::Number(x) => *x,
         // What is computed is rounded where whole numbers are wanted: the height of a picture two thirds as high as wide.
-        Json::Text(t) if is_expression(t) && spec.kind == ParamKind::Integer => evaluate(t, variables)?.round(),
+        Json::Text(t) if is_expression(t) && spec.kind == ParamKind::Integer => {
+            evaluate(t, variables)?.round()
+        }
         Json::Text(t) if is_expression(t) => evaluate(t, variables)?,
         _ => return Err(format!("expected {}, found {}", expected(spec), json.describe())),
     };

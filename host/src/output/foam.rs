@@ -74,7 +74,7 @@ mod tests {
 
     fn balls(places: &[[f32; 3]], radius: f32) -> Geometry {
         let mut points = Geometry::from_points(places);
-        points.set(Owner::Point, "pscale", 1, Array::F32(vec![radius; places.len()].into()));
+        points.set(Owner::Point, "pscale", 1, Array::F32(vec![radius; places.len()]));
         points
     }
 

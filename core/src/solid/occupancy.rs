@@ -245,8 +245,25 @@ impl Nearby<'_> {
     /// The number of the collider whose velocity the fluid has at an index position near the leaf: the nearest one, the
     /// first of equally near ones; `None` nearer to a closed side, and beyond every band and that of the fields.
     pub fn owner(&mut self, index: DVec3) -> Option<usize> {
+        self.owner_of_those(index, |_| true)
+    }
+
+    /// [`Self::owner`], where the solids that may cut the leaf are asked only if their `distance` near the position, in their order,
+    /// is less than `farther` metres above the least: others cannot be the nearest.
+    pub fn owner_among(
+        &mut self,
+        index: DVec3,
+        distance: impl Fn(usize) -> f32,
+        farther: f64,
+    ) -> Option<usize> {
+        let least = (0..self.cut.len()).map(&distance).fold(f32::INFINITY, f32::min);
+        self.owner_of_those(index, |cut| f64::from(distance(cut)) < f64::from(least) + farther)
+    }
+
+    fn owner_of_those(&mut self, index: DVec3, is_asked: impl Fn(usize) -> bool) -> Option<usize> {
         let placed = self.placed;
-        let cut = self.cut.iter_mut().map(|(n, region)| {
+        let asked = self.cut.iter_mut().enumerate().filter(|(cut, _)| is_asked(*cut));
+        let cut = asked.map(|(_, (n, region))| {
             let (linear, translation) = placed.maps[*n];
             (*n, f64::from(region.distance(linear * index + translation)))
         });

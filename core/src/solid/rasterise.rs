@@ -7,10 +7,10 @@ mod owners;
 use super::occupancy::{Nearby, Occupancy, Placed};
 use super::{Collider, DomainLimits, Solids};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform, leaf};
-use motion::solid_velocity;
+use motion::{LeafOwners, solid_velocity};
 use nodes::NodeBlock;
 pub(crate) use owners::{NARROW, is_shared, owners_of_cell};
-use owners::{close_gaps, owners};
+use owners::{close_gaps, owners, owners_of_leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -92,9 +92,10 @@ impl LeafFields<'_> {
         }
     }
 
-    fn compute(&mut self, placed: &Placed, near: &mut Nearby, origin: Coord) {
+    /// Returns who owns the faces, where a body touches the leaf.
+    fn compute(&mut self, placed: &Placed, near: &mut Nearby, origin: Coord) -> Option<Box<LeafOwners>> {
         let block = match near.occupancy() {
-            Occupancy::Open => return,
+            Occupancy::Open => return None,
             Occupancy::Solid => {
                 self.open.iter_mut().for_each(|o| o.fill(0.0));
                 self.nodes.fill(near.constant());
@@ -110,9 +111,12 @@ impl LeafFields<'_> {
             }
         };
         let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
-        if near.touching.iter().any(moving) {
-            solid_velocity(&mut self.velocity, placed, near, &block, origin);
+        let is_body = |&n: &usize| placed.solids.colliders[n].is_body();
+        let mut owners = near.touching.iter().any(is_body).then(|| Box::new([[0; leaf::SIZE]; 3]));
+        if owners.is_some() || near.touching.iter().any(moving) {
+            solid_velocity(&mut self.velocity, owners.as_deref_mut(), placed, near, &block, origin);
         }
+        owners
     }
 }
 
@@ -200,6 +204,11 @@ impl Rasteriser {
     }
 }
 
+/// Who owns the faces of a leaf of the last call.
+fn known_owners(last: &Last, l: usize) -> Option<Box<LeafOwners>> {
+    last.fields.owner.as_ref().and_then(|owner| owners_of_leaf(owner, l))
+}
+
 fn compute(
     colliders: &[Collider],
     domain: &DomainLimits,
@@ -209,7 +218,7 @@ fn compute(
 ) -> (SolidFields, Vec<Touching>) {
     let placed = Placed::new(Solids { colliders, domain }, transform);
     let mut fields = SolidFields::open(topology, transform);
-    let touching = fields
+    let leaves: Vec<(Touching, Option<Box<LeafOwners>>)> = fields
         .leaves_mut()
         .zip(topology.origins())
         .map(|(mut leaf, &origin)| {
@@ -219,18 +228,22 @@ fn compute(
             });
             if let Some((last, 0, l)) = known {
                 leaf.copy(&last.fields, l);
-                return last.touching[l];
+                return (last.touching[l], known_owners(last, l));
             }
             let mut near = placed.nearby(origin);
             let touching = set_of(near.touching.iter().copied());
-            match known {
-                Some((last, changed, l)) if touching & changed == 0 => leaf.copy(&last.fields, l),
+            let owners = match known {
+                Some((last, changed, l)) if touching & changed == 0 => {
+                    leaf.copy(&last.fields, l);
+                    known_owners(last, l)
+                }
                 _ => leaf.compute(&placed, &mut near, origin),
-            }
-            touching
+            };
+            (touching, owners)
         })
         .collect();
-    fields.owner = owners(&placed, topology);
+    let (touching, leaves) = leaves.into_iter().unzip();
+    fields.owner = colliders.iter().any(Collider::is_body).then(|| owners(leaves, topology));
     (fields, touching)
 }
 

@@ -11,9 +11,14 @@ const SURELY: f64 = 2.0;
 /// Share of its band in which a solid reaches a node: beyond it, rounding decides.
 const IN_BAND: f64 = 1.0 - 1e-4;
 
-/// Writes the velocity of the solid that each face belongs to over a leaf filled with 0, m/s.
+/// The faces of a leaf that solids own: numbers of colliders, counted from 1, of the lower faces across each axis.
+pub(super) type LeafOwners = [[u32; leaf::SIZE]; 3];
+
+/// Writes the velocity of the solid that each face belongs to over a leaf filled with 0, m/s, and which one that is over owners
+/// filled with 0, if they are wanted.
 pub(super) fn solid_velocity(
     velocity: &mut [&mut [f32]; 3],
+    mut numbers: Option<&mut LeafOwners>,
     placed: &Placed,
     near: &mut Nearby,
     block: &NodeBlock,
@@ -28,6 +33,9 @@ pub(super) fn solid_velocity(
             let local = leaf::local(n);
             let face = (origin + IVec3::from_array(local)).as_dvec3() - 0.5 * DVec3::AXES[axis];
             let Some(owner) = owners.of_face(near, block, local, axis, face) else { continue };
+            if let Some(numbers) = &mut numbers {
+                numbers[axis][n] = owner as u32 + 1;
+            }
             if met.0 != owner {
                 met = (owner, colliders[owner].velocity_on(axis, placed.transform()));
             }
@@ -79,6 +87,9 @@ impl Owners {
         let Some(each) = &block.each else { return near.owner(face) };
         let node = face + 0.5 * DVec3::AXES[axis] - 0.5;
         let (owner, lead) = near.lead(node, |cut| each[cut][i])?;
-        if lead.abs() < self.surely { near.owner(face) } else { (lead > 0.0).then_some(owner) }
+        if lead.abs() < self.surely {
+            return near.owner_among(face, |cut| each[cut][i], self.surely);
+        }
+        (lead > 0.0).then_some(owner)
     }
 }

@@ -1,6 +1,7 @@
 //! Which solid each face belongs to, and how bodies share cells with other solids.
 
 use super::SolidFields;
+use super::motion::LeafOwners;
 use crate::grid::rows::Rows;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::levelset::fractions::cell_inside;
@@ -11,29 +12,28 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The owners of all faces, in the leaves that bodies touch.
-pub(super) fn owners(placed: &Placed, topology: &Arc<Topology>) -> Option<FaceGrid<u32>> {
-    let colliders = placed.solids.colliders;
-    if !colliders.iter().any(Collider::is_body) {
-        return None;
-    }
+/// The owners of all faces from those of each leaf that a body touches.
+pub(super) fn owners(leaves: Vec<Option<Box<LeafOwners>>>, topology: &Arc<Topology>) -> FaceGrid<u32> {
     let mut owner = FaceGrid::new(topology.clone(), 0);
-    let [x, y, z] = &mut owner.values;
-    let chunks = |v| <[u32]>::par_chunks_mut(v, leaf::SIZE);
-    let leaves = (chunks(x), chunks(y), chunks(z)).into_par_iter().zip(topology.origins());
-    leaves.for_each(|((x, y, z), &origin)| {
-        let mut near = placed.nearby(origin);
-        if !near.touching.iter().any(|&n| colliders[n].is_body()) {
-            return;
-        }
-        for (axis, values) in [x, y, z].into_iter().enumerate() {
-            for (n, owner) in values.iter_mut().enumerate() {
-                let cell = (origin + IVec3::from_array(leaf::local(n))).as_dvec3();
-                *owner = near.owner(cell - 0.5 * DVec3::AXES[axis]).map_or(0, |n| n as u32 + 1);
+    for (axis, values) in owner.values.iter_mut().enumerate() {
+        for (values, leaf) in values.chunks_exact_mut(leaf::SIZE).zip(&leaves) {
+            if let Some(leaf) = leaf {
+                values.copy_from_slice(&leaf[axis]);
             }
         }
-    });
-    Some(owner)
+    }
+    owner
+}
+
+/// Those of a leaf; `None` where nobody owns any.
+pub(super) fn owners_of_leaf(owner: &FaceGrid<u32>, l: usize) -> Option<Box<LeafOwners>> {
+    let of = |axis: usize| &owner.values[axis][l * leaf::SIZE..][..leaf::SIZE];
+    if (0..3).all(|axis| of(axis).iter().all(|&number| number == 0)) {
+        return None;
+    }
+    let mut leaf = Box::new([[0; leaf::SIZE]; 3]);
+    leaf.iter_mut().enumerate().for_each(|(axis, values)| values.copy_from_slice(of(axis)));
+    Some(leaf)
 }
 
 /// The owners of a cell's faces, lower and upper across each axis. A face that is not stored has the owner of the one below it.

@@ -92,6 +92,26 @@ fn liquid_that_reaches_into_a_wall_takes_its_shape() {
     assert!(blueness(pixel(&little, 45, 40)) > 60);
 }
 
+/// Solids whose fine grids do not reach as far as the water's voxels let them be felt.
+#[test]
+fn solids_far_away_do_not_change_the_water() {
+    let water = ball(0.1);
+    let alone = shoot(&[surface(&water, Material::Liquid)], 1);
+    let mut crumb = surface(&water, Material::Clay);
+    // The same ball at an eighth of the size, behind the camera: its band is three eighths of a voxel of the water.
+    let [h, behind] = [H / 8.0, 3.0];
+    crumb.grid.transform = [h, 0., 0., 0., 0., h, 0., 0., 0., 0., h, 0., 0., 0., behind, 1.];
+    let values: Vec<f32> = water.values.iter().map(|v| v / 8.0).collect();
+    (crumb.grid.values, crumb.grid.background) = (Values::Float(&values), [3.0 * h, 0.0, 0.0]);
+    let mut many = vec![crumb; 60];
+    many.push(surface(&water, Material::Liquid));
+    let seen = shoot(&many, 1);
+    for [x, y] in [[45, 40], [40, 36], [50, 44], [45, 46]] {
+        let (alone, seen) = (pixel(&alone, x, y), pixel(&seen, x, y));
+        assert!((0..3).all(|c| (alone[c] - seen[c]).abs() < 6), "{x} {y}: {alone:?} {seen:?}");
+    }
+}
+
 /// A ball of foam that takes away this share of light, 1/m.
 fn foam(radius: f64, density: f64) -> Ball {
     field(move |r| if r < radius { density } else { 0.0 })

@@ -129,6 +129,7 @@ public:
     }
 
     double voxel() const { return voxel_; }
+    double band() const { return grid_->background(); }
 
 protected:
     // A ray in index space.
@@ -414,8 +415,9 @@ Vec3 Tracer::shading_normal(Surface& surface, const Vec3& at)
     if (surface.material() != MV_LIQUID) return normal;
     for (Surface& solid : surfaces_) {
         if (solid.material() == MV_LIQUID) continue;
-        const double reach = std::max(solid.voxel(), surface.voxel());
-        const double near = 1.0 - smooth(0.4 * reach, 1.6 * reach, std::abs(solid.distance(at)));
+        // Beyond its band a solid does not know how far it is, nor where.
+        const double reach = std::min(1.6 * std::max(solid.voxel(), surface.voxel()), solid.band());
+        const double near = 1.0 - smooth(0.25 * reach, reach, std::abs(solid.distance(at)));
         if (near > 0.0) normal = unit(mix(normal, -solid.normal(at), near));
     }
     return normal;

@@ -79,13 +79,16 @@ void cut(FloatGrid& liquid, const FloatGrid& solid)
 {
     const std::vector<Leaf*> leaves = leaves_of(liquid);
     const double overlap = WETTING * liquid.voxelSize()[0];
+    const openvdb::BBoxd reach = solid.transform().indexToWorld(solid.evalActiveVoxelBoundingBox());
     tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
+        // Beyond its band a solid does not know how far it is.
+        if (!reach.hasOverlap(liquid.transform().indexToWorld(leaves[l]->getNodeBoundingBox()))) return;
         openvdb::tools::GridSampler<FloatGrid::ConstAccessor, openvdb::tools::BoxSampler> distance(
             solid.getConstAccessor(), solid.transform());
         for (openvdb::Index n = 0; n < Leaf::SIZE; ++n) {
             const Vec3 at = liquid.indexToWorld(leaves[l]->offsetToGlobalCoord(n));
-            const float wall = float(-distance.wsSample(at) - overlap);
-            if (leaves[l]->getValue(n) < wall) leaves[l]->setValueOnly(n, wall);
+            const float from = distance.wsSample(at), wall = float(-from - overlap);
+            if (from < solid.background() && leaves[l]->getValue(n) < wall) leaves[l]->setValueOnly(n, wall);
         }
     });
 }

@@ -16,6 +16,9 @@ def text(*path):
     with open(os.path.join(places.HOUDINI, *path), encoding="utf-8", newline="") as file:
         return file.read()
 
+# Nodes that the assets do not offer yet: docs/limits.md names them.
+LEFT_OUT = {"whitewater_object", "whitewater_solver", "mesh_cache"}
+
 
 class Libraries(unittest.TestCase):
     """The expanded form of `hotl -t`."""
@@ -95,7 +98,7 @@ class Interfaces(unittest.TestCase):
         used = [
             name
             for name, node in nodes.items()
-            if node["kind"] != "geometry" and (node["plugin"] in ("", None, "meniscus"))
+            if node["kind"] != "geometry" and (node["plugin"] in ("", None, "meniscus")) and name not in LEFT_OUT
         ]
         wanted = {f"{name}.{param['name']}": param for name in used for param in nodes[name]["params"]}
         self.assertEqual(set(parms), set(wanted))

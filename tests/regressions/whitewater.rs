@@ -55,7 +55,7 @@ fn it_has_the_same_bytes_however_it_is_cooked_and_leaves_the_liquid_alone() {
     assert!(kinds.iter().all(|kind| foam(0, kind) == 0.0), "nothing is born before anything moves");
     let last = stats.len() - 1;
     assert!(kinds.iter().all(|kind| foam(last, kind) > 20.0), "{:?}", stats[last]["objects"]["foam"]);
-    let file = whole.path("out/white/white.0016.geo");
+    let file = whole.path("out/white/white_whitewater.0016.geo");
     let ids = whole_numbers(&file, "id");
     assert!(
         ids.is_sorted_by(|a, b| a < b)
@@ -78,7 +78,7 @@ fn no_more_are_made_than_was_allowed_and_that_is_told() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches("max_particles").count(), 1, "{said}");
-    let count = positions(&shot.path("out/white/white.0014.geo")).len();
+    let count = positions(&shot.path("out/white/white_whitewater.0014.geo")).len();
     assert!((50..=100).contains(&count), "{count}");
 }
 
@@ -91,6 +91,6 @@ fn a_solver_without_a_liquid_is_refused_before_anything_is_cooked() {
     assert!(said.contains("a_foam") && said.contains("wire in the liquid object"), "{said}");
     assert!(
         !shot.out().exists()
-            || files(&shot.out(), &[]).iter().all(|(name, _)| !name.ends_with("white.0001.geo"))
+            || files(&shot.out(), &[]).iter().all(|(name, _)| !name.ends_with("white_whitewater.0001.geo"))
     );
 }

@@ -27,7 +27,7 @@ const LIQUIDS: LiquidPorts = LiquidPorts::of(PORTS);
 const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
 
 const PARAMS: &[Param] = &[
-    Param::float(c"trapped_air", c"From Trapped Air", 60.0)
+    Param::float(c"trapping", c"From Trapped Air", 60.0)
         .folder(c"Emission")
         .unit(c"1/s")
         .range(0.0, 1000.0)
@@ -63,14 +63,14 @@ const PARAMS: &[Param] = &[
         .range(0.0, 5.0)
         .hard_min()
         .help(c"Speed at which liquid must run into the liquid around it to trap air. Higher: only harder impacts make foam.")
-        .disable_when(c"{ trapped_air == 0 }"),
+        .disable_when(c"{ trapping == 0 }"),
     Param::float(c"full_impact", c"Full Impact", 0.8)
         .folder(c"Emission")
         .unit(c"m/s")
         .range(0.0, 10.0)
         .hard_min()
         .help(c"Impacts at this speed or faster trap air in full. Higher: less foam.")
-        .disable_when(c"{ trapped_air == 0 }"),
+        .disable_when(c"{ trapping == 0 }"),
     Param::float(c"crest_radius", c"Crest Radius", 3.0)
         .folder(c"Emission")
         .unit(c"voxels")
@@ -206,7 +206,7 @@ fn birth(call: &Call) -> Birth {
         trapping: [number(param!(PARAMS, min_impact)), number(param!(PARAMS, full_impact))],
         crest: [1.0, 2.0].map(|share| share / number(param!(PARAMS, crest_radius))),
         rates: [
-            number(param!(PARAMS, trapped_air)),
+            number(param!(PARAMS, trapping)),
             number(param!(PARAMS, crests)),
             number(param!(PARAMS, drops)),
         ],

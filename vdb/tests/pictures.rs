@@ -149,7 +149,7 @@ fn foam_takes_light_away_by_the_way_through_it() {
     let through = |density: f64| {
         // A slab wider than the picture: the floor and backdrop behind it shine through.
         let slab = field(|_| density);
-        let p = pixel(&shoot(&[foam_surface(&slab)], 1), 45, 3);
+        let p = pixel(&shoot(&[foam_surface(&slab)], 1), 45, 22);
         p.map(f64::from)
     };
     let [empty, full] = [0.0, 1000.0].map(through);

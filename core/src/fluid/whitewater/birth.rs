@@ -51,7 +51,8 @@ pub struct Birth {
 ///
 /// A particle of the liquid near the surface makes (k₁ I₁ + k₂ I₂ + k₃ I₃) Iₑ dt particles in the mean
 /// [Ihmsen et al. 2012]: I₁ for air that is trapped between liquid that runs together, I₂ for crests that break, I₃ for drops in flight,
-/// Iₑ for energy. They lie along its way, in a cylinder as wide as the particle.
+/// Iₑ for energy. They lie along its way, in a cylinder as wide as the particle, which may reach into a wall; their first drift
+/// takes them out.
 pub fn bear(whitewater: &mut Whitewater, liquids: &[Liquid], birth: &Birth, dt: f64) -> f64 {
     if dt <= 0.0 {
         return 1.0;

@@ -54,8 +54,7 @@ static mns_status_t predict(mns_context_t *ctx, double position[3], double veloc
     return told ? MNS_OK : MNS_FAILED;
 }
 
-#ifdef TIED
-/* A row that ties its body to one of another solver: both rise at one speed. */
+#if defined TIED || defined LIFTS
 static int put(mns_context_t *ctx, const char *name, int32_t element, uint64_t count, const void *values, size_t bytes) {
     const mns_array_t shape = {.size = sizeof shape, .name = name, .element = element, .components = 1, .count = count};
     const mns_array_t *array = ctx->edit_array(ctx, CONSTRAINTS, 0, &shape);
@@ -64,10 +63,19 @@ static int put(mns_context_t *ctx, const char *name, int32_t element, uint64_t c
     return 1;
 }
 
-static int tie(mns_context_t *ctx) {
+#ifdef TIED
+/* A row that ties its body to one of another solver: both rise at one speed. */
+static int row(mns_context_t *ctx) {
     static const char names[] = "lead\0wood";
     const int64_t start[2] = {0, 2}, object[2] = {0, 1}, freedom[2] = {0, 1};
     const double value[2] = {1, -1}, wanted[1] = {0};
+#else
+/* A row that lifts the body of another solver at 0.3 m/s. The entry of 0 makes both rows as long. */
+static int row(mns_context_t *ctx) {
+    static const char names[] = "wood";
+    const int64_t start[2] = {0, 2}, object[2] = {0, 0}, freedom[2] = {1, 0};
+    const double value[2] = {1, 0}, wanted[1] = {0.3};
+#endif
     const int32_t kind[1] = {0};
     return mns_new_table(ctx, CONSTRAINTS, 0) && put(ctx, "objects", MNS_U8, sizeof names, names, sizeof names) &&
            put(ctx, "start", MNS_I64, 2, start, sizeof start) && put(ctx, "object", MNS_I64, 2, object, sizeof object) &&
@@ -78,6 +86,10 @@ static int tie(mns_context_t *ctx) {
 
 static mns_status_t contribute(mns_context_t *ctx, const double position[3], const double velocity[2], double mass) {
     const double upwards[6] = {0, 1, 0, 0, 0, 0};
+#ifdef LIFTS /* nothing of its own that could move */
+    if (!mns_new_table(ctx, DYNAMICS, 0) || !mns_put_numbers(ctx, DYNAMICS, 0, "velocity", 0, 1, velocity)) return MNS_FAILED;
+    return row(ctx) ? MNS_OK : MNS_FAILED;
+#endif
 #ifdef INVERTED
     mass = -mass; /* a coupling must refuse it */
 #endif
@@ -86,8 +98,8 @@ static mns_status_t contribute(mns_context_t *ctx, const double position[3], con
                      mns_put_numbers(ctx, DYNAMICS, 0, "mass", 1, 1, &mass) &&
                      mns_put_numbers(ctx, DYNAMICS, 0, "pivot", 3, 1, position) &&
                      mns_put_numbers(ctx, DYNAMICS, 0, "basis", 6, 1, upwards);
-#ifdef TIED
-    if (told && !tie(ctx)) return MNS_FAILED;
+#if defined TIED || defined LIFTS
+    if (told && !row(ctx)) return MNS_FAILED;
 #endif
     return told ? MNS_OK : MNS_FAILED;
 }

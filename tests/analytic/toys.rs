@@ -47,29 +47,34 @@ fn a_toy_solver_s_body_floats_as_ours_does() {
     assert!(swing > 0.005 && apart < 1e-6, "{apart} m apart, after a heave of {swing} m");
 }
 
+/// A ball of lead that the toy moves beside one of wood that the rigid solver has, which rises at 1 m/s. Both stay above the water.
+fn two_balls([own, other]: [u32; 2]) -> Shot {
+    let ball = |x: f64| json!({ "radius": 0.08, "center": [x, 0.6, 0.0] });
+    let limits = json!({ "limit_center": [0, 0.5, 0], "limit_size": [0.6, 1, 0.6], "side_neg_y": "closed" });
+    Shot::new(&json!({
+        "format": "meniscus.graph/1", "fps": 24, "frames": [1, 3], "substeps": { "min": 2, "max": 2 },
+        "nodes": [
+            { "name": "fill", "type": "box", "params": { "size": [0.6, 0.2, 0.6], "center": [0, 0.1, 0] } },
+            { "name": "water", "type": "liquid_object", "inputs": ["fill"], "params": { "particle_separation": 0.05 } },
+            { "name": "left", "type": "sphere", "params": ball(-0.15) },
+            { "name": "lead", "type": "rigid_object", "inputs": ["left"], "params": { "density": own } },
+            { "name": "right", "type": "sphere", "params": ball(0.15) },
+            { "name": "wood", "type": "rigid_object", "inputs": ["right"],
+              "params": { "density": other, "velocity": [0, 1, 0] } },
+            { "name": "toy", "type": "test.toy_rigid", "inputs": ["lead"] },
+            { "name": "rigid", "type": "rigid_solver", "inputs": ["wood"] },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "lead", "wood"], "params": limits },
+            { "name": "float", "type": "floating_bodies", "inputs": ["toy", "rigid", "flip"] }
+        ]
+    }))
+}
+
 /// A row of the toy ties its ball to one of the rigid solver, which rises as fast as the toy's rests. Both solvers give their body the
 /// row's impulse: from then on the two share their momentum, and their speed.
 #[test]
 fn a_row_of_one_solver_moves_the_body_of_another() {
-    let ball = |x: f64| json!({ "radius": 0.08, "center": [x, 0.6, 0.0] });
-    let limits = json!({ "limit_center": [0, 0.5, 0], "limit_size": [0.6, 1, 0.6], "side_neg_y": "closed" });
     for [own, other] in [[1000, 1000], [500, 2000]] {
-        let shot = Shot::new(&json!({
-            "format": "meniscus.graph/1", "fps": 24, "frames": [1, 3], "substeps": { "min": 2, "max": 2 },
-            "nodes": [
-                { "name": "fill", "type": "box", "params": { "size": [0.6, 0.2, 0.6], "center": [0, 0.1, 0] } },
-                { "name": "water", "type": "liquid_object", "inputs": ["fill"], "params": { "particle_separation": 0.05 } },
-                { "name": "left", "type": "sphere", "params": ball(-0.15) },
-                { "name": "lead", "type": "rigid_object", "inputs": ["left"], "params": { "density": own } },
-                { "name": "right", "type": "sphere", "params": ball(0.15) },
-                { "name": "wood", "type": "rigid_object", "inputs": ["right"],
-                  "params": { "density": other, "velocity": [0, 1, 0] } },
-                { "name": "toy", "type": "test.toy_rigid", "inputs": ["lead"] },
-                { "name": "rigid", "type": "rigid_solver", "inputs": ["wood"] },
-                { "name": "flip", "type": "flip_solver", "inputs": ["water", "lead", "wood"], "params": limits },
-                { "name": "float", "type": "floating_bodies", "inputs": ["toy", "rigid", "flip"] }
-            ]
-        }));
+        let shot = two_balls([own, other]);
         c::plugin("tests/abi/toy_rigid.c", &["TIED"], &shot.plugins());
         shot.cook(&[]);
         let shared = f64::from(other) / f64::from(own + other);
@@ -79,5 +84,19 @@ fn a_row_of_one_solver_moves_the_body_of_another() {
                 assert!((speed - shared).abs() < 1e-6, "{own} and {other} kg/m³: {speed} m/s, not {shared}");
             }
         }
+    }
+}
+
+/// A solver without a body of its own that writes a row: the body of another solver keeps to it.
+#[test]
+fn a_row_of_a_solver_without_bodies_moves_the_body_of_another() {
+    let shot = two_balls([1000, 500]);
+    c::plugin("tests/abi/toy_rigid.c", &["LIFTS"], &shot.plugins());
+    shot.cook(&[]);
+    for record in shot.stats() {
+        let bodies = record.pointer("/bodies").and_then(Value::as_array).expect("bodies");
+        let wood = bodies.iter().find(|body| body["object"] == "wood").expect("wood");
+        let speed = number(wood, "/v/1");
+        assert!((speed - 0.3).abs() < 1e-6, "{speed} m/s, not 0.3");
     }
 }

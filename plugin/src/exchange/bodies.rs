@@ -39,7 +39,8 @@ impl Shares {
         let mut shares = Self::default();
         for item in 0..call.items(ports.dynamics) {
             let bodies = bodies(call, ports.dynamics, item)?;
-            if !bodies.is_empty() {
+            // A solver of joints or contacts alone has rows, and no bodies of its own.
+            if !bodies.is_empty() || call.table(ports.constraints, item).is_some() {
                 let name = call.item_name(ports.dynamics, item);
                 shares.names.extend(std::iter::repeat_n(name.to_owned(), bodies.len()));
                 shares.items.push((item, bodies.len(), 0));

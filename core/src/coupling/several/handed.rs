@@ -17,7 +17,7 @@ pub struct Handed {
     pub vel: FaceGrid<f32>,
     /// 1 in cells that other liquids fill.
     pub others: Grid<f32>,
-    /// The projection on its own leaves: its surface, the bubbles that it borders, what its surface lost.
+    /// The projection on its own leaves: its surface, the bubbles listed at it, what its surface lost.
     pub projection: Projection,
 }
 
@@ -34,8 +34,8 @@ impl Joined {
     ) -> Handed {
         let surface = projected.surface.as_ref().map(|fitted| self.fitted(i, own, fitted));
         let taken = surface.as_ref().map_or(0.0, |fitted| volume_lost(own, fitted));
-        let borders = self.bordering(i, projected);
-        let is_own = |id: i32| id != OUTSIDE && borders.binary_search(&id).is_ok();
+        let listed = self.listed_at(i, projected);
+        let is_own = |id: i32| id != OUTSIDE && listed.binary_search(&id).is_ok();
         let own_leaves = &own.surface.topology;
         let projection = Projection {
             pressure: projected.pressure.on(own_leaves),
@@ -109,33 +109,32 @@ impl Joined {
         out
     }
 
-    /// Ids of the bubbles that liquid `i` borders, ascending.
-    fn bordering(&self, i: usize, projected: &Projection) -> Vec<i32> {
+    /// Ids, ascending, of the bubbles that are listed at liquid `i`: each at the first liquid that it borders, so that their
+    /// volumes can be summed over liquids.
+    fn listed_at(&self, i: usize, projected: &Projection) -> Vec<i32> {
         let cells = &projected.memory.cells;
         let of_leaf = |(l, &origin): (usize, &IVec3)| {
-            let mut found = Vec::new();
+            let mut found: Vec<(i32, usize)> = Vec::new();
             let own = &cells.values[l * leaf::SIZE..][..leaf::SIZE];
             let Some(at) = self.owner.topology.leaf_of(origin) else { return found };
             for n in (0..leaf::SIZE).filter(|&n| own[n] < LABEL_SOLID) {
-                if usize::from(self.owner.values[at * leaf::SIZE + n]) != i {
-                    continue;
-                }
+                let liquid = usize::from(self.owner.values[at * leaf::SIZE + n]);
                 for side in 0..6 {
                     let mut beside = leaf::local(n);
                     beside[side / 2] += side as i32 % 2 * 2 - 1;
                     let id = cells.reach(l, beside);
-                    if id > OUTSIDE && !found.contains(&id) {
-                        found.push(id);
+                    if id > OUTSIDE && !found.contains(&(id, liquid)) {
+                        found.push((id, liquid));
                     }
                 }
             }
             found
         };
-        let mut ids =
+        let mut borders =
             cells.topology.origins().par_iter().enumerate().flat_map_iter(of_leaf).collect::<Vec<_>>();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+        borders.sort_unstable();
+        borders.dedup_by_key(|&mut (id, _)| id);
+        borders.into_iter().filter(|&(_, first)| first == i).map(|(id, _)| id).collect()
     }
 }
 

@@ -84,7 +84,7 @@ fn outer(v: Vec3) -> Mat3 {
 /// as it meets it, and stays level there.
 pub(super) fn of(liquid: &Liquid, solids: &Solids, frame: &Frame, drops: &Drops) -> Vec<Grain> {
     let places: Vec<DVec3> = liquid.position.par_iter().map(|&p| frame.place(p)).collect();
-    let depths: Vec<(f32, Vec3)> = sample(liquid, frame, &places);
+    let depths = sample(liquid, frame, &places);
     let farthest = (DEEP + NORMAL_AXIS * FLATNESS.sqrt()) * frame.cell;
     let active: Vec<usize> =
         (0..places.len()).filter(|&n| depths[n].0 > -farthest && !drops.holds(n)).collect();
@@ -95,8 +95,8 @@ pub(super) fn of(liquid: &Liquid, solids: &Solids, frame: &Frame, drops: &Drops)
     let seeded = frame.spacing.powi(3);
     let grain = |&n: &usize| {
         let mass = liquid.mass_share.get(n).map_or(1.0, |&[share]| share);
-        let (depth, normal) = depths[n];
-        let bulk = smooth(1.0 - depth / (0.5 * frame.cell));
+        let (depth, normal, steepness) = depths[n];
+        let bulk = bulk(depth / frame.cell, steepness);
         let flat = || flat(normal, frame);
         let axes = match bulk {
             1.0 => flat(),
@@ -119,14 +119,24 @@ pub(super) fn of(liquid: &Liquid, solids: &Solids, frame: &Frame, drops: &Drops)
     grains
 }
 
-/// Depth and outward normal of the level set at places, in voxels of the lattice.
-pub(super) fn sample(liquid: &Liquid, frame: &Frame, places: &[DVec3]) -> Vec<(f32, Vec3)> {
+/// How much a particle belongs to liquid that the level set shows, from its signed distance in the liquid's voxels and the
+/// length of its gradient. In the middle of a sheet or drop finer than that, the gradient vanishes.
+fn bulk(distance: f32, steepness: f32) -> f32 {
+    if distance < -1.0 {
+        return 1.0;
+    }
+    smooth(1.0 - 2.0 * distance) * smooth(2.0 * steepness - 0.5)
+}
+
+/// Signed distance (voxels of the lattice), outward normal and length of the gradient of the level set at places.
+pub(super) fn sample(liquid: &Liquid, frame: &Frame, places: &[DVec3]) -> Vec<(f32, Vec3, f32)> {
     let per_metre = (1.0 / frame.voxel) as f32;
+    let per_cell = (frame.scale / frame.voxel) as f32;
     let of_some = |places: &[DVec3]| {
         let mut sampler = Sampler::new(&liquid.surface.topology);
         let of_one = |p: &DVec3| {
             let (distance, slope) = sampler.sample_gradient(&liquid.surface, *p * frame.scale);
-            (distance * per_metre, slope.normalize_or_zero())
+            (distance * per_metre, slope.normalize_or_zero(), slope.length() * per_cell)
         };
         places.iter().map(of_one).collect::<Vec<_>>()
     };

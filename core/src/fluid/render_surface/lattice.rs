@@ -4,6 +4,7 @@ use super::grains::{DEEP, Grain};
 use super::{Frame, Liquid, MOST_VOXELS, SurfaceError};
 use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, Grid, Topology, block, leaf};
+use crate::solid::Solids;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -21,6 +22,9 @@ pub(super) struct Lattice {
 
 /// The liquid's voxels near its surface: within this many of them, or beside a voxel on the other side.
 const NEAR: f32 = 2.0;
+
+/// How far the surface goes on into walls, in the liquid's voxels, so that no gap shows; there it is as flat as the wall.
+const INTO_WALLS: f32 = 0.5;
 
 /// Refuses a lattice that would not fit.
 pub(super) fn check_size(liquid: &Liquid, frame: &Frame) -> Result<(), SurfaceError> {
@@ -100,16 +104,21 @@ impl Lattice {
     }
 
     /// The share of space that is liquid, less a half: positive inside.
-    pub(super) fn share(&self, liquid: &Liquid, frame: &Frame) -> Grid<f32> {
+    pub(super) fn share(&self, liquid: &Liquid, solids: &Solids, frame: &Frame) -> Grid<f32> {
         let mut share = Grid::new(self.topology.clone(), -0.5);
         share.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, share)| {
             let origin = self.topology.origins()[l];
             self.grains(l).for_each(|grain| spread(grain, origin, share));
-            let mut sampler = Sampler::new(&liquid.surface.topology);
+            let (mut sampler, mut probe) = (Sampler::new(&liquid.surface.topology), solids.probe());
             for (n, share) in share.iter_mut().enumerate() {
                 let place = IVec3::from_array(leaf::local(n)).as_vec3();
                 let distance = sampler.sample(&liquid.surface, frame.in_liquid(origin, place));
                 *share = share.max(in_depth(distance, frame) - 0.5);
+                if *share > -0.5 {
+                    let world = frame.world(origin.as_dvec3() + place.as_dvec3());
+                    let into_wall = -(probe.distance(world) / frame.voxel) as f32 / frame.cell;
+                    *share = share.min(INTO_WALLS - into_wall).max(-0.5);
+                }
             }
         });
         share

@@ -178,7 +178,7 @@ pub fn reconstruct(
     let grains = grains::of(liquid, solids, &frame, &drops);
     interrupt.check()?;
     let lattice = lattice::Lattice::around(liquid, &frame, grains);
-    let share = lattice.share(liquid, &frame);
+    let share = lattice.share(liquid, solids, &frame);
     interrupt.check()?;
     let mut mesh = contour::contour(&lattice, &share, liquid, &frame);
     interrupt.check()?;

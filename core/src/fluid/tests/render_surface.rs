@@ -127,6 +127,16 @@ fn balls_lie_where_their_particles_end_and_have_their_volume() {
                 of(&kept),
                 kept.account
             );
+            // Coarse voxels do not see small balls whole.
+            if scale < 1.0 && radius >= 3.0 {
+                let most = if radius < 6.0 { 3.5 } else { 1.0 };
+                assert!(
+                    mean.abs() < 0.03 && rms < 0.07 && of(&raw).abs() < most,
+                    "{mean} {rms} {}",
+                    of(&raw)
+                );
+                assert!(of(&kept).abs() < 1.0, "{}", of(&kept));
+            }
         }
     }
 }
@@ -146,6 +156,7 @@ fn slabs_are_flat_at_every_height_and_tilt() {
         };
         let (mean, rms) = spread(&raw, height);
         println!("slab tilt {tilt} at {depth}: mean {mean:.4} rms {rms:.4} h");
+        assert!(mean.abs() < 0.02 && rms < 0.05, "{mean} {rms}");
     }
 }
 
@@ -266,6 +277,8 @@ fn a_ball_that_flies_and_turns_does_not_flicker() {
         flicker(&volumes),
         flicker(&old_volumes)
     );
+    assert!(flicker(&new) < 0.04 && flicker(&new) < 0.6 * flicker(&old));
+    assert!(flicker(&volumes) < 0.002 && flicker(&volumes) < flicker(&old_volumes));
 }
 
 #[test]
@@ -281,6 +294,7 @@ fn a_pool_whose_particles_wander_is_calm() {
         old.push(places.iter().map(|x| ray_old(&shape.level_set, *x, DVec3::Y) / H).collect::<Vec<_>>());
     }
     println!("wandering: flicker {:.4} h, old {:.4} h", flicker(&new), flicker(&old));
+    assert!(flicker(&new) < 0.035);
 }
 
 #[test]
@@ -300,9 +314,10 @@ fn surfaces_are_level_at_walls_and_go_on_into_them() {
     ] {
         let (mean, rms) = spread(&made, |x| {
             let d = x - near;
-            (d.x.abs() < 0.12 && d.z.abs() < 0.12 && x.x > 0.0 && x.z > -0.02 && x.y > 0.5)
+            (d.x.abs() < 0.25 && d.z.abs() < 0.25 && x.x > 0.0 && x.z > -0.02 && x.y > 0.5)
                 .then(|| (x.y - 1.0) / H)
         });
         println!("{name}: height {mean:.3}, rms {rms:.3}");
+        assert!(mean.abs() < 0.1 && rms < 0.15, "{name}: {mean} {rms}");
     }
 }

@@ -74,6 +74,7 @@ const ROOMS: [&str; 37] = [
     "fluid/liquid",
     "fluid/transport",
     "fluid/whitewater",
+    "fluid/render_surface",
     "fluid/population",
     "fluid/spreading",
     "fluid/params",

@@ -11,6 +11,7 @@ mod going_on;
 mod houdini;
 mod idle;
 mod joints;
+mod mesher;
 mod names;
 mod reference;
 mod rigid;

@@ -11,6 +11,7 @@ pub mod material;
 pub mod params;
 pub mod particles;
 pub mod population;
+pub mod render_surface;
 mod spreading;
 pub mod step;
 pub mod surface;

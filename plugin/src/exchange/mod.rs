@@ -18,6 +18,7 @@ mod grids;
 pub mod joints;
 mod kept;
 mod liquid;
+pub mod mesh;
 mod particles;
 mod pool;
 mod region;

@@ -14,11 +14,14 @@ mod floating_bodies;
 mod frames;
 mod gravity;
 mod limits;
+mod liquid_mesher;
 mod liquid_object;
 mod liquid_ports;
 mod liquid_sink;
 mod liquid_source;
 mod material;
+mod mesh_object;
+mod mesh_ports;
 mod projection;
 mod rigid_fluid;
 mod rigid_joint;
@@ -61,4 +64,6 @@ nodes! {
     rigid_solver::RigidSolver,
     whitewater_object::WhitewaterObject,
     whitewater_solver::WhitewaterSolver,
+    mesh_object::MeshObject,
+    liquid_mesher::LiquidMesher,
 }

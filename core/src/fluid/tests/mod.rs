@@ -10,6 +10,7 @@ mod flip;
 mod interrupt;
 mod layers;
 mod parting;
+mod render_surface;
 mod rest;
 mod sensitivity;
 mod sources;

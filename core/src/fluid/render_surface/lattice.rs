@@ -1,0 +1,156 @@
+//! The lattice around the surface, and the share of space that is liquid on it.
+
+use super::grains::{DEEP, Grain};
+use super::{Frame, Liquid, MOST_VOXELS, SurfaceError};
+use crate::grid::sampling::Sampler;
+use crate::grid::{Coord, Grid, Topology, block, leaf};
+use crate::solid::Solids;
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Leaves around the surface, and the grains that reach into each.
+pub(super) struct Lattice {
+    /// The leaves.
+    pub(super) topology: Arc<Topology>,
+    grains: Vec<Grain>,
+    /// Leaf in the upper 32 bits, grain in the lower, ascending.
+    pairs: Vec<u64>,
+    /// Where each leaf's pairs begin, and where the last one's end.
+    starts: Vec<usize>,
+}
+
+/// The liquid's voxels near its surface: within this many of them, or beside a voxel on the other side.
+const NEAR: f32 = 2.0;
+
+/// How far the surface goes on into walls, in the liquid's voxels, so that no gap shows; there it is as flat as the wall.
+const INTO_WALLS: f32 = 0.5;
+
+/// Refuses a lattice that would not fit.
+pub(super) fn check_size(liquid: &Liquid, frame: &Frame) -> Result<(), SurfaceError> {
+    let count = |cells: &Vec<Coord>| cells.len() as f64;
+    let cells: f64 = near_cells(liquid, frame).iter().map(count).sum();
+    let voxels = cells * f64::from(frame.cell).powi(3);
+    if voxels <= MOST_VOXELS as f64 {
+        return Ok(());
+    }
+    Err(SurfaceError::TooFine { voxel: frame.voxel, voxels: voxels as u64 })
+}
+
+/// The liquid's voxels near its surface, leaf by leaf.
+fn near_cells(liquid: &Liquid, frame: &Frame) -> Vec<Vec<Coord>> {
+    let surface = &liquid.surface;
+    let near = NEAR * (frame.voxel / frame.scale) as f32;
+    let of_leaf = |l: usize| {
+        let mut around = [0.0; block::SIZE];
+        block::load(&mut around, &surface.values, &surface.topology.neighbours()[l], surface.background);
+        let is_near = |n: &usize| {
+            let middle = block::centre(*n);
+            let own = around[middle];
+            let beside = block::STRIDE.iter().flat_map(|step| [around[middle - step], around[middle + step]]);
+            own.abs() < near || beside.into_iter().any(|other| (other < 0.0) != (own < 0.0))
+        };
+        (0..leaf::SIZE).filter(is_near).map(|n| surface.topology.coord(l * leaf::SIZE + n)).collect()
+    };
+    (0..surface.topology.len()).into_par_iter().map(of_leaf).collect()
+}
+
+/// Origins of the leaves that a box of voxels touches.
+fn leaves_of(low: Vec3, high: Vec3, from: IVec3) -> impl Iterator<Item = IVec3> {
+    let [low, high] = [low, high].map(|end| (end.floor().as_ivec3() + from) >> leaf::LOG2_DIM as i32);
+    let along = move |a: usize| low[a]..=high[a];
+    along(0).flat_map(move |x| {
+        along(1).flat_map(move |y| along(2).map(move |z| IVec3::new(x, y, z) * leaf::DIM as i32))
+    })
+}
+
+impl Lattice {
+    /// The leaves that grains or the level set's surface reach into, or a voxel beside them.
+    pub(super) fn around(liquid: &Liquid, frame: &Frame, grains: Vec<Grain>) -> Self {
+        let reached = |grain: &Grain| {
+            let from = grain.at.floor();
+            let middle = (grain.at - from).as_vec3();
+            leaves_of(middle - grain.reach - 1.0, middle + grain.reach + 1.0, from.as_ivec3())
+        };
+        let of_cells = near_cells(liquid, frame).into_par_iter().map(|cells| {
+            let mut origins: Vec<IVec3> = Vec::new();
+            for cell in cells {
+                let middle = cell.as_vec3() * frame.cell;
+                let reach = 1.5 * frame.cell + 1.0;
+                origins.extend(leaves_of(middle - reach, middle + reach, IVec3::ZERO));
+            }
+            unique(origins)
+        });
+        let of_grains =
+            grains.par_chunks(4096).map(|grains| unique(grains.iter().flat_map(reached).collect()));
+        let mut origins: Vec<Vec<IVec3>> = of_cells.collect();
+        origins.extend(of_grains.collect::<Vec<_>>());
+        let topology = Arc::new(Topology::new(origins.concat()));
+        let numbered = |(n, grain): (usize, &Grain)| {
+            let leaves = reached(grain).filter_map(|origin| topology.leaf_of(origin));
+            leaves.map(move |l| (l as u64) << 32 | n as u64).collect::<Vec<_>>()
+        };
+        let mut pairs: Vec<u64> = grains.par_iter().enumerate().flat_map_iter(numbered).collect();
+        pairs.par_sort_unstable();
+        let starts =
+            (0..=topology.len()).map(|l| pairs.partition_point(|pair| *pair < (l as u64) << 32)).collect();
+        Self { topology, grains, pairs, starts }
+    }
+
+    /// The grains that reach into a leaf or beside it, in their order.
+    pub(super) fn grains(&self, leaf: usize) -> impl Iterator<Item = &Grain> {
+        let own = &self.pairs[self.starts[leaf]..self.starts[leaf + 1]];
+        own.iter().map(|pair| &self.grains[(pair & 0xffff_ffff) as usize])
+    }
+
+    /// The share of space that is liquid, less a half: positive inside.
+    pub(super) fn share(&self, liquid: &Liquid, solids: &Solids, frame: &Frame) -> Grid<f32> {
+        let mut share = Grid::new(self.topology.clone(), -0.5);
+        share.values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, share)| {
+            let origin = self.topology.origins()[l];
+            self.grains(l).for_each(|grain| spread(grain, origin, share));
+            let (mut sampler, mut probe) = (Sampler::new(&liquid.surface.topology), solids.probe());
+            for (n, share) in share.iter_mut().enumerate() {
+                let place = IVec3::from_array(leaf::local(n)).as_vec3();
+                let distance = sampler.sample(&liquid.surface, frame.in_liquid(origin, place));
+                *share = share.max(in_depth(distance, frame) - 0.5);
+                if *share > -0.5 {
+                    let world = frame.world(origin.as_dvec3() + place.as_dvec3());
+                    let into_wall = -(probe.distance(world) / frame.voxel) as f32 / frame.cell;
+                    *share = share.min(INTO_WALLS - into_wall).max(-0.5);
+                }
+            }
+        });
+        share
+    }
+}
+
+fn unique(mut origins: Vec<IVec3>) -> Vec<IVec3> {
+    origins.sort_unstable_by_key(|o| o.to_array());
+    origins.dedup();
+    origins
+}
+
+/// Adds a grain's share to the voxels of a leaf.
+fn spread(grain: &Grain, origin: IVec3, share: &mut [f32]) {
+    let middle = (grain.at - origin.as_dvec3()).as_vec3();
+    let last = (leaf::DIM - 1) as f32;
+    let low = (middle - grain.reach).ceil().clamp(Vec3::ZERO, Vec3::splat(last + 1.0)).as_ivec3();
+    let high = (middle + grain.reach).floor().clamp(Vec3::splat(-1.0), Vec3::splat(last)).as_ivec3();
+    for x in low.x..=high.x {
+        for y in low.y..=high.y {
+            let row = leaf::offset(x, y, 0);
+            for z in low.z..=high.z {
+                share[row + z as usize] += grain.share(Vec3::new(x as f32, y as f32, z as f32) - middle);
+            }
+        }
+    }
+}
+
+/// The share that the level set alone says there is: from a half at a voxel of the liquid below its surface to one at
+/// [`DEEP`]. Particles that happen to lie far apart leave no hole there, and walls, into which the level set goes on,
+/// need no particles.
+pub(super) fn in_depth(distance: f32, frame: &Frame) -> f32 {
+    let depth = -distance / (frame.voxel / frame.scale) as f32;
+    (0.5 * depth).max(depth + 1.0 - DEEP).clamp(0.0, 1.0)
+}

@@ -54,6 +54,7 @@ fn rounds(moments: &[f64]) -> Vec<f64> {
 }
 
 #[test]
+#[ignore = "takes minutes: make scenes"]
 fn a_cubic_bubble_rings_and_keeps_its_volume() {
     let cooked = cook("surface_tension_cube", 0.004, [1, FRAMES], &[]);
     assert!(!cooked.stderr().contains("surface tension"), "the step bears the tension: {}", cooked.stderr());

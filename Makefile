@@ -8,6 +8,7 @@
 # make gallery docs/gallery.md: cooks the first second of every example (GALLERY_OUT keeps the cooks)
 # make dist    a tarball and a .deb in target/dist
 # make dist-smoke  installs both in fresh Debian 12 roots and cooks there (as root, with network)
+# make mpi-trial  the pressure engine's operator over two MPI ranks (installs OpenMPI)
 # make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
 
 DEMO_OUT ?= demo.out
@@ -20,7 +21,7 @@ ATTACK_SECONDS ?= 600
 ATTACK_SEED ?=
 ATTACK_TARGET ?=
 
-.PHONY: demo test check ptx reference gallery dist dist-smoke scenes attack fuzz packages
+.PHONY: demo test check mpi-trial ptx reference gallery dist dist-smoke scenes attack fuzz packages
 
 packages:
 	@.ci/packages
@@ -79,6 +80,13 @@ dist-smoke: dist
 attack: packages
 	MENISCUS_ATTACK_SECONDS=$(ATTACK_SECONDS) MENISCUS_ATTACK_SEED=$(ATTACK_SEED) MENISCUS_ATTACK_TARGET=$(ATTACK_TARGET) \
 	  cargo test --release --quiet -p meniscus-tests --test attack -- --ignored --nocapture
+
+mpi-trial:
+	@.ci/packages libopenmpi-dev openmpi-bin libclang-dev
+	cargo build --release --locked --quiet --manifest-path kernels/mpi_trial/Cargo.toml --target-dir target/mpi_trial
+	target/mpi_trial/release/meniscus-mpi-trial plan 64 128 256 512
+	mpirun --allow-run-as-root --oversubscribe -n 2 target/mpi_trial/release/meniscus-mpi-trial messages
+	mpirun --allow-run-as-root --oversubscribe -n 2 target/mpi_trial/release/meniscus-mpi-trial run 64 128
 
 fuzz: packages
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked

@@ -95,7 +95,7 @@ fn a_row_of_a_solver_without_bodies_moves_the_body_of_another() {
     shot.cook(&[]);
     for record in shot.stats() {
         let bodies = record.pointer("/bodies").and_then(Value::as_array).expect("bodies");
-        let wood = bodies.iter().find(|body| body["object"] == "wood").expect("wood");
+        let wood = bodies.iter().find(|body| body["name"] == "wood").expect("wood");
         let speed = number(wood, "/v/1");
         assert!((speed - 0.3).abs() < 1e-6, "{speed} m/s, not 0.3");
     }

@@ -21,7 +21,7 @@ fn breaking(last: i32, meshed: bool) -> Value {
     let more = json!([
         { "name": "skin", "type": "mesh_object" },
         { "name": "a_mesher", "type": "liquid_mesher", "inputs": ["skin", "water", "post"] },
-        { "name": "mesh", "type": "geometry_cache", "inputs": ["a_mesher"], "params": { "geometry": ["mesh"] } },
+        { "name": "mesh", "type": "geometry_cache", "inputs": ["a_mesher"], "params": { "geometry": ["render_mesh"] } },
     ]);
     let list = nodes.as_array_mut().expect("an array");
     if meshed {

@@ -96,7 +96,7 @@ impl Instance for LiquidMesher {
         }
         drop(held);
         let origin = made.first().map_or(glam::DVec3::ZERO, |(origin, _)| *origin);
-        mesh::write(call, port!(PORTS, mesh), origin, &made)?;
+        mesh::write(call, port!(PORTS, render_mesh), origin, &made)?;
         Ok(Outcome::Done)
     }
 

@@ -23,7 +23,7 @@ pub struct MeshObject;
 
 impl Instance for MeshObject {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        mesh::write(call, port!(PORTS, mesh), glam::DVec3::ZERO, &[])?;
+        mesh::write(call, port!(PORTS, render_mesh), glam::DVec3::ZERO, &[])?;
         Ok(Outcome::Done)
     }
 }

@@ -5,7 +5,9 @@ use meniscus_tests::{meniscus, root};
 use serde_json::Value as Json;
 
 /// Parameters that are ratios, counts or directions, and so have no unit: node and name, `*` for any node.
-const RATIOS: [[&str; 2]; 10] = [
+const RATIOS: [[&str; 2]; 12] = [
+    ["liquid_mesher", "voxel_scale"],
+    ["liquid_mesher", "smoothing"],
     ["transform", "scale"],
     ["transform", "uniform_scale"],
     ["liquid_object", "grid_scale"],

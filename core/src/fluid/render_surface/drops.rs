@@ -2,7 +2,7 @@
 //! each becomes an ellipsoid with the covariance of its particles and exactly their volume.
 
 use super::neighbours::Neighbours;
-use super::{Frame, Liquid, RenderSurface, grains};
+use super::{Frame, Liquid, RenderSurface, depths};
 use crate::union_find::DisjointSets;
 use glam::{DVec3, Mat3, Vec3};
 use std::f32::consts::PI;
@@ -62,7 +62,7 @@ impl Drops {
 /// The drops of a liquid: connected particles outside of the level set that are few and touch nothing else.
 pub(super) fn find(liquid: &Liquid, frame: &Frame) -> Drops {
     let places: Vec<DVec3> = liquid.position.iter().map(|&p| frame.place(p)).collect();
-    let depths = grains::sample(liquid, frame, &places);
+    let depths = depths::sample(liquid, frame, &places);
     let (loose, near): (Vec<usize>, Vec<usize>) = {
         let near: Vec<usize> = (0..places.len()).filter(|&n| depths[n].0 > -2.0 * frame.cell).collect();
         (near.iter().copied().filter(|&n| depths[n].0 > 0.0).collect(), near)

@@ -2,8 +2,7 @@
 
 use super::drops::Drops;
 use super::neighbours::Neighbours;
-use super::{Frame, Liquid};
-use crate::grid::sampling::Sampler;
+use super::{Frame, Liquid, depths};
 use crate::solid::{Side, Solids};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -84,7 +83,7 @@ fn outer(v: Vec3) -> Mat3 {
 /// as it meets it, and stays level there.
 pub(super) fn of(liquid: &Liquid, solids: &Solids, frame: &Frame, drops: &Drops) -> Vec<Grain> {
     let places: Vec<DVec3> = liquid.position.par_iter().map(|&p| frame.place(p)).collect();
-    let depths = sample(liquid, frame, &places);
+    let depths = depths::sample(liquid, frame, &places);
     let farthest = (DEEP + NORMAL_AXIS * FLATNESS.sqrt()) * frame.cell;
     let active: Vec<usize> =
         (0..places.len()).filter(|&n| depths[n].0 > -farthest && !drops.holds(n)).collect();
@@ -126,21 +125,6 @@ fn bulk(distance: f32, steepness: f32) -> f32 {
         return 1.0;
     }
     smooth(1.0 - 2.0 * distance) * smooth(2.0 * steepness - 0.5)
-}
-
-/// Signed distance (voxels of the lattice), outward normal and length of the gradient of the level set at places.
-pub(super) fn sample(liquid: &Liquid, frame: &Frame, places: &[DVec3]) -> Vec<(f32, Vec3, f32)> {
-    let per_metre = (1.0 / frame.voxel) as f32;
-    let per_cell = (frame.scale / frame.voxel) as f32;
-    let of_some = |places: &[DVec3]| {
-        let mut sampler = Sampler::new(&liquid.surface.topology);
-        let of_one = |p: &DVec3| {
-            let (distance, slope) = sampler.sample_gradient(&liquid.surface, *p * frame.scale);
-            (distance * per_metre, slope.normalize_or_zero(), slope.length() * per_cell)
-        };
-        places.iter().map(of_one).collect::<Vec<_>>()
-    };
-    places.par_chunks(4096).map(of_some).collect::<Vec<_>>().concat()
 }
 
 /// Half-axes² of grains below a surface with that normal.

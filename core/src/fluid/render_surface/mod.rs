@@ -10,6 +10,7 @@
 mod balance;
 mod contour;
 mod corners;
+mod depths;
 mod drops;
 mod fairing;
 mod grains;

@@ -8,7 +8,7 @@
 # make gallery docs/gallery.md: cooks the first second of every example (GALLERY_OUT keeps the cooks)
 # make dist    a tarball and a .deb in target/dist
 # make dist-smoke  installs both in fresh Debian 12 roots and cooks there (as root, with network)
-# make mpi-trial  the pressure engine's operator over two MPI ranks (installs OpenMPI)
+# make mpi-trial  the pressure engine's operator on MPI_RANKS ranks (2): the same bits as on one, and what that costs
 # make fuzz    the graph parser and the mesh readers under libFuzzer, FUZZ_SECONDS each
 
 DEMO_OUT ?= demo.out
@@ -20,8 +20,9 @@ FUZZ_SECONDS ?= 180
 ATTACK_SECONDS ?= 600
 ATTACK_SEED ?=
 ATTACK_TARGET ?=
+MPI_RANKS ?= 2
 
-.PHONY: demo test check mpi-trial ptx reference gallery dist dist-smoke scenes attack fuzz packages
+.PHONY: demo test check ptx reference gallery dist dist-smoke scenes attack mpi-trial fuzz packages
 
 packages:
 	@.ci/packages
@@ -82,11 +83,11 @@ attack: packages
 	  cargo test --release --quiet -p meniscus-tests --test attack -- --ignored --nocapture
 
 mpi-trial:
-	@.ci/packages libopenmpi-dev openmpi-bin libclang-dev
-	cargo build --release --locked --quiet --manifest-path kernels/mpi_trial/Cargo.toml --target-dir target/mpi_trial
-	target/mpi_trial/release/meniscus-mpi-trial plan 64 128 256 512
-	mpirun --allow-run-as-root --oversubscribe -n 2 target/mpi_trial/release/meniscus-mpi-trial messages
-	mpirun --allow-run-as-root --oversubscribe -n 2 target/mpi_trial/release/meniscus-mpi-trial run 64 128
+	@.ci/packages openmpi-bin libopenmpi-dev libclang-dev
+	cd kernels/mpi_trial && for task in 'plan 64 128 256 512 1024' messages 'run 64 128 turns=15'; do \
+	  ranks=$(MPI_RANKS); case $$task in plan*) ranks=1;; messages) ranks=2;; esac; \
+	  cargo run --release --locked --quiet --config "target.'cfg(all())'.runner=['mpirun','--allow-run-as-root','--oversubscribe','-n','$$ranks']" -- $$task || exit 1; \
+	done
 
 fuzz: packages
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked

@@ -41,7 +41,7 @@ const NONE: u32 = u32::MAX;
 pub(super) fn contour(lattice: &Lattice, share: &Grid<f32>, liquid: &Liquid, frame: &Frame) -> Mesh {
     let topology = &lattice.topology;
     let base = topology.bounds().map_or(IVec3::ZERO, |(low, _)| low);
-    let found: Vec<(Vec<(u16, Cube)>, Vec<Vec3>)> = (0..topology.len())
+    let found: Vec<_> = (0..topology.len())
         .into_par_iter()
         .map(|l| points_of_leaf(&nodes(share, l, liquid, frame), topology.origins()[l] - base))
         .collect();
@@ -218,7 +218,7 @@ impl Mesh {
             let weight = |&point: &Vec3| {
                 let (mut all, mut bulk) = (0.0, 0.0);
                 for grain in lattice.grains(l) {
-                    let share = grain.share(self.from_grain(grain.at, point));
+                    let share = grain.share(self.offset_from(grain.at, point));
                     all += share;
                     bulk += share * grain.bulk;
                 }
@@ -237,7 +237,7 @@ impl Mesh {
         &self.points[self.starts[l] as usize..self.starts[l + 1] as usize]
     }
 
-    fn from_grain(&self, grain: glam::DVec3, point: Vec3) -> Vec3 {
+    fn offset_from(&self, grain: glam::DVec3, point: Vec3) -> Vec3 {
         point - (grain - self.base.as_dvec3()).as_vec3()
     }
 
@@ -249,7 +249,7 @@ impl Mesh {
             let velocity = |&point: &Vec3| {
                 let (mut all, mut bulk, mut flow) = (0.0, 0.0, Vec3::ZERO);
                 for grain in lattice.grains(l) {
-                    let share = grain.share(self.from_grain(grain.at, point));
+                    let share = grain.share(self.offset_from(grain.at, point));
                     all += share;
                     bulk += share * grain.bulk;
                     flow += grain.velocity * share;

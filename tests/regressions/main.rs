@@ -3,6 +3,7 @@
 mod arrows;
 mod bad_input;
 mod blender;
+mod breaking;
 mod citations;
 mod device;
 mod farm;

@@ -1,5 +1,5 @@
-//! The liquid mesher: closed meshes with the particles' volume, the same bytes however they are cooked, and a liquid that is
-//! as it would be without them.
+//! The liquid mesher: the same bytes however it is cooked, and a liquid that is as it would be without it. The volumes are its
+//! own estimates; core's tests of the render surface measure the mesh itself.
 
 use crate::breaking::tank;
 use meniscus_tests::shot::Shot;

@@ -1,45 +1,26 @@
 //! How much volume a surface lacks.
 
+use super::lattice::leaves_between;
 use super::{Frame, Liquid};
-use crate::grid::sampling::Sampler;
 use crate::grid::{Grid, block, leaf};
-use crate::solid::Solids;
-use glam::{IVec3, Vec3};
+use crate::solid::{SolidProbe, Solids};
+use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 
 /// Farthest that a surface is moved to have the liquid's volume, in the liquid's voxels: particles know where the surface is
 /// to about that.
 pub(super) const FARTHEST: f32 = 0.25;
 
-/// Volume in open space, in voxels, that the particles have more than where their share (less a half) is positive. That is
-/// measured against the level set: away from the lattice's leaves both agree.
-///
-/// It comes out too small for what is curved: the level set, sampled between its voxels, encloses less than its voxels say
-/// (4 % less for a ball with a radius of 4 voxels, 0.5 % for 10), and the surface is moved inwards by that. The mesh is
-/// closed, so its own volume, less what lies in walls, would be exact.
-pub(super) fn lacking(liquid: &Liquid, share: &Grid<f32>, solids: &Solids, frame: &Frame) -> f64 {
-    let of_leaf = |l: usize| {
-        let origin = share.topology.origins()[l];
-        let mut nodes = [0.0; block::SIZE];
-        block::load(&mut nodes, &share.values, &share.topology.neighbours()[l], f32::NAN);
-        let (mut sampler, mut probe) = (Sampler::new(&liquid.surface.topology), solids.probe());
-        let mut more = 0.0;
-        for n in 0..leaf::SIZE {
-            let place = IVec3::from_array(leaf::local(n)).as_vec3();
-            let (distance, slope) = sampler.sample_gradient(&liquid.surface, frame.in_liquid(origin, place));
-            let there = inside(-distance, slope * frame.scale as f32);
-            let here = inside(nodes[block::centre(n)], slope_at(&nodes, block::centre(n)));
-            if there != here {
-                let world = frame.world(origin.as_dvec3() + place.as_dvec3());
-                let open = (0.5 + probe.distance(world) / frame.voxel).clamp(0.0, 1.0);
-                more += f64::from(there - here) * open;
-            }
-        }
-        more
-    };
-    let parts: Vec<f64> = (0..share.topology.len()).into_par_iter().map(of_leaf).collect();
-    let more: f64 = parts.into_iter().sum();
-    particles(liquid, frame) - (in_level_set(liquid, solids, frame) - more)
+/// Volume, in voxels, that the particles have and a closed surface does not enclose in open space.
+pub(super) fn lacking(
+    enclosed: f64,
+    liquid: &Liquid,
+    share: &Grid<f32>,
+    solids: &Solids,
+    frame: &Frame,
+) -> f64 {
+    let in_solids = in_solids_near(share, solids, frame) + in_solids_below(liquid, share, solids, frame);
+    particles(liquid, frame) - (enclosed - in_solids)
 }
 
 /// Volume of the particles, voxels.
@@ -51,27 +32,69 @@ fn particles(liquid: &Liquid, frame: &Frame) -> f64 {
     masses * (liquid.separation / frame.voxel).powi(3)
 }
 
-/// Volume in open space inside of the level set, voxels.
-fn in_level_set(liquid: &Liquid, solids: &Solids, frame: &Frame) -> f64 {
-    let surface = &liquid.surface;
-    let h = frame.voxel / frame.scale;
+/// The part of a voxel with an edge of `edge` metres that is solid.
+fn solid_part(probe: &mut SolidProbe, place: DVec3, edge: f64) -> f64 {
+    (0.5 - probe.distance(place) / edge).clamp(0.0, 1.0)
+}
+
+/// What the surface encloses of solids on the lattice's leaves, where the share (less a half) is positive; voxels.
+fn in_solids_near(share: &Grid<f32>, solids: &Solids, frame: &Frame) -> f64 {
     let of_leaf = |l: usize| {
-        let mut nodes = [0.0; block::SIZE];
-        block::load(&mut nodes, &surface.values, &surface.topology.neighbours()[l], surface.background);
         let mut probe = solids.probe();
+        let origin = share.topology.origins()[l].as_dvec3();
+        let mut nodes = [0.0; block::SIZE];
+        block::load(&mut nodes, &share.values, &share.topology.neighbours()[l], f32::NAN);
         let of_voxel = |n: usize| {
             let middle = block::centre(n);
-            let there = inside(-nodes[middle], slope_at(&nodes, middle));
-            if there == 0.0 {
+            let here = inside(nodes[middle], slope_at(&nodes, middle));
+            if here == 0.0 {
                 return 0.0;
             }
-            let world = liquid.transform.to_world(surface.topology.coord(l * leaf::SIZE + n).as_dvec3());
-            f64::from(there) * (0.5 + probe.distance(world) / h).clamp(0.0, 1.0)
+            let place = frame.world(origin + IVec3::from_array(leaf::local(n)).as_dvec3());
+            f64::from(here) * solid_part(&mut probe, place, frame.voxel)
         };
         (0..leaf::SIZE).map(of_voxel).sum::<f64>()
     };
-    let parts: Vec<f64> = (0..surface.topology.len()).into_par_iter().map(of_leaf).collect();
-    parts.into_iter().sum::<f64>() / frame.scale.powi(3)
+    sum((0..share.topology.len()).into_par_iter().map(of_leaf))
+}
+
+/// The same below the surface, where there are no such leaves: solids thinner than the level set goes on into them, voxels.
+fn in_solids_below(liquid: &Liquid, share: &Grid<f32>, solids: &Solids, frame: &Frame) -> f64 {
+    let surface = &liquid.surface;
+    let edge = frame.voxel / frame.scale;
+    let of_leaf = |l: usize| {
+        let mut probe = solids.probe();
+        let of_voxel = |n: usize| {
+            let slot = l * leaf::SIZE + n;
+            if surface.values[slot] >= 0.0 {
+                return 0.0;
+            }
+            let cell = surface.topology.coord(slot).as_dvec3();
+            let part = solid_part(&mut probe, liquid.transform.to_world(cell), edge);
+            if part > 0.0 { part * outside_leaves(share, cell, frame) } else { 0.0 }
+        };
+        (0..leaf::SIZE).map(of_voxel).sum::<f64>()
+    };
+    sum((0..surface.topology.len()).into_par_iter().map(of_leaf))
+}
+
+/// Volume of one of the liquid's voxels that the lattice's leaves do not cover, voxels of the lattice.
+fn outside_leaves(share: &Grid<f32>, cell: DVec3, frame: &Frame) -> f64 {
+    let [low, high] = [-0.5, 0.5].map(|half| (cell + half) / frame.scale + 0.5);
+    let dim = leaf::DIM as f64;
+    let covered = |origin: IVec3| {
+        let shared = high.min(origin.as_dvec3() + dim) - low.max(origin.as_dvec3());
+        shared.max(DVec3::ZERO).element_product()
+    };
+    let [first, last] = [low, high].map(|end| end.floor().as_ivec3());
+    let leaves = leaves_between(first, last);
+    let held = leaves.filter(|&origin| share.topology.leaf_of(origin).is_some());
+    ((high - low).element_product() - held.map(covered).sum::<f64>()).max(0.0)
+}
+
+/// In their order, so that threads change nothing.
+fn sum(parts: impl IndexedParallelIterator<Item = f64>) -> f64 {
+    parts.collect::<Vec<_>>().into_iter().sum()
 }
 
 /// Central differences, one-sided beside voxels that no leaf holds.

@@ -57,7 +57,13 @@ fn near_cells(liquid: &Liquid, frame: &Frame) -> Vec<Vec<Coord>> {
 
 /// Origins of the leaves that a box of voxels touches.
 fn leaves_of(low: Vec3, high: Vec3, from: IVec3) -> impl Iterator<Item = IVec3> {
-    let [low, high] = [low, high].map(|end| (end.floor().as_ivec3() + from) >> leaf::LOG2_DIM as i32);
+    let [low, high] = [low, high].map(|end| end.floor().as_ivec3() + from);
+    leaves_between(low, high)
+}
+
+/// Origins of the leaves that hold the voxels from one to another.
+pub(super) fn leaves_between(low: IVec3, high: IVec3) -> impl Iterator<Item = IVec3> {
+    let [low, high] = [low, high].map(|end| end >> leaf::LOG2_DIM as i32);
     let along = move |a: usize| low[a]..=high[a];
     along(0).flat_map(move |x| {
         along(1).flat_map(move |y| along(2).map(move |z| IVec3::new(x, y, z) * leaf::DIM as i32))

@@ -184,11 +184,10 @@ pub fn reconstruct(
     let mut mesh = contour::contour(&lattice, &share, liquid, &frame);
     interrupt.check()?;
     let weights = mesh.weights(&lattice, solids, &frame);
-    let raw = fairing::volume(&mesh);
     fairing::fair(&mut mesh, &weights, fairing::rounds(settings.smoothing, frame.cell), interrupt)?;
     let drop_volume = drops.volume();
-    let lacked =
-        balance::lacking(liquid, &share, solids, &frame) - (fairing::volume(&mesh) - raw) - drop_volume;
+    let enclosed = fairing::volume(&mesh) + drop_volume;
+    let lacked = balance::lacking(enclosed, liquid, &share, solids, &frame);
     let (mut moved, mut lacks) = (0.0, lacked);
     if settings.keep_volume {
         (moved, lacks) = fairing::grow(&mut mesh, &weights, lacked, balance::FARTHEST * frame.cell);

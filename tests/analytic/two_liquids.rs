@@ -5,27 +5,35 @@ use meniscus_tests::shot::Shot;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
+/// A block as an OBJ file.
+fn slab(block: [[f64; 3]; 2]) -> String {
+    let mut text = String::new();
+    add_block(&mut text, 0, block, true);
+    text
+}
+
 /// A block with a hole of another block in it, as an OBJ file.
 fn hollow(block: [[f64; 3]; 2], hole: [[f64; 3]; 2]) -> String {
+    let mut text = slab(block);
+    add_block(&mut text, 8, hole, false);
+    text
+}
+
+/// Adds a block after so many points, seen from outside or from inside.
+fn add_block(text: &mut String, points: usize, [low, high]: [[f64; 3]; 2], is_outside: bool) {
     const FACES: [[usize; 4]; 6] =
         [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
-    let mut text = String::new();
-    for (n, [low, high]) in [block, hole].iter().enumerate() {
-        for corner in 0..8 {
-            let at = |axis: usize| if corner >> (2 - axis) & 1 == 0 { low[axis] } else { high[axis] };
-            writeln!(text, "v {} {} {}", at(0), at(1), at(2)).expect("a string takes it");
-        }
-        for face in FACES {
-            let corners = face.map(|corner| (8 * n + corner + 1).to_string());
-            let line = if n == 0 {
-                corners.join(" ")
-            } else {
-                corners.iter().rev().cloned().collect::<Vec<_>>().join(" ")
-            };
-            writeln!(text, "f {line}").expect("a string takes it");
-        }
+    for corner in 0..8 {
+        let at = |axis: usize| if corner >> (2 - axis) & 1 == 0 { low[axis] } else { high[axis] };
+        writeln!(text, "v {} {} {}", at(0), at(1), at(2)).expect("a string takes it");
     }
-    text
+    for mut face in FACES {
+        if !is_outside {
+            face.reverse();
+        }
+        let corners = face.map(|corner| (points + corner + 1).to_string());
+        writeln!(text, "f {}", corners.join(" ")).expect("a string takes it");
+    }
 }
 
 /// Two blocks side by side in a tank, a bubble in each: water left, oil right.
@@ -100,6 +108,27 @@ fn each_keeps_its_air_whichever_is_wired_first() {
         std::fs::read(shot.out().join("cache/cache.0005.vdb")).expect("a cache")
     });
     assert!(caches[0] == caches[1], "the order of the wires changes what is written");
+}
+
+/// A closed tank whose only air stands between the two: `stats.jsonl` lists it once, so that volumes can be summed.
+#[test]
+fn a_bubble_that_both_border_is_listed_once() {
+    for wires in [WIRES, ["flip_oil", "flip_water"]] {
+        let closed = json!({ "solver": {
+            "limit_center": [0, 0.15, 0], "limit_size": [0.6, 0.3, 0.3], "side_pos_y": "closed" } });
+        let shot = tank(wires, [closed.clone(), closed]);
+        let block = |low: f64, high: f64| slab([[low, 0.0, -0.15], [high, 0.3, 0.15]]);
+        shot.file("a.obj", block(-0.3, -0.05).as_bytes());
+        shot.file("b.obj", block(0.05, 0.3).as_bytes());
+        shot.cook(&["--frames", "1-2"]);
+        for record in shot.stats() {
+            let all = record["bubbles"].as_array().expect("bubbles");
+            let rests: Vec<f64> =
+                all.iter().map(|b| number(b, "/rest_volume")).filter(|v| *v > 0.0).collect();
+            assert_eq!(rests.len(), 1, "{wires:?}: {all:?}");
+            assert!((rests[0] / (0.1 * 0.3 * 0.3) - 1.0).abs() < 0.04, "{wires:?}: {rests:?}");
+        }
+    }
 }
 
 /// Viscosity acts in a solve of two liquids of different densities as well.

@@ -45,6 +45,21 @@ pub fn ball(radius: f32, n: u32) -> TriMesh {
     mesh
 }
 
+/// A drum about the y axis, its middle at the origin.
+pub fn drum(radius: f32, height: f32, columns: u32) -> TriMesh {
+    let mut mesh =
+        TriMesh { points: vec![Vec3::Y * (-0.5 * height), Vec3::Y * (0.5 * height)], ..TriMesh::default() };
+    for n in 0..columns {
+        let u = TAU * n as f32 / columns as f32;
+        let at = |y: f32| Vec3::new(radius * u.cos(), y * height, radius * u.sin());
+        mesh.points.extend([at(-0.5), at(0.5)]);
+        let corner = |n: u32, top: u32| 2 + 2 * (n % columns) + top;
+        let [a, b, c, d] = [corner(n, 0), corner(n, 1), corner(n + 1, 0), corner(n + 1, 1)];
+        mesh.triangles.extend([[0, a, c], [1, d, b], [a, b, c], [c, b, d]]);
+    }
+    mesh
+}
+
 /// A torus about the y axis.
 pub fn torus(radius: f32, tube: f32, around: u32, across: u32) -> TriMesh {
     let mut mesh = TriMesh::default();

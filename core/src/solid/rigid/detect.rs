@@ -1,7 +1,8 @@
 //! Finds where bodies touch each other, colliders and the closed sides of the domain.
 
 use super::contact::{COLLIDER, Contact, Other, WALL};
-use super::joints::{Joint, apart};
+use super::faces::{Placed, apart, clearest, has_many_corners, ours, touching};
+use super::joints::{self, Joint};
 use super::shape::Part;
 use super::{Body, Key, Pose};
 use crate::interrupt::Interrupt;
@@ -120,26 +121,49 @@ fn pairs(bodies: &[Body], next: f64) -> Vec<(usize, usize)> {
     found
 }
 
-fn placed(pose: &Pose, part: &Part) -> Pose3 {
+fn placed<'a>(pose: &Pose, part: &'a Part) -> Placed<'a> {
     let at = pose.place(part.centre);
     let q = pose.orientation;
-    Pose3::from_parts(Vec3::new(at.x, at.y, at.z), Rot3::from_xyzw(q.x, q.y, q.z, q.w))
-}
-
-fn ours(v: Vec3) -> DVec3 {
-    DVec3::new(v.x, v.y, v.z)
+    let at = Pose3::from_parts(Vec3::new(at.x, at.y, at.z), Rot3::from_xyzw(q.x, q.y, q.z, q.w));
+    Placed { part, at }
 }
 
 /// Rounding of a distance between two parts, by their radii.
 const EXACT: f64 = 1e-6;
 
-/// How far two parts are apart along a normal from the second to the first, m, negative where they overlap: no place of one is
-/// nearer to the other along it. Where parry cuts a face with one that stands steep on it, it finds places far behind both.
-fn nearest((p, at_p): (&Part, &Pose3), (q, at_q): (&Part, &Pose3), normal: DVec3) -> f64 {
-    let n = Vec3::new(normal.x, normal.y, normal.z);
-    let [first, second] = [(p, at_p, -n), (q, at_q, n)]
-        .map(|(part, at, way)| part.shape.as_support_map().map(|map| map.support_point(at, way).dot(n)));
-    first.zip(second).map_or(f64::NEG_INFINITY, |(first, second)| first - second)
+/// Overlap, by the smaller part's radius, from which parry's normal is held against those of the faces.
+const DEEP: f64 = 5e-3;
+
+/// Where two parts may touch along a normal from the second to the first: the normal, and places on both. Where parry cuts a face with one
+/// that stands steep on it, it finds places far behind both: those are left out.
+fn met(first: &Placed, second: &Placed, reach: f64) -> Option<(DVec3, Vec<[DVec3; 2]>)> {
+    let mut manifold = ContactManifold::<(), ()>::new();
+    let (p, q) = (first.part, second.part);
+    let between = first.at.inv_mul(&second.at);
+    DefaultQueryDispatcher
+        .contact_manifold_convex_convex(&between, &*p.shape, &*q.shape, None, None, reach, &mut manifold)
+        .ok()?;
+    let mut normal = -ours(first.at.rotation * manifold.local_n1);
+    if manifold.points.is_empty() || !normal.is_finite() {
+        return None;
+    }
+    let known = manifold.points.iter();
+    let mut ends: Vec<[DVec3; 2]> =
+        known.map(|point| [ours(first.at * point.local_p1), ours(second.at * point.local_p2)]).collect();
+    let mut nearest = apart(first, second, normal);
+    if nearest < -DEEP * p.radius.min(q.radius) {
+        let clearest = clearest(first, second, normal);
+        let met = if clearest == normal { Vec::new() } else { touching(first, second, clearest) };
+        if !met.is_empty() {
+            (normal, ends) = (clearest, met);
+            nearest = apart(first, second, normal);
+        }
+    } else if has_many_corners(first, second, normal) {
+        ends.extend(touching(first, second, normal));
+    }
+    let nearest = nearest - EXACT * (p.radius + q.radius);
+    ends.retain(|[a, b]| (*a - *b).dot(normal) >= nearest && a.is_finite() && b.is_finite());
+    Some((normal, ends))
 }
 
 /// Contacts between two bodies within `reach`.
@@ -154,27 +178,14 @@ fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Cont
             if (second.pose.place(q.centre) - at).length() > p.radius + q.radius + reach {
                 continue;
             }
-            let (to_a, to_b) = (placed(&first.pose, p), placed(&second.pose, q));
-            let mut manifold = ContactManifold::<(), ()>::new();
-            let met = DefaultQueryDispatcher.contact_manifold_convex_convex(
-                &to_a.inv_mul(&to_b),
-                &*p.shape,
-                &*q.shape,
-                None,
-                None,
-                reach,
-                &mut manifold,
-            );
-            if met.is_err() {
+            let Some((normal, ends)) = met(&placed(&first.pose, p), &placed(&second.pose, q), reach) else {
                 continue;
-            }
-            let normal = -ours(to_a.rotation * manifold.local_n1);
-            let nearest = nearest((p, &to_a), (q, &to_b), normal) - EXACT * (p.radius + q.radius);
-            for point in manifold.points.iter().filter(|point| point.dist >= nearest) {
-                let ends = [to_a * point.local_p1, to_b * point.local_p2].map(ours);
-                let at = 0.5 * (ends[0] + ends[1]);
-                if point.dist <= reach && normal.is_finite() && at.is_finite() {
-                    let contact = Contact::new(a, Other::Body(b), at, normal, point.dist - skin);
+            };
+            for ends in ends {
+                let distance = (ends[0] - ends[1]).dot(normal);
+                if distance <= reach {
+                    let at = 0.5 * (ends[0] + ends[1]);
+                    let contact = Contact::new(a, Other::Body(b), at, normal, distance - skin);
                     all.push(Contact { own: ends[0], ..contact });
                 }
             }
@@ -380,7 +391,7 @@ fn with_walls(
 /// joint holds may overlap.
 pub fn overlap(bodies: &[Body], joints: &[Joint]) -> Option<(usize, usize, f64)> {
     let mut worst: Option<(usize, usize, f64)> = None;
-    let apart = apart(joints);
+    let apart = joints::apart(joints);
     let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
     for (a, b) in pairs(bodies, 0.0).into_iter().filter(meets) {
         let mut found = Vec::new();

@@ -8,6 +8,7 @@
 mod body;
 mod contact;
 mod detect;
+mod faces;
 mod hulls;
 mod intervals;
 mod islands;

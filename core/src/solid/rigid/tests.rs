@@ -1,6 +1,7 @@
 //! Bodies against what theory says of them.
 
 mod events;
+mod faces;
 mod rolling;
 mod ties;
 

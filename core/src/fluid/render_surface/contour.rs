@@ -69,7 +69,7 @@ pub(super) fn contour(lattice: &Lattice, share: &Grid<f32>, liquid: &Liquid, fra
 }
 
 /// The values around a leaf; what no leaf holds is full of liquid or empty.
-fn nodes(share: &Grid<f32>, l: usize, liquid: &Liquid, frame: &Frame) -> block::Block<f32> {
+pub(super) fn nodes(share: &Grid<f32>, l: usize, liquid: &Liquid, frame: &Frame) -> block::Block<f32> {
     let mut nodes = [0.0; block::SIZE];
     block::load(&mut nodes, &share.values, &share.topology.neighbours()[l], f32::NAN);
     if nodes.iter().any(|v| v.is_nan()) {

@@ -59,7 +59,7 @@ const FATTENED: f32 = 0.6;
 const OWN_SHARE: f32 = 0.7;
 
 /// Most that a grain is raised to have that.
-const MOST_RAISED: f32 = 2.0;
+const MOST_RAISED: f32 = 4.0;
 
 /// Distance within which particles say what the liquid around one looks like, in spacings.
 pub(super) const AROUND: f32 = 2.5;

@@ -1,6 +1,7 @@
 //! The surface for renderers against shapes that are known: where it lies, what it encloses, how it moves, how still it is.
 
 mod thin;
+mod walls;
 
 use super::*;
 use crate::fluid::particles::seeding::{Material, Seeding};
@@ -55,6 +56,10 @@ impl Shape {
     }
 
     fn try_surface(&self, settings: &Settings, domain: &DomainLimits) -> Result<RenderSurface, SurfaceError> {
+        self.among(settings, &Solids { colliders: &[], domain })
+    }
+
+    fn among(&self, settings: &Settings, solids: &Solids) -> Result<RenderSurface, SurfaceError> {
         let arrays = |v: &[Vec3]| v.iter().map(|v| v.to_array()).collect::<Vec<_>>();
         let (position, velocity) = (arrays(&self.particles.position), arrays(&self.particles.velocity));
         let liquid = Liquid {
@@ -67,8 +72,7 @@ impl Shape {
             particle_velocity: &velocity,
             mass_share: &[],
         };
-        let solids = Solids { colliders: &[], domain };
-        reconstruct(&liquid, &solids, settings, Interrupt::NEVER)
+        reconstruct(&liquid, solids, settings, Interrupt::NEVER)
     }
 
     fn surface(&self, settings: &Settings) -> RenderSurface {

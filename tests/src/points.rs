@@ -1,4 +1,4 @@
-//! Reads point positions back from `.geo` caches.
+//! Reads points and triangles back from `.geo` caches.
 
 use serde_json::Value;
 use std::path::Path;
@@ -10,10 +10,14 @@ fn after<'a>(list: &'a Value, key: &str) -> Option<&'a Value> {
     list.get(at + 1)
 }
 
+fn read(file: &Path) -> Value {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
 /// What the file says of a point attribute.
 fn values(file: &Path, name: &str) -> Value {
-    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let geo: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let geo = read(file);
     let attributes =
         after(&geo, "attributes").and_then(|a| after(a, "pointattributes")).expect("point attributes");
     let p = attributes
@@ -28,6 +32,16 @@ pub fn whole_numbers(file: &Path, name: &str) -> Vec<i64> {
     let values = values(file, name);
     let list = after(&values, "arrays").and_then(|a| a[0].as_array()).expect("arrays");
     list.iter().map(|n| n.as_i64().expect("a whole number")).collect()
+}
+
+/// Numbers of the points of every triangle, as Houdini winds them.
+pub fn triangles(file: &Path) -> Vec<[usize; 3]> {
+    let geo = read(file);
+    let indices =
+        after(&geo, "topology").and_then(|t| after(t, "pointref")).and_then(|p| after(p, "indices"));
+    let indices = indices.and_then(Value::as_array).expect("indices");
+    let number = |v: &Value| v.as_u64().expect("a number") as usize;
+    indices.as_chunks::<3>().0.iter().map(|t| t.each_ref().map(number)).collect()
 }
 
 /// `P` of every point, metres.

@@ -30,7 +30,7 @@ const PARAMS: &[Param] = &[
     Param::float(c"voxel_scale", c"Voxel Scale", 0.5)
         .range(0.1, 2.0)
         .hard_min()
-        .help(c"Edge of the mesh's voxels, by that of the liquid's. Higher: fewer, larger triangles, and the thinnest sheets and threads are lost. Half of it makes four times as many triangles."),
+        .help(c"Edge of the mesh's voxels, by that of the liquid's. Higher: fewer, larger triangles, and sheets, threads and drops of few particles come out fatter. Half of it makes four times as many triangles."),
     Param::float(c"smoothing", c"Smoothing", 1.0)
         .range(0.0, 4.0)
         .hard_min()

@@ -1,7 +1,9 @@
 //! How much volume a surface lacks.
 
+use super::corners::corner;
 use super::lattice::leaves_between;
-use super::{Frame, Liquid};
+use super::{Frame, Liquid, contour};
+use crate::grid::sampling::trilinear_gradient;
 use crate::grid::{Grid, block, leaf};
 use crate::solid::{SolidProbe, Solids};
 use glam::{DVec3, IVec3, Vec3};
@@ -11,6 +13,9 @@ use rayon::prelude::*;
 /// to about that.
 pub(super) const FARTHEST: f32 = 0.25;
 
+/// Parts of a cube along each axis, in which solids in it are measured.
+const PARTS: usize = 3;
+
 /// Volume, in voxels, that the particles have and a closed surface does not enclose in open space.
 pub(super) fn lacking(
     enclosed: f64,
@@ -19,7 +24,8 @@ pub(super) fn lacking(
     solids: &Solids,
     frame: &Frame,
 ) -> f64 {
-    let in_solids = in_solids_near(share, solids, frame) + in_solids_below(liquid, share, solids, frame);
+    let in_solids =
+        in_solids_near(liquid, share, solids, frame) + in_solids_below(liquid, share, solids, frame);
     particles(liquid, frame) - (enclosed - in_solids)
 }
 
@@ -37,23 +43,35 @@ fn solid_part(probe: &mut SolidProbe, place: DVec3, edge: f64) -> f64 {
     (0.5 - probe.distance(place) / edge).clamp(0.0, 1.0)
 }
 
-/// What the surface encloses of solids on the lattice's leaves, where the share (less a half) is positive; voxels.
-fn in_solids_near(share: &Grid<f32>, solids: &Solids, frame: &Frame) -> f64 {
+/// What the surface encloses of solids in the cubes between the lattice's places, as far as leaves hold them: in [`PARTS`]³ parts
+/// of each, from the share between its corners, as the mesh is made; voxels.
+fn in_solids_near(liquid: &Liquid, share: &Grid<f32>, solids: &Solids, frame: &Frame) -> f64 {
     let of_leaf = |l: usize| {
         let mut probe = solids.probe();
         let origin = share.topology.origins()[l].as_dvec3();
-        let mut nodes = [0.0; block::SIZE];
-        block::load(&mut nodes, &share.values, &share.topology.neighbours()[l], f32::NAN);
-        let of_voxel = |n: usize| {
-            let middle = block::centre(n);
-            let here = inside(nodes[middle], slope_at(&nodes, middle));
-            if here == 0.0 {
+        let nodes = contour::nodes(share, l, liquid, frame);
+        let of_cube = |n: usize| {
+            let local = IVec3::from_array(leaf::local(n));
+            let corners: [f32; 8] = std::array::from_fn(|c| {
+                let p = local + corner(c);
+                nodes[block::index(p.x, p.y, p.z)]
+            });
+            let low = origin + local.as_dvec3();
+            let middle = frame.world(low + 0.5);
+            if corners.iter().all(|&v| v <= 0.0) || probe.distance(middle) > frame.voxel {
                 return 0.0;
             }
-            let place = frame.world(origin + IVec3::from_array(leaf::local(n)).as_dvec3());
-            f64::from(here) * solid_part(&mut probe, place, frame.voxel)
+            let of_part = |m: usize| {
+                let [x, y, z] = [m / PARTS / PARTS, m / PARTS % PARTS, m % PARTS];
+                let at = (Vec3::new(x as f32, y as f32, z as f32) + 0.5) / PARTS as f32;
+                let (value, slope) = trilinear_gradient(&corners, at);
+                let part =
+                    solid_part(&mut probe, frame.world(low + at.as_dvec3()), frame.voxel / PARTS as f64);
+                f64::from(inside(value, slope / PARTS as f32)) * part
+            };
+            (0..PARTS.pow(3)).map(of_part).sum::<f64>() / PARTS.pow(3) as f64
         };
-        (0..leaf::SIZE).map(of_voxel).sum::<f64>()
+        (0..leaf::SIZE).map(of_cube).sum::<f64>()
     };
     sum((0..share.topology.len()).into_par_iter().map(of_leaf))
 }
@@ -80,7 +98,7 @@ fn in_solids_below(liquid: &Liquid, share: &Grid<f32>, solids: &Solids, frame: &
 
 /// Volume of one of the liquid's voxels that the lattice's leaves do not cover, voxels of the lattice.
 fn outside_leaves(share: &Grid<f32>, cell: DVec3, frame: &Frame) -> f64 {
-    let [low, high] = [-0.5, 0.5].map(|half| (cell + half) / frame.scale + 0.5);
+    let [low, high] = [-0.5, 0.5].map(|half| (cell + half) / frame.scale);
     let dim = leaf::DIM as f64;
     let covered = |origin: IVec3| {
         let shared = high.min(origin.as_dvec3() + dim) - low.max(origin.as_dvec3());
@@ -95,20 +113,6 @@ fn outside_leaves(share: &Grid<f32>, cell: DVec3, frame: &Frame) -> f64 {
 /// In their order, so that threads change nothing.
 fn sum(parts: impl IndexedParallelIterator<Item = f64>) -> f64 {
     parts.collect::<Vec<_>>().into_iter().sum()
-}
-
-/// Central differences, one-sided beside voxels that no leaf holds.
-fn slope_at(nodes: &block::Block<f32>, n: usize) -> Vec3 {
-    let along = |step: usize| {
-        let [before, own, after] = [nodes[n - step], nodes[n], nodes[n + step]];
-        match (before.is_nan(), after.is_nan()) {
-            (false, false) => 0.5 * (after - before),
-            (true, false) => after - own,
-            (false, true) => own - before,
-            _ => 0.0,
-        }
-    };
-    Vec3::from_array(block::STRIDE.map(along))
 }
 
 /// The part of a voxel that is inside, from a value in its middle, positive inside, and its change over a voxel along each

@@ -5,25 +5,23 @@
 //! in the middle of each crossing keeps these sides apart, so that no edge belongs to more than two triangles.
 
 use super::corners::{EDGES, Loops, corner, crossing, ends};
-use super::grains::smooth;
 use super::lattice::{Lattice, in_depth};
-use super::{Frame, Liquid, RenderSurface};
+use super::{Frame, Liquid};
 use crate::grid::sampling::{Sampler, trilinear_gradient};
 use crate::grid::{Coord, Grid, block, leaf};
-use crate::solid::Solids;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
 /// A mesh on the lattice.
 pub(super) struct Mesh {
     /// Of each leaf: its first point, and after the last leaf the number of all.
-    starts: Vec<u32>,
+    pub(super) starts: Vec<u32>,
     /// Places relative to [`Self::base`], voxels.
     pub(super) points: Vec<Vec3>,
     /// Numbers of three points each, counter-clockwise seen from outside.
     pub(super) triangles: Vec<[u32; 3]>,
     /// Voxel that places are relative to.
-    base: IVec3,
+    pub(super) base: IVec3,
 }
 
 /// What is known of a cube that the surface runs through.
@@ -71,7 +69,7 @@ pub(super) fn contour(lattice: &Lattice, share: &Grid<f32>, liquid: &Liquid, fra
 }
 
 /// The values around a leaf; what no leaf holds is full of liquid or empty.
-fn nodes(share: &Grid<f32>, l: usize, liquid: &Liquid, frame: &Frame) -> block::Block<f32> {
+pub(super) fn nodes(share: &Grid<f32>, l: usize, liquid: &Liquid, frame: &Frame) -> block::Block<f32> {
     let mut nodes = [0.0; block::SIZE];
     block::load(&mut nodes, &share.values, &share.topology.neighbours()[l], f32::NAN);
     if nodes.iter().any(|v| v.is_nan()) {
@@ -200,80 +198,5 @@ fn polygon<'a>(
     for n in 1..count - 1 {
         let [p, q, r] = [corners[0], corners[n], corners[n + 1]];
         triangles.push(if upwards { [p, q, r] } else { [p, r, q] });
-    }
-}
-
-impl Mesh {
-    /// The voxel and the place from it of a point.
-    fn place(&self, point: Vec3) -> (IVec3, Vec3) {
-        let voxel = point.floor();
-        (self.base + voxel.as_ivec3(), point - voxel)
-    }
-
-    /// How far each point may be moved: not at all in walls, in drops and in sheets of single particles, which are as they
-    /// should be; elsewhere 1.
-    pub(super) fn weights(&self, lattice: &Lattice, solids: &Solids, frame: &Frame) -> Vec<f32> {
-        let of_leaf = |l: usize| {
-            let mut probe = solids.probe();
-            let weight = |&point: &Vec3| {
-                let (mut all, mut bulk) = (0.0, 0.0);
-                for grain in lattice.grains(l) {
-                    let share = grain.share(self.offset_from(grain.at, point));
-                    all += share;
-                    bulk += share * grain.bulk;
-                }
-                let (voxel, offset) = self.place(point);
-                let distance =
-                    probe.distance(frame.world(voxel.as_dvec3() + offset.as_dvec3())) / frame.voxel;
-                let open = smooth(1.0 + distance as f32 / frame.cell.max(1.0) * 2.0);
-                open * if all > 0.0 { smooth(bulk / all) } else { 1.0 }
-            };
-            self.of_leaf(l).iter().map(weight).collect::<Vec<_>>()
-        };
-        (0..lattice.topology.len()).into_par_iter().map(of_leaf).collect::<Vec<_>>().concat()
-    }
-
-    fn of_leaf(&self, l: usize) -> &[Vec3] {
-        &self.points[self.starts[l] as usize..self.starts[l + 1] as usize]
-    }
-
-    fn offset_from(&self, grain: glam::DVec3, point: Vec3) -> Vec3 {
-        point - (grain - self.base.as_dvec3()).as_vec3()
-    }
-
-    /// In metres, with velocities: below the surface of the level set the liquid's own, else that of the grains.
-    pub(super) fn into_surface(self, lattice: &Lattice, liquid: &Liquid, frame: &Frame) -> RenderSurface {
-        let of_leaf = |l: usize| {
-            let on_faces = liquid.velocity.as_ref();
-            let mut faces = on_faces.map(|faces| Sampler::new(&faces.topology));
-            let velocity = |&point: &Vec3| {
-                let (mut all, mut bulk, mut flow) = (0.0, 0.0, Vec3::ZERO);
-                for grain in lattice.grains(l) {
-                    let share = grain.share(self.offset_from(grain.at, point));
-                    all += share;
-                    bulk += share * grain.bulk;
-                    flow += grain.velocity * share;
-                }
-                let own = flow / all.max(f32::MIN_POSITIVE);
-                let (voxel, offset) = self.place(point);
-                match (on_faces, &mut faces) {
-                    (Some(faces), Some(sampler)) => {
-                        let there = sampler.sample_velocity(faces, frame.in_liquid(voxel, offset));
-                        let weight = if all > 0.0 { bulk / all } else { 1.0 };
-                        own.lerp(there, weight)
-                    }
-                    _ => own,
-                }
-            };
-            self.of_leaf(l).iter().map(velocity).collect::<Vec<_>>()
-        };
-        let velocities =
-            (0..lattice.topology.len()).into_par_iter().map(of_leaf).collect::<Vec<_>>().concat();
-        let position = |&point: &Vec3| {
-            let (voxel, offset) = self.place(point);
-            frame.position(voxel, offset)
-        };
-        let points = self.points.par_iter().map(position).collect();
-        RenderSurface { points, velocities, triangles: self.triangles, ..RenderSurface::default() }
     }
 }

@@ -1,8 +1,9 @@
 //! Drops of a few particles. They are finer than the lattice, which would show them in one frame and not in the next;
 //! each becomes an ellipsoid with the covariance of its particles and exactly their volume.
 
+use super::depths::Depth;
 use super::neighbours::Neighbours;
-use super::{Frame, Liquid, RenderSurface, depths};
+use super::{Frame, Liquid, RenderSurface};
 use crate::union_find::DisjointSets;
 use glam::{DVec3, Mat3, Vec3};
 use std::f32::consts::PI;
@@ -60,12 +61,11 @@ impl Drops {
 }
 
 /// The drops of a liquid: connected particles outside of the level set that are few and touch nothing else.
-pub(super) fn find(liquid: &Liquid, frame: &Frame) -> Drops {
-    let places: Vec<DVec3> = liquid.position.iter().map(|&p| frame.place(p)).collect();
-    let depths = depths::sample(liquid, frame, &places);
+pub(super) fn find(liquid: &Liquid, frame: &Frame, places: &[DVec3], depths: &[Depth]) -> Drops {
     let (loose, near): (Vec<usize>, Vec<usize>) = {
-        let near: Vec<usize> = (0..places.len()).filter(|&n| depths[n].0 > -2.0 * frame.cell).collect();
-        (near.iter().copied().filter(|&n| depths[n].0 > 0.0).collect(), near)
+        let near: Vec<usize> =
+            (0..places.len()).filter(|&n| depths[n].distance > -2.0 * frame.cell).collect();
+        (near.iter().copied().filter(|&n| depths[n].distance > 0.0).collect(), near)
     };
     if loose.is_empty() {
         return Drops::default();
@@ -85,7 +85,7 @@ pub(super) fn find(liquid: &Liquid, frame: &Frame) -> Drops {
     for &n in &near {
         let root = sets.find(n);
         size[root] += 1;
-        is_held[root] |= depths[n].0 <= 0.0;
+        is_held[root] |= depths[n].distance <= 0.0;
     }
     let mut drops = Drops { is_drop: vec![false; places.len()], drops: Vec::new() };
     let mut members: Vec<(usize, usize)> = Vec::new();
@@ -98,7 +98,7 @@ pub(super) fn find(liquid: &Liquid, frame: &Frame) -> Drops {
     }
     members.sort_unstable();
     let groups = members.chunk_by(|a, b| a.0 == b.0);
-    drops.drops = groups.map(|group| drop(liquid, frame, &places, group)).collect();
+    drops.drops = groups.map(|group| drop(liquid, frame, places, group)).collect();
     drops
 }
 

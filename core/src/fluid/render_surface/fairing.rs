@@ -1,6 +1,7 @@
 //! Bumps and volume of a mesh.
 
 use super::contour::Mesh;
+use super::points::Weight;
 use crate::interrupt::{Interrupt, Interrupted};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -23,7 +24,7 @@ pub(super) fn rounds(smoothing: f64, cell: f32) -> usize {
 /// Smooths bumps of the size of a voxel without shrinking what is curved. Points are moved by their weights.
 pub(super) fn fair(
     mesh: &mut Mesh,
-    weights: &[f32],
+    weights: &[Weight],
     rounds: usize,
     interrupt: Interrupt,
 ) -> Result<(), Interrupted> {
@@ -35,7 +36,7 @@ pub(super) fn fair(
             let moved = |n: usize| {
                 let around = beside.of_point(n);
                 let sum: Vec3 = around.iter().map(|&m| before[m as usize]).sum();
-                before[n] + (sum / around.len().max(1) as f32 - before[n]) * (step * weights[n])
+                before[n] + (sum / around.len().max(1) as f32 - before[n]) * (step * weights[n].faired)
             };
             mesh.points = (0..before.len()).into_par_iter().with_min_len(2048).map(moved).collect();
         }
@@ -93,20 +94,27 @@ fn areas(mesh: &Mesh) -> Vec<Vec3> {
     areas
 }
 
+/// Brings points back that lie outside because the lattice shows nothing thinner.
+pub(super) fn slim(mesh: &mut Mesh, weights: &[Weight]) {
+    let areas = areas(mesh);
+    let points = mesh.points.par_iter_mut().zip(&areas).zip(weights);
+    points.for_each(|((point, area), weight)| *point -= area.normalize_or_zero() * weight.fat);
+}
+
 /// Moves the surface outwards, everywhere by the same distance but for the weights, until it encloses so much more: at
 /// most `farthest`. Returns the distance and what is still lacking.
-pub(super) fn grow(mesh: &mut Mesh, weights: &[f32], lacking: f64, farthest: f32) -> (f32, f64) {
+pub(super) fn grow(mesh: &mut Mesh, weights: &[Weight], lacking: f64, farthest: f32) -> (f32, f64) {
     let (before, mut moved, mut lacks) = (volume(mesh), 0.0_f32, lacking);
     // The volume is nearly linear in the distance.
     for _ in 0..3 {
         let areas = areas(mesh);
-        let area: f64 = areas.iter().zip(weights).map(|(a, w)| f64::from(a.length() * w)).sum();
+        let area: f64 = areas.iter().zip(weights).map(|(a, w)| f64::from(a.length() * w.open)).sum();
         if area <= 0.0 {
             break;
         }
         let step = ((lacks / area) as f32).clamp(-farthest - moved, farthest - moved);
         let points = mesh.points.par_iter_mut().zip(&areas).zip(weights);
-        points.for_each(|((point, area), weight)| *point += area.normalize_or_zero() * (step * weight));
+        points.for_each(|((point, area), weight)| *point += area.normalize_or_zero() * (step * weight.open));
         moved += step;
         lacks = lacking - (volume(mesh) - before);
     }

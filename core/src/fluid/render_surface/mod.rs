@@ -3,9 +3,9 @@
 //! Every particle spreads its volume over an ellipsoid that has the shape of the liquid around it
 //! [Yu and Turk 2013]: flat along a surface and in a sheet, long in a thread, a small ball where the particle is alone
 //! (`grains`). The sum is the share of space that is liquid, on a lattice around the surface (`lattice`). Where it is a
-//! half, there the surface is (`contour`). Bumps of the size of a voxel are faired away and the volume is made the
-//! liquid's (`fairing`, `balance`). Drops of a few particles are finer than the lattice and become ellipsoids of their
-//! own (`drops`).
+//! half, there the surface is (`contour`). Sheets and threads that would slip through the lattice are fattened for it, and
+//! their points brought back (`points`). Bumps of the size of a voxel are faired away and the volume is made the liquid's
+//! (`fairing`, `balance`). Drops of a few particles are finer than the lattice and become ellipsoids of their own (`drops`).
 
 mod balance;
 mod contour;
@@ -16,11 +16,13 @@ mod fairing;
 mod grains;
 mod lattice;
 mod neighbours;
+mod points;
 
 use crate::grid::{FaceGrid, Grid, Transform};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::solid::Solids;
 use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
 
 /// A liquid at the end of a frame.
 #[derive(Clone, Debug)]
@@ -174,17 +176,20 @@ pub fn reconstruct(
 ) -> Result<RenderSurface, SurfaceError> {
     let frame = Frame::of(liquid, settings.voxel_scale);
     lattice::check_size(liquid, &frame)?;
-    let drops = drops::find(liquid, &frame);
+    let places: Vec<DVec3> = liquid.position.par_iter().map(|&p| frame.place(p)).collect();
+    let depths = depths::sample(liquid, &frame, &places);
+    let drops = drops::find(liquid, &frame, &places, &depths);
     interrupt.check()?;
-    let grains = grains::of(liquid, solids, &frame, &drops);
+    let grains = grains::of(liquid, solids, &frame, &places, &depths, &drops);
     interrupt.check()?;
     let lattice = lattice::Lattice::around(liquid, &frame, grains);
     let share = lattice.share(liquid, solids, &frame);
     interrupt.check()?;
     let mut mesh = contour::contour(&lattice, &share, liquid, &frame);
     interrupt.check()?;
-    let weights = mesh.weights(&lattice, solids, &frame);
+    let weights = mesh.settle(&lattice, solids, &frame);
     fairing::fair(&mut mesh, &weights, fairing::rounds(settings.smoothing, frame.cell), interrupt)?;
+    fairing::slim(&mut mesh, &weights);
     let drop_volume = drops.volume();
     let enclosed = fairing::volume(&mesh) + drop_volume;
     let lacked = balance::lacking(enclosed, liquid, &share, solids, &frame);

@@ -1,5 +1,8 @@
 //! The surface for renderers against shapes that are known: where it lies, what it encloses, how it moves, how still it is.
 
+mod thin;
+mod walls;
+
 use super::*;
 use crate::fluid::particles::seeding::{Material, Seeding};
 use crate::fluid::render_surface::{Liquid, RenderSurface, Settings, SurfaceError, reconstruct};
@@ -7,11 +10,15 @@ use crate::fluid::surface::{SurfaceParams, surface, volume};
 use crate::grid::sampling::Sampler;
 use crate::grid::{FaceGrid, Grid};
 use crate::interrupt::Interrupt;
+use crate::levelset::redistance;
 use crate::solid::{DomainLimits, Side, Solids};
 use glam::DQuat;
 use std::f64::consts::PI;
 
 const WATER: Material = Material { density: 1000.0, viscosity: 0.001 };
+
+/// Width of the level set's band, voxels.
+const BAND: f32 = 3.0;
 
 /// Particles, their level set and their spray, as the solver makes them.
 struct Shape {
@@ -24,8 +31,8 @@ struct Shape {
 impl Shape {
     fn of(mut particles: Particles) -> Self {
         let cells = sorted(&mut particles);
-        let level_set =
-            surface(&particles, &cells, None, &transform(), None, None, &SurfaceParams::default());
+        let measured = surface(&particles, &cells, None, &transform(), None, None, &SurfaceParams::default());
+        let level_set = redistance(&measured, H as f32, BAND);
         let spray = volume::spray(&particles, &cells, &level_set, &transform(), 8.0);
         Self { particles, level_set, spray, velocity: None }
     }
@@ -49,6 +56,10 @@ impl Shape {
     }
 
     fn try_surface(&self, settings: &Settings, domain: &DomainLimits) -> Result<RenderSurface, SurfaceError> {
+        self.among(settings, &Solids { colliders: &[], domain })
+    }
+
+    fn among(&self, settings: &Settings, solids: &Solids) -> Result<RenderSurface, SurfaceError> {
         let arrays = |v: &[Vec3]| v.iter().map(|v| v.to_array()).collect::<Vec<_>>();
         let (position, velocity) = (arrays(&self.particles.position), arrays(&self.particles.velocity));
         let liquid = Liquid {
@@ -61,8 +72,7 @@ impl Shape {
             particle_velocity: &velocity,
             mass_share: &[],
         };
-        let solids = Solids { colliders: &[], domain };
-        reconstruct(&liquid, &solids, settings, Interrupt::NEVER)
+        reconstruct(&liquid, solids, settings, Interrupt::NEVER)
     }
 
     fn surface(&self, settings: &Settings) -> RenderSurface {
@@ -157,44 +167,6 @@ fn slabs_are_flat_at_every_height_and_tilt() {
         let (mean, rms) = spread(&raw, height);
         println!("slab tilt {tilt} at {depth}: mean {mean:.4} rms {rms:.4} h");
         assert!(mean.abs() < 0.02 && rms < 0.05, "{mean} {rms}");
-    }
-}
-
-#[test]
-fn sheets_threads_and_drops_are_kept() {
-    let mut seed = 3;
-    for thickness in [1.0, 1.5, 2.0, 3.0, 4.0] {
-        let t = thickness * 0.5 * H;
-        let c = DVec3::new(2.0, 2.013, 2.0);
-        let shape = Shape::filled(c - 1.0, c + 1.0, 5, |x| {
-            (x - c).dot(DVec3::new(0.1, 1.0, 0.2).normalize()).abs() < 0.5 * t
-        });
-        for scale in [0.25, 0.5] {
-            let raw = shape.surface(&Settings { voxel_scale: scale, ..unmoved() });
-            println!(
-                "sheet of {thickness} spacings, scale {scale}: volume {:.2} %",
-                100.0 * (enclosed(&raw) / shape.volume() - 1.0)
-            );
-        }
-    }
-    let s = 0.5 * H as f32;
-    let mut jitter = || noise(&mut seed) - 0.5;
-    let thread =
-        Shape::at((0..60).map(|n| Vec3::new(n as f32 + 0.3 * jitter(), 0.2 * jitter(), 0.2 * jitter()) * s));
-    let raw = thread.surface(&unmoved());
-    println!("thread: volume {:.2} %", 100.0 * (enclosed(&raw) / thread.volume() - 1.0));
-    for (name, few) in [("one", 1), ("two", 2), ("five", 5), ("nine", 9), ("thirty", 30)] {
-        let mut at = |n: usize| {
-            Vec3::new(n as f32 % 3.0, (n / 3) as f32 % 3.0, (n / 9) as f32)
-                + 0.4 * Vec3::new(jitter(), jitter(), jitter())
-        };
-        let drop = Shape::at((0..few).map(|n| at(n) * s));
-        let raw = drop.surface(&unmoved());
-        println!(
-            "{name}: volume {:.2} %, {} triangles",
-            100.0 * (enclosed(&raw) / drop.volume() - 1.0),
-            raw.triangles.len()
-        );
     }
 }
 

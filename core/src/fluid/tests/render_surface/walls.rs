@@ -1,0 +1,103 @@
+//! What the surface encloses in open space, measured along vertical lines through it and analytic solids, against the volume of the
+//! particles.
+
+use super::*;
+use crate::fluid::tests::flip::Scene;
+use crate::levelset::SignedDistance;
+use crate::solid::{Collider, Motion};
+use glam::IVec3;
+
+/// Distance of the lines, m: the tank is so many of them wide that none too few or too many lie in it.
+const LINES: f64 = H / 8.0;
+/// Steps along them, m.
+const STEP: f64 = H / 32.0;
+
+/// A solid on a lattice so fine that it is the analytic one.
+fn collider(distance: impl Fn(DVec3) -> f64 + Sync) -> Collider {
+    let lattice = Transform::uniform(0.25 * H, DVec3::ZERO);
+    let sdf = SignedDistance::from_fn(&lattice, IVec3::splat(-80), IVec3::splat(80), 6.0, distance);
+    Collider::new(Arc::new(sdf), lattice, Motion::Static)
+}
+
+/// Volume inside of a surface where `is_open`.
+fn open_volume(surface: &RenderSurface, is_open: impl Fn(DVec3) -> bool) -> f64 {
+    let mut crossings = std::collections::BTreeMap::<(i32, i32), Vec<(f64, i32)>>::new();
+    for triangle in &surface.triangles {
+        let [a, b, c] = triangle.map(|n| surface.points[n as usize].as_dvec3());
+        let cross = |a: DVec3, b: DVec3, x: f64, z: f64| (b.z - a.z) * (x - a.x) - (b.x - a.x) * (z - a.z);
+        let area = cross(a, b, c.x, c.z);
+        let cells =
+            |low: f64, high: f64| (low / LINES - 0.5).ceil() as i32..=(high / LINES - 0.5).floor() as i32;
+        let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+        for i in cells(low.x, high.x) {
+            for k in cells(low.z, high.z) {
+                let [x, z] = [i, k].map(|n| (f64::from(n) + 0.5) * LINES);
+                let [u, v, w] = [(b, c), (c, a), (a, b)].map(|(a, b)| cross(a, b, x, z) / area);
+                if u >= 0.0 && v >= 0.0 && w >= 0.0 {
+                    let upwards = (b - a).cross(c - a).y > 0.0;
+                    let height = a.y * u + b.y * v + c.y * w;
+                    crossings.entry((i, k)).or_default().push((height, if upwards { -1 } else { 1 }));
+                }
+            }
+        }
+    }
+    let mut steps = 0;
+    for ((i, k), mut along) in crossings {
+        let [x, z] = [i, k].map(|n| (f64::from(n) + 0.5) * LINES);
+        along.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut depth = 0;
+        for two in along.windows(2) {
+            depth += two[0].1;
+            if depth > 0 {
+                let [first, last] = [two[0].0, two[1].0].map(|y| (y / STEP - 0.5).ceil() as i32);
+                steps +=
+                    (first..last).filter(|&j| is_open(DVec3::new(x, (f64::from(j) + 0.5) * STEP, z))).count();
+            }
+        }
+    }
+    steps as f64 * LINES * LINES * STEP
+}
+
+/// A solid by its signed distance.
+type Solid = fn(DVec3) -> f64;
+
+#[test]
+fn the_volume_in_open_space_is_the_particles() {
+    let tank = DomainLimits {
+        min: DVec3::new(0.03, 0.02, 0.01),
+        max: DVec3::new(1.53, 2.0, 1.26),
+        sides: [Side::Closed, Side::Closed, Side::Closed, Side::Open, Side::Closed, Side::Closed],
+    };
+    const MIDDLE: DVec3 = DVec3::new(0.77, 0.5, 0.65);
+    let bowl: Solid = |x| 0.6 - x.length();
+    let ball: Solid = |x| (x - MIDDLE).length() - 0.3;
+    let plate: Solid = |x| {
+        let beyond = (x - MIDDLE).abs() - DVec3::new(0.5, 0.075, 0.4);
+        beyond.max(DVec3::ZERO).length() + beyond.max_element().min(0.0)
+    };
+    let none: Solid = |_| 1.0;
+    let unbounded = DomainLimits::unbounded();
+    for (name, domain, solid, level) in [
+        ("tank", tank, none, 0.83),
+        ("bowl", unbounded, bowl, 0.1),
+        ("sunk ball", tank, ball, 1.23),
+        ("sunk plate", tank, plate, 1.23),
+        ("ball at the surface", tank, ball, 0.55),
+    ] {
+        let colliders = if name == "tank" { vec![] } else { vec![collider(solid)] };
+        let is_open = |x: DVec3| solid(x) > 0.0 && domain.distance(x) > 0.0;
+        let scene = Scene::among(colliders, domain, |x| x.y < level && is_open(x), Vec3::ZERO);
+        let solids = Solids { colliders: &scene.colliders, domain: &domain };
+        let particles = scene.liquid.particles;
+        let spray = Grid::new(scene.liquid.surface.topology.clone(), 0.0);
+        let shape = Shape { particles, level_set: scene.liquid.surface, spray, velocity: None };
+        for (scale, most) in [(0.25, 0.005), (0.5, 0.0075), (1.0, 0.02)] {
+            let settings = Settings { voxel_scale: scale, ..Settings::default() };
+            let made = shape.among(&settings, &solids).expect("a surface");
+            assert_closed(&made);
+            let error = open_volume(&made, is_open) / shape.volume() - 1.0;
+            println!("{name} at scale {scale}: {:.3} %", 100.0 * error);
+            assert!(error.abs() < most, "{name} at scale {scale}: {error}");
+        }
+    }
+}

@@ -80,7 +80,8 @@ enum {
 
 /* mns_node_t.rank of a solver: any number, these are for orientation. Solvers and couplings that are in no coupling step
  * in the order of their ranks, the lowest first, then of their names: what moves by itself before what meets it where it
- * is going. So do the participants of one role. A coupling has the highest rank of its participants. */
+ * is going. The participants of one role step by rank, too, and those of one rank in the order of their wires. A
+ * coupling has the highest rank of its participants. */
 enum {
     MNS_RANK_SOLID = -200, MNS_RANK_CLOTH = -100, MNS_RANK_LIQUID = 0, MNS_RANK_SMOKE = 100, MNS_RANK_WHITEWATER = 200
 };

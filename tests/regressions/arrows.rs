@@ -1,4 +1,4 @@
-//! Dependencies point one way: plugin → core → kernels; the host sees the ABI only (DESIGN: folders).
+//! Dependencies point one way: plugin → core → kernels; the host sees the ABI only (ARCHITECTURE).
 
 use meniscus_tests::root;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! The host knows no node, port or parameter of ours by name: what it acts on and what it advises, descriptors declare
-//! (DESIGN: ports).
+//! (ARCHITECTURE).
 
 use meniscus_tests::{meniscus, root};
 use serde_json::Value as Json;

@@ -1,4 +1,4 @@
-//! Bad input ends in one clear sentence that names the node, a code that is not zero, and nothing lost (DESIGN:
+//! Bad input ends in one clear sentence that names the node, a code that is not zero, and nothing lost (CONTRIBUTING:
 //! contracts).
 
 mod checkpoints;

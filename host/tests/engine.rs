@@ -152,7 +152,7 @@ fn failures_name_the_node_and_leave_the_last_checkpoint() {
         ("test.fails", "node `bad`: predict of `pile` failed: "),
         ("test.fails_silently", "node `bad`: predict of `pile` failed: it gave up without a reason"),
         ("test.fails_late", "node `bad`: predict of `pile` failed: "),
-        ("test.writes_nan", "wrote what cannot be used: port `particles`: attribute `dv` is NaN at element"),
+        ("test.writes_nan", "wrote what cannot be used: `particles`: attribute `dv` is NaN at element"),
         ("test.create_fails", "node `bad`: this machine has no such thing"),
     ] {
         let e = bench

@@ -10,21 +10,30 @@
 #define ON(predict_, contribute_, correct_) \
     .access = {[MNS_PREDICT] = predict_, [MNS_CONTRIBUTE] = contribute_, [MNS_CORRECT] = correct_}
 
+/* A solver may have its share ready when it has predicted, and then needs no stage for it. */
+#ifdef EARLY
+#define SHARED_AHEAD MNS_READ_WRITE
+#define CONTRIBUTES 0
+#else
+#define SHARED_AHEAD 0
+#define CONTRIBUTES MNS_BIT(MNS_CONTRIBUTE)
+#endif
+
 enum { BODIES, RIGID, MOTION, DYNAMICS, MOVED, CONSTRAINTS, PORTS };
 static const mns_port_t ports[PORTS] = {
     PORT(MNS_GEOMETRY, "bodies", "One point: P, v, and dv, what forces add.", .flags = MNS_MOVABLE | MNS_RESULT, .drawn = MNS_DRAWN_AS_SOLID,
          ON(MNS_READ_WRITE, 0, MNS_READ_WRITE)),
     PORT(MNS_TABLE, "rigid", "position, velocity (m, m/s), mass (kg).", ON(MNS_READ_WRITE, MNS_READ, MNS_READ_WRITE)),
     PORT(MNS_TABLE, "motion", "Where the solid is, and its velocity.", ON(MNS_READ_WRITE, 0, 0)),
-    PORT(MNS_TABLE, "dynamics", "Its share of a pressure solve.", ON(0, MNS_READ_WRITE, 0)),
+    PORT(MNS_TABLE, "dynamics", "Its share of a pressure solve.", ON(SHARED_AHEAD, MNS_READ_WRITE, 0)),
     PORT(MNS_TABLE, "moved", "What a coupling's solve gives to it.", .lifetime = MNS_SUBSTEP, ON(0, 0, MNS_READ)),
-    PORT(MNS_TABLE, "constraints", "Rows that couplings keep.", .lifetime = MNS_SUBSTEP, ON(0, MNS_READ_WRITE, 0)),
+    PORT(MNS_TABLE, "constraints", "Rows that couplings keep.", .lifetime = MNS_SUBSTEP, ON(SHARED_AHEAD, MNS_READ_WRITE, 0)),
 };
 
 static const mns_node_t node = {
     .size = sizeof(mns_node_t), .version = 1, .id = "test.toy_rigid", .label = "Toy Rigid Solver", .medium = "rigid",
     .help = "Moves a rigid object up and down.", .kind = MNS_NODE_SOLVER,
-    .stages = MNS_BIT(MNS_PREDICT) | MNS_BIT(MNS_CONTRIBUTE) | MNS_BIT(MNS_CORRECT), .rank = MNS_RANK_SOLID,
+    .stages = MNS_BIT(MNS_PREDICT) | CONTRIBUTES | MNS_BIT(MNS_CORRECT), .rank = MNS_RANK_SOLID,
     .accepts = MNS_BIT(MNS_NODE_OBJECT) | MNS_BIT(MNS_NODE_FORCE), .min_inputs = 1, .port_count = PORTS, .ports = ports,
 };
 
@@ -92,6 +101,8 @@ static mns_status_t contribute(mns_context_t *ctx, const double position[3], con
 #endif
 #ifdef INVERTED
     mass = -mass; /* a coupling must refuse it */
+#elif defined HEAVY
+    mass = 1e200; /* and that, too */
 #endif
     const int told = mns_new_table(ctx, DYNAMICS, 0) && mns_put_numbers(ctx, DYNAMICS, 0, "velocity", 1, 1, velocity) &&
                      mns_put_numbers(ctx, DYNAMICS, 0, "before", 1, 1, velocity + 1) &&
@@ -122,6 +133,9 @@ static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
     double position[3] = {at[0], at[1], at[2]}, velocity[2] = {speed[1], told ? *told : speed[1]};
     if (ctx->stage == MNS_CONTRIBUTE) return contribute(ctx, position, velocity, *mass);
     const mns_status_t done = ctx->stage == MNS_PREDICT ? predict(ctx, position, velocity) : correct(ctx, velocity);
+#ifdef EARLY
+    if (done == MNS_OK && ctx->stage == MNS_PREDICT && contribute(ctx, position, velocity, *mass) != MNS_OK) return MNS_FAILED;
+#endif
     const double moved[3] = {0, velocity[0], 0};
     const int kept = done == MNS_OK && mns_put_numbers(ctx, RIGID, 0, "position", 3, 1, position) &&
                      mns_put_numbers(ctx, RIGID, 0, "velocity", 3, 1, moved) &&

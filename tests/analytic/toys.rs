@@ -31,14 +31,22 @@ fn a_toy_solver_s_body_floats_as_ours_does() {
             *node = json!({ "name": "rigid", "type": "test.toy_rigid", "inputs": node["inputs"] });
         }
     }
-    let refused = Shot::new(&theirs);
-    c::plugin("tests/abi/toy_rigid.c", &["INVERTED"], &refused.plugins());
-    let told = refused.refused_midway();
-    assert!(told.contains("body_0") && told.contains("positive"), "{told}");
-    let shot = Shot::new(&theirs);
-    c::plugin("tests/abi/toy_rigid.c", &[], &shot.plugins());
-    shot.cook(&[]);
-    let (ours, theirs) = (ours.cooked(), shot.stats());
+    for (fault, word) in [("INVERTED", "positive"), ("HEAVY", "`mass` of `body_0` holds 1e200")] {
+        let refused = Shot::new(&theirs);
+        c::plugin("tests/abi/toy_rigid.c", &[fault], &refused.plugins());
+        let told = refused.refused_midway();
+        let words = ["body_0", word, "(in `dynamics` from node `rigid`, plugin `toy_rigid`)"];
+        assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    }
+    let cooked = |defines: &[&str]| {
+        let shot = Shot::new(&theirs);
+        c::plugin("tests/abi/toy_rigid.c", defines, &shot.plugins());
+        shot.cook(&[]);
+        shot.stats()
+    };
+    let (ours, theirs, early) = (ours.cooked(), cooked(&[]), cooked(&["EARLY"]));
+    let bodies = |records: &[Value]| records.iter().map(|r| r["bodies"].clone()).collect::<Vec<_>>();
+    assert_eq!(bodies(&theirs), bodies(&early), "its share is written in predict");
     assert_eq!(ours.len(), theirs.len());
     let height = |r: &Value| number(r, "/bodies/0/position/1");
     let apart = ours.iter().zip(&theirs).map(|(a, b)| (height(a) - height(b)).abs()).fold(0.0, f64::max);

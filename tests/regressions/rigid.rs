@@ -306,6 +306,7 @@ fn numbers_that_no_body_can_have_are_refused() {
         (json!({ "velocity": [0, 1e30, 0] }), ["velocity", "too fast", "m/s"]),
         (json!({ "group": 1099511627776i64 }), ["group", "1099511627776", "32 groups"]),
         (json!({ "mask": -2 }), ["mask", "-2", "32 groups"]),
+        (json!({ "mass": 1e-40 }), ["node `crates`", "weigh 1e-40 kg", "cannot be computed with"]),
         (json!({ "mass": 1e-320 }), ["node `crates`", "weigh 1e-320 kg", "cannot be computed with"]),
         (json!({ "density": 1e-300 }), ["node `crates`", "weigh 2.7e-302 kg", "cannot be computed with"]),
         (json!({ "padding": 1e9 }), ["node `crates`", "padding: 1e9 m", "the body is large, 0.52 m"]),

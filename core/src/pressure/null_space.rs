@@ -295,6 +295,7 @@ fn label_leaf(system: &PressureSystem, l: usize, local: &mut [u16]) -> usize {
     count
 }
 
+/// The first cell of the set that holds cell `n`. [`DisjointSets`] would allocate for every leaf, and be twice as wide.
 fn find(root: &mut [u16; leaf::SIZE], mut n: usize) -> usize {
     while root[n] as usize != n {
         root[n] = root[root[n] as usize];

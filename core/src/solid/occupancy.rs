@@ -35,6 +35,16 @@ pub(super) struct Placed<'a> {
     pub h: f64,
 }
 
+/// The box around a leaf's nodes and the first nodes beyond, −1 ..= 8.
+struct LeafBox {
+    /// Its middle and half its edges, index positions.
+    centre: DVec3,
+    half: DVec3,
+    /// The same for the box along the world's axes that holds it, metres.
+    world: DVec3,
+    reach: DVec3,
+}
+
 /// The solids near one leaf.
 pub(super) struct Nearby<'p> {
     placed: &'p Placed<'p>,
@@ -72,16 +82,38 @@ impl<'a> Placed<'a> {
         BAND * self.h
     }
 
-    /// Bounds (index positions) of a leaf's nodes and of the first nodes beyond, −1 ..= 8.
-    fn node_box(origin: Coord) -> (DVec3, DVec3) {
-        let low = origin.as_dvec3() - 1.5;
-        (low, low + 9.0)
+    fn leaf_box(&self, origin: Coord) -> LeafBox {
+        let half = DVec3::splat(4.5);
+        let centre = origin.as_dvec3() - 1.5 + half;
+        let (world, reach) = (self.world(centre), absolute(self.transform.linear) * half);
+        LeafBox { centre, half, world, reach }
+    }
+
+    /// What a collider's field is in a leaf's box; `None` where the box lies beyond what the collider reaches.
+    fn region(&self, n: usize, LeafBox { centre, half, world, reach }: &LeafBox) -> Option<Region<'a>> {
+        let collider = &self.solids.colliders[n];
+        let (linear, translation) = self.maps[n];
+        let (c, e) = (linear * *centre + translation, absolute(linear) * *half);
+        collider.reaches(world - reach, world + reach).then(|| collider.sdf().region(c - e, c + e))
+    }
+
+    /// Whether the surface of a collider, which others may cover, comes within a voxel of a leaf.
+    fn is_near(&self, n: usize, origin: Coord) -> bool {
+        let Some(mut region) = self.region(n, &self.leaf_box(origin)) else { return false };
+        if matches!(region, Region::Constant(_)) {
+            return false;
+        }
+        let (linear, translation) = self.maps[n];
+        let mut near = |n: i32| {
+            let node = (origin + IVec3::new(n / 100, n / 10 % 10, n % 10)).as_dvec3() - 1.5;
+            region.distance(linear * node + translation).abs() < self.h as f32
+        };
+        (0..NODES as i32).any(&mut near)
     }
 
     /// What lies near a leaf's nodes.
     pub fn nearby(&self, origin: Coord) -> Nearby<'_> {
-        let (low, high) = Self::node_box(origin);
-        let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let around = self.leaf_box(origin);
         let mut near = Nearby {
             placed: self,
             constant: self.far(),
@@ -91,29 +123,23 @@ impl<'a> Placed<'a> {
             filling: vec![],
             touching: vec![],
         };
-        let world = self.world(centre);
-        let reach = absolute(self.transform.linear) * half;
         for (n, collider) in self.solids.colliders.iter().enumerate() {
-            if !collider.reaches(world - reach, world + reach) {
-                near.constant = near.constant.min(collider.band());
-                continue;
-            }
-            let (linear, translation) = self.maps[n];
-            let (c, e) = (linear * centre + translation, absolute(linear) * half);
-            match collider.sdf().region(c - e, c + e) {
-                Region::Constant(phi) => {
+            match self.region(n, &around) {
+                None => near.constant = near.constant.min(collider.band()),
+                Some(Region::Constant(phi)) => {
                     near.constant = near.constant.min(f64::from(phi));
                     if phi <= 0.0 {
                         near.touching.push(n);
                         near.filling.push((n, f64::from(phi)));
                     }
                 }
-                region => {
+                Some(region) => {
                     near.cut.push((n, region));
                     near.touching.push(n);
                 }
             }
         }
+        let LeafBox { world, reach, .. } = around;
         for side in (0..6).filter(|&s| self.solids.domain.sides[s] == Side::Closed) {
             let distance = self.solids.domain.side_distance(side, world);
             near.clear_of_walls = near.clear_of_walls.min(distance - reach[side / 2]);
@@ -286,27 +312,6 @@ pub fn occupancy(
     Placed::new(Solids { colliders, domain }, transform).nearby(origin).occupancy()
 }
 
-/// Whether the surface of a solid, which others may cover, comes within a voxel of a leaf.
-fn is_near(placed: &Placed, solid: &Collider, origin: Coord) -> bool {
-    let (low, high) = Placed::node_box(origin);
-    let (world, reach) =
-        (placed.world(0.5 * (low + high)), absolute(placed.transform.linear) * (0.5 * (high - low)));
-    if !solid.reaches(world - reach, world + reach) {
-        return false;
-    }
-    let map = solid.index_map(&placed.transform);
-    let (c, e) = (map.0 * (0.5 * (low + high)) + map.1, absolute(map.0) * (0.5 * (high - low)));
-    let mut region = solid.sdf().region(c - e, c + e);
-    if matches!(region, Region::Constant(_)) {
-        return false;
-    }
-    let mut near = |n: i32| {
-        let node = (origin + IVec3::new(n / 100, n / 10 % 10, n % 10)).as_dvec3() - 1.5;
-        region.distance(map.0 * node + map.1).abs() < placed.h as f32
-    };
-    (0..1000).any(&mut near)
-}
-
 /// The leaves of a fluid's lattice that the colliders' surfaces run through, inside the domain's box. A wall may
 /// separate regions of air there although no liquid is near. Their number grows with the surface. Those of bodies count where
 /// other solids cover them, too.
@@ -320,14 +325,15 @@ pub fn cut_leaves(colliders: &[Collider], domain: &DomainLimits, transform: &Tra
 /// The surfaces of colliders on a fluid's lattice.
 pub(super) struct Surfaces<'a> {
     placed: Placed<'a>,
-    bodies: Vec<&'a Collider>,
+    /// Which colliders are bodies.
+    bodies: Vec<usize>,
 }
 
 impl<'a> Surfaces<'a> {
     /// Closed sides do not separate air from other air, so they cut no leaves: `no_sides` has none.
     pub fn new(colliders: &'a [Collider], no_sides: &'a DomainLimits, transform: &Transform) -> Self {
         let placed = Placed::new(Solids { colliders, domain: no_sides }, transform);
-        Self { placed, bodies: colliders.iter().filter(|c| c.is_body()).collect() }
+        Self { placed, bodies: (0..colliders.len()).filter(|&n| colliders[n].is_body()).collect() }
     }
 
     /// Leaves inside a domain's box that surfaces may run through, sorted, each once.
@@ -354,7 +360,7 @@ impl<'a> Surfaces<'a> {
 
     /// Whether a surface runs through a leaf.
     pub fn cut(&self, origin: Coord) -> bool {
-        if self.bodies.iter().any(|body| is_near(&self.placed, body, origin)) {
+        if self.bodies.iter().any(|&n| self.placed.is_near(n, origin)) {
             return true;
         }
         let mut near = self.placed.nearby(origin);

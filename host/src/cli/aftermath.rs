@@ -6,6 +6,7 @@ use super::screen::Screen;
 use super::{FAILED, INTERRUPTED, fail, say, units};
 use crate::engine::latest_checkpoint;
 use crate::loader::{OPENING, leave_alone};
+use crate::process::board::being;
 use crate::process::{End, How, Stream, limits};
 use std::io::Write;
 
@@ -120,11 +121,6 @@ fn foreign(end: &End, plugin: &str, during: &str) -> String {
         How::Exited(code) => format!("{who} ended the program with exit code {code}{during}"),
         _ => format!("{who} ended the program{during}"),
     }
-}
-
-/// ``in predict of `water` `` and `being opened`.
-fn being(doing: &str) -> String {
-    doing.replacen("while it was ", "being ", 1)
 }
 
 /// Records a plugin that ended the program when it was opened, although the scan before had found no fault. False if

@@ -1,6 +1,8 @@
 //! Handles Ctrl-C, SIGTERM and the end of the processor time.
 
 #[cfg(unix)]
+use crate::process::board::{Seen, being, board};
+#[cfg(unix)]
 use crate::process::{hurry, limits::no_thread_because};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,7 +80,7 @@ impl Signals {
                 if self.is_passed_on {
                     return;
                 }
-                super::tell("\nstopping after this substep and saving; once more to break it off unsaved");
+                super::tell(&stopping(&board().read()));
             }
             Some(2) => self.cancel.store(true, Ordering::SeqCst),
             Some(_) => std::process::exit(i32::from(super::INTERRUPTED)),
@@ -96,6 +98,14 @@ impl Signals {
             ));
         }
     }
+}
+
+/// What a cook says when it is told to stop: whom it waits for, and how to wait no longer.
+#[cfg(unix)]
+fn stopping(seen: &Seen) -> String {
+    let call =
+        if seen.inside { format!(" ({} is {})", seen.subject, being(&seen.doing)) } else { String::new() };
+    format!("\nstopping after this substep and saving{call}; once more to break it off unsaved")
 }
 
 /// Signals that count, of all that came.

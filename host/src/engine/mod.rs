@@ -14,6 +14,7 @@ mod frames;
 mod listed;
 mod lock;
 mod measure;
+mod origin;
 mod outputs;
 mod plan;
 mod poured;

@@ -2,6 +2,7 @@
 
 use super::asked::Wish;
 use super::call::{Device, Ending, Instance, Item, Level, Outcome, Request, Source, Timing, Watcher, commit};
+use super::origin::origin;
 use super::plan::{Call, Declared, Plan, check, contract};
 use super::span::span;
 use super::state::{Clock, Holder, Slot, State};
@@ -297,7 +298,13 @@ impl<'a> Simulation<'a> {
             Ending::Cancelled => return Err(Stop::Cancelled),
             Ending::Rejected => return Ok(Ran::Rejected(outcome.suggestion)),
             Ending::Failed => {
-                return Err(Problem::node(&bound.name, format!("{about} failed: {}", outcome.reason)).into());
+                let failed = match (call.stage, call.object.filter(|&o| o != call.node)) {
+                    (Stage::Init, Some(o)) => format!("cannot begin with `{}`", network.nodes[o].name),
+                    (Stage::Init, None) => "cannot begin".into(),
+                    _ => format!("{about} failed"),
+                };
+                let reason = self.reason(call, &outcome);
+                return Err(Problem::node(&bound.name, format!("{failed}: {reason}")).into());
             }
             Ending::NotConverged => {
                 self.watcher.log(
@@ -321,6 +328,13 @@ impl<'a> Simulation<'a> {
         .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
         gathering.noted(measures, solves, wish);
         Ok(Ran::Done)
+    }
+
+    /// Why a call failed, with the data that it could not use.
+    fn reason(&self, call: &Call, outcome: &Outcome) -> String {
+        let port = outcome.port.and_then(|p| contract(&self.network.nodes[call.node]).ports.get(p));
+        let from = port.map_or(String::new(), |port| origin(self.network, &self.plan, call, port));
+        format!("{}{from}", outcome.reason)
     }
 
     /// Lets every instance forget its caches, where that is asked for.
@@ -371,9 +385,11 @@ impl<'a> Simulation<'a> {
                 }
                 Err(o) if o.ending == Ending::Cancelled => return Err(Stop::Cancelled),
                 Err(o) => {
-                    return Err(
-                        Problem::node(&bound.name, format!("cannot choose a substep: {}", o.reason)).into()
-                    );
+                    return Err(Problem::node(
+                        &bound.name,
+                        format!("cannot choose a substep: {}", self.reason(&call, &o)),
+                    )
+                    .into());
                 }
             }
         }
@@ -422,7 +438,11 @@ impl<'a> Simulation<'a> {
             Ran::Done => Ok(()),
             Ran::Rejected(_) => {
                 let name = &self.network.nodes[call.node].name;
-                Err(Problem::node(name, "init cannot reject a substep: there is none").into())
+                Err(Problem::node(
+                    name,
+                    "rejects a substep where there is none, before the first: its plugin is at fault",
+                )
+                .into())
             }
         }
     }

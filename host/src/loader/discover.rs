@@ -1,5 +1,6 @@
 //! Finds plugin files.
 
+use super::elf::is_whole;
 use std::path::{Path, PathBuf};
 
 /// Extension of a shared library here.
@@ -43,10 +44,15 @@ pub(super) fn find(places: &[(PathBuf, bool)]) -> Vec<Found> {
                 found.push(Found { path, meant: *meant });
             }
         }
-        // Beside the binary there are many libraries; only those that contain the symbol's name are opened.
-        found.retain(|f| f.meant || library(&f.path).is_ok_and(|bytes| names_the_symbol(&bytes)));
+        found.retain(|f| f.meant || is_to_be_opened(&f.path));
     }
     found
+}
+
+/// Whether a file beside the binary is opened: there may be libraries that are no plugins, which is told by the symbol's name. One that cannot be
+/// read, is no library or is cut off may have been a plugin, so it is opened, too, which says what is wrong with it.
+fn is_to_be_opened(path: &Path) -> bool {
+    library(path).map_or(true, |bytes| !is_whole(&bytes) || names_the_symbol(&bytes))
 }
 
 fn libraries(folder: &Path) -> Vec<PathBuf> {
@@ -85,12 +91,15 @@ mod tests {
             path
         };
         let b = file(&format!("b.{EXTENSION}"), b"\x7fELF..mns_plugin\0..");
-        let a = file(&format!("a.{EXTENSION}"), b"nothing");
+        let a = file(&format!("a.{EXTENSION}"), b"\x7fELF of something else");
         file("readme.txt", b"mns_plugin\0");
         let here = dir.path().to_path_buf();
         let paths = |places: &[_]| find(places).into_iter().map(|f| f.path).collect::<Vec<_>>();
         assert_eq!(paths(&[(here.clone(), true), (b.clone(), true)]), [a, b.clone()]);
-        assert_eq!(paths(&[(here, false)]), [b]);
+        assert_eq!(paths(&[(here, false)]), std::slice::from_ref(&b));
         assert!(paths(&[("/nowhere".into(), true)]).is_empty());
+        // What should be a library and is none is not passed over.
+        let c = file(&format!("c.{EXTENSION}"), b"x");
+        assert_eq!(paths(&[(dir.path().into(), false)]), [b, c]);
     }
 }

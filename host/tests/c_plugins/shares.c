@@ -105,6 +105,7 @@ static const mns_node_t nodes[] = {
     NODE("test.needy", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS,
          .gpu = MNS_GPU_REQUIRED),
     NODE("test.idle_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = 0, TAKES_OBJECTS),
+    NODE("test.half_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
     NODE("test.push", MNS_NODE_FORCE, push_ports, 1, .stages = MNS_BIT(MNS_PREDICT)),
     NODE("test.eraser", MNS_NODE_FORCE, eraser_ports, 1, .stages = MNS_BIT(MNS_PREDICT)),
     NODE("test.grasping", MNS_NODE_FORCE, grasping_ports, 1, .stages = MNS_BIT(MNS_PREDICT), .roles = inner_roles, .role_count = 1),

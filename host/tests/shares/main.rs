@@ -134,7 +134,7 @@ fn a_coupling_begins_anew_with_every_object_and_sees_none_that_is_to_come() {
 fn a_coupling_refuses_what_it_could_never_couple_when_checked() {
     let bench = Bench::new(&[SHARES]);
     let expected =
-        "node `out`: init failed: port `share`: `iron` has a grain of 2, `zinc` of 0; give both the same";
+        "node `out`: cannot begin: `iron` has a grain of 2, `zinc` of 0; give both the same (in `share`)";
     let coarse = r#", "params": { "grain": 2 }"#;
     for iron in [coarse, r#", "params": { "grain": 2, "first": 2 }"#] {
         let nodes = nested("even", ["", iron, "", ""]);
@@ -306,6 +306,12 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
             r#"{ "name": "cloth", "type": "test.idle_solver", "inputs": ["wool"] },
                { "name": "out", "type": "test.any", "inputs": ["cloth"] }"#,
             "node `cloth`: it has no stage that runs in a substep",
+        ),
+        // Its port says that contribute writes the share.
+        (
+            r#"{ "name": "cloth", "type": "test.half_solver", "inputs": ["wool"] },
+               { "name": "out", "type": "test.any", "inputs": ["cloth"] }"#,
+            "node `cloth`: `out` reads its `share`, to be written in the stage contribute, and it has no such stage",
         ),
         // It looks for a port that nobody fills.
         (

@@ -56,7 +56,8 @@ pub fn on_level(level: &Level, bodies: &[Body]) -> Blocks {
     Blocks { list, cells }
 }
 
-/// Which bodies are solved together: the lowest number among them.
+/// Which bodies are solved together: the lowest number among them. Unlike the core's `DisjointSets`, which the kernels do not
+/// see, a set that would become too large is not joined.
 fn together(bodies: &[&Body], names: &[(Name, u32)]) -> Vec<usize> {
     let mut group: Vec<usize> = (0..bodies.len()).collect();
     let mut size: Vec<usize> = bodies.iter().map(|b| b.size).collect();

@@ -5,6 +5,17 @@ use meniscus_abi::guest::TableView;
 use meniscus_core::coupling::bodies::{Piece, Pieces, Skin, Twist};
 use meniscus_core::coupling::mass::{Mass, SparseMass};
 
+/// Largest number of a share. Its cube is a number still, and so are products of a mass, the square of a velocity and an area.
+const LARGEST: f64 = 1e100;
+
+/// Refuses numbers that are too large to be computed with.
+pub(super) fn within_reach(values: &[f64], what: &str, name: &str) -> Result<(), String> {
+    match values.iter().find(|v| v.abs() > LARGEST) {
+        Some(v) => Err(format!("`{what}` of `{name}` holds {v:e}, which is too large to be meant")),
+        None => Ok(()),
+    }
+}
+
 /// The masses of an item's bodies, `all` degrees of freedom together: `mass`, or `mass_rows`, `mass_columns` and `mass_values`.
 pub(super) fn masses(table: &TableView, name: &str, count: usize, all: usize) -> Result<Vec<Mass>, String> {
     let k = all / count;
@@ -15,6 +26,7 @@ pub(super) fn masses(table: &TableView, name: &str, count: usize, all: usize) ->
             if !mass.iter().all(|v| v.is_finite()) {
                 return Err(format!("`{name}` lacks the finite array `mass`"));
             }
+            within_reach(mass, "mass", name)?;
             if count * k != all || mass.len() != count * k * k {
                 return Err(format!(
                     "each of the {count} bodies of `{name}` has {k} degrees of freedom, so that `mass` has {} numbers, not {}",
@@ -51,6 +63,7 @@ fn sparse_masses(
             "`mass_rows`, `mass_columns` and `mass_values` of `{name}` have {r}, {c} and {v} numbers: they are as many"
         ));
     }
+    within_reach(values, "mass_values", name)?;
     let k = all / count;
     if k * count != all {
         return Err(format!("the {all} numbers in `velocity` of `{name}` are not {count} bodies'"));

@@ -1,8 +1,9 @@
 //! Plugins that are none, are of another ABI, or go wrong while they run.
 
 use super::{says, tank, tank_with};
-use meniscus_tests::{c, shot::Shot};
-use serde_json::json;
+use meniscus_tests::{binary, c, shot::Shot};
+use serde_json::{Value, json};
+use std::process::Command;
 
 const FAULTS: &str = "tests/abi/c_faults.c";
 
@@ -135,4 +136,26 @@ fn a_refused_plugin_nobody_needs_is_a_warning() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(text.lines().count(), 1, "{text}");
     says(&text, &["warning: ", "libgarbage.so", "no shared library"]);
+}
+
+#[test]
+fn what_lies_in_place_of_the_plugin_beside_the_program_is_told_of() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = folder.path().join("meniscus");
+    std::fs::copy(binary(), &program).expect("the program is copied");
+    let plugin = c::our_plugin().file_name().expect("a file has a name").to_owned();
+    std::fs::write(folder.path().join(&plugin), b"x").expect("the file is written");
+    let output = Command::new(&program)
+        .args(["nodes", "--json"])
+        .env_remove("MENISCUS_PLUGIN_PATH")
+        .env("HOME", folder.path())
+        .output()
+        .expect("meniscus starts");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    says(&text, &["warning: ", &plugin.to_string_lossy(), "no shared library"]);
+    let nodes: Vec<Value> =
+        serde_json::from_slice(&output.stdout).expect("standard output holds the nodes alone");
+    assert!(nodes.iter().any(|n| n["id"] == "meniscus.box" || n["id"] == "box"), "{nodes:?}");
 }

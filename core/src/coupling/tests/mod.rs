@@ -18,6 +18,7 @@ mod parting;
 mod pistons;
 mod regions;
 mod rigid_fluid;
+mod several;
 mod sheets;
 mod viscous;
 

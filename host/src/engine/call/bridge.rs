@@ -11,10 +11,19 @@ use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Why a call fails.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// One sentence.
+    pub(super) sentence: String,
+    /// The port whose data are at fault.
+    pub(super) port: Option<usize>,
+}
+
 /// Messages that a plugin may send from any thread.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    pub(super) failure: Option<(Status, String)>,
+    pub(super) failure: Option<Failure>,
     pub(super) measures: Vec<Measured>,
     pub(super) solves: Vec<Solve>,
 }
@@ -59,14 +68,10 @@ impl<'a> Bridge<'a> {
 
     /// Records why a call fails; the first reason is kept.
     pub(super) fn fail(&self, status: Status, port: i32, sentence: &str) -> Status {
-        let port = usize::try_from(port).ok().and_then(|p| self.ports.get(p));
+        let port = usize::try_from(port).ok().filter(|&p| p < self.ports.len());
         let unsaid = || without_a_reason(status.name().unwrap_or("unknown status"));
         let sentence = if sentence.trim().is_empty() { &unsaid() } else { sentence };
-        let sentence = match port {
-            Some(p) => format!("port `{}`: {sentence}", p.called()),
-            None => sentence.to_owned(),
-        };
-        self.notes().failure.get_or_insert((status, sentence));
+        self.notes().failure.get_or_insert(Failure { sentence: sentence.to_owned(), port });
         status
     }
 

@@ -25,10 +25,10 @@ pub(in crate::engine) fn commit(
     for (slot, data) in made() {
         let name = &slot.port;
         if let Some(defect) = defect(data) {
-            return Err(format!("port `{name}`: {defect}"));
+            return Err(format!("`{name}`: {defect}"));
         }
         if let Some(place) = non_finite(data, state.get(slot), sound) {
-            return Err(format!("port `{name}`: {place}"));
+            return Err(format!("`{name}`: {place}"));
         }
     }
     for (slot, Written { port, data }) in writes {
@@ -42,7 +42,7 @@ pub(in crate::engine) fn commit(
             let new = if let Some(Data::Grid(g)) = data { Some(g) } else { None };
             let there = if let Some(Data::Grid(g)) = before.map(|p| &p.data) { Some(g) } else { None };
             let all = contributions.contributed(&slot, node, spec.merge, new, there);
-            all.map_err(|e| format!("port `{}`: {e}", slot.port))?.map(Data::Grid)
+            all.map_err(|e| format!("`{}`: {e}", slot.port))?.map(Data::Grid)
         };
         let Some(data) = data else {
             holder.ports.remove(&slot.port);

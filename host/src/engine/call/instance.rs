@@ -145,6 +145,7 @@ fn call(
     if let Some(changed) = before.and_then(|b| b.changed(&Fingerprints::of(request, state))) {
         outcome.ending = Ending::Failed;
         outcome.reason = format!("it changed {changed}, which a node may only read ({})", noted.1);
+        outcome.port = None;
         outcome.writes.clear();
     }
     outcome
@@ -163,8 +164,9 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
         Status::DT_REJECTED => Ending::Rejected,
         _ => Ending::Failed,
     };
+    let port = notes.failure.as_ref().and_then(|failure| failure.port);
     let reason = match (notes.failure, status.name()) {
-        (Some((_, sentence)), _) => sentence,
+        (Some(failure), _) => failure.sentence,
         (None, _) if status == Status::CANCELLED => {
             "it says that it was told to stop, and nobody told it".into()
         }
@@ -182,6 +184,7 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
     Outcome {
         ending,
         reason,
+        port,
         writes: if keep { std::mem::take(&mut desk.writes) } else { Default::default() },
         measures: notes.measures,
         solves: notes.solves,

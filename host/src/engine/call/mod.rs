@@ -176,6 +176,8 @@ pub(super) struct Outcome {
     pub(super) ending: Ending,
     /// Why it failed, one sentence.
     pub(super) reason: String,
+    /// The port whose data it could not use.
+    pub(super) port: Option<usize>,
     /// New data by slot.
     pub(super) writes: BTreeMap<Slot, Written>,
     pub(super) measures: Vec<Measured>,

@@ -33,6 +33,7 @@ impl Planner<'_> {
             self.complain(member, message);
         }
         self.check_idle();
+        self.check_unwritten();
         self.check_heard();
         self.check_frames();
     }
@@ -51,6 +52,40 @@ impl Planner<'_> {
                 self.node(coupling).name
             );
             self.complain(member, message);
+        }
+    }
+
+    /// Refuses solvers whose ports promise a coupling what no stage of theirs writes: it would find nothing there, or what is old.
+    fn check_unwritten(&mut self) {
+        let plan = &self.plan;
+        let readers = self.readers();
+        let mut unwritten: BTreeMap<(usize, usize, Stage), BTreeSet<String>> = BTreeMap::new();
+        for (&solver, wires) in &plan.solvers {
+            let contract = self.contract(solver);
+            for port in &contract.ports {
+                let writers: Vec<Stage> = Stage::ALL.into_iter().filter(|&s| port.access(s).writes).collect();
+                let Some(&stage) =
+                    writers.first().filter(|_| !writers.iter().any(|&s| contract.implements(s)))
+                else {
+                    continue;
+                };
+                let mut slots =
+                    wires.solved.iter().flat_map(|&o| plan.slots(self.network, solver, Some(o), port));
+                let reader = slots.find_map(|slot| readers.get(&slot)?.first().copied());
+                if let Some(coupling) = reader {
+                    let names = unwritten.entry((solver, coupling, stage)).or_default();
+                    names.insert(format!("`{}`", port.name));
+                }
+            }
+        }
+        for ((solver, coupling, stage), names) in unwritten {
+            let (reader, stage) = (&self.node(coupling).name, stage.name());
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "`{reader}` reads its {names}, to be written in the stage {stage}, and it has no such stage: wire it out of \
+                 `{reader}`, or have its plugin mended"
+            );
+            self.complain(solver, message);
         }
     }
 
@@ -100,23 +135,30 @@ impl Planner<'_> {
         }
     }
 
-    /// Refuses participants whose contribution no coupling reads, in whatever stage: one may pass on what it reads of others.
-    fn check_heard(&mut self) {
-        let plan = &self.plan;
-        let slots = |call: &Call, uses: fn(Access) -> bool| -> Vec<Slot> {
-            let ports = self.contract(call.node).ports.iter().filter(|p| uses(p.access(call.stage)));
-            ports.flat_map(|p| plan.slots(self.network, call.node, call.object, p)).collect()
-        };
-        let takes = |c: &&Call| plan.couplings.contains_key(&c.node);
+    /// What a call does this with.
+    fn slots_of(&self, call: &Call, uses: fn(Access) -> bool) -> Vec<Slot> {
+        let ports = self.contract(call.node).ports.iter().filter(|p| uses(p.access(call.stage)));
+        ports.flat_map(|p| self.plan.slots(self.network, call.node, call.object, p)).collect()
+    }
+
+    /// The couplings that read each slot.
+    fn readers(&self) -> BTreeMap<Slot, BTreeSet<usize>> {
         let mut readers: BTreeMap<Slot, BTreeSet<usize>> = BTreeMap::new();
-        for call in plan.calls.iter().filter(takes) {
-            for slot in slots(call, |access| access.reads) {
+        for call in self.plan.calls.iter().filter(|c| self.plan.couplings.contains_key(&c.node)) {
+            for slot in self.slots_of(call, |access| access.reads) {
                 readers.entry(slot).or_default().insert(call.node);
             }
         }
+        readers
+    }
+
+    /// Refuses participants whose contribution no coupling reads, in whatever stage: one may pass on what it reads of others.
+    fn check_heard(&mut self) {
+        let plan = &self.plan;
+        let readers = self.readers();
         let mut unheard: BTreeMap<usize, Vec<Slot>> = BTreeMap::new();
         for call in plan.calls.iter().filter(|c| c.stage == Stage::Contribute) {
-            unheard.entry(call.node).or_default().extend(slots(call, |access| access.writes));
+            unheard.entry(call.node).or_default().extend(self.slots_of(call, |access| access.writes));
         }
         unheard.retain(|node, slots: &mut Vec<Slot>| {
             let is_read = |s: &Slot| readers.get(s).is_some_and(|by| by.iter().any(|reader| reader != node));

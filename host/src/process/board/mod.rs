@@ -83,6 +83,11 @@ pub(crate) struct Seen {
     pub(crate) files_closed: bool,
 }
 
+/// [`Seen::doing`] as it goes on: ``in predict of `water` `` and `being opened`.
+pub(crate) fn being(doing: &str) -> String {
+    doing.replacen("while it was ", "being ", 1)
+}
+
 impl Board {
     const fn new() -> Self {
         Self {

@@ -144,7 +144,9 @@ impl Solve {
         let Solved { of_all, of_each, viscous } = match solved {
             Ok(Some(solved)) => solved,
             Ok(None) => return Ok(Outcome::Done),
-            Err(error) => return refusals::end(&error, &shares.names),
+            Err(error) => {
+                return refusals::end(&error, &shares.names, self.bodies.map(|ports| ports.dynamics));
+            }
         };
 
         if let Some(notice) = caches.solver.as_mut().and_then(|solver| solver.notice()) {

@@ -6,17 +6,24 @@ use meniscus_core::coupling::Error;
 use meniscus_core::coupling::viscous::SplitError;
 use meniscus_core::{pressure, viscosity};
 
-/// The end of a stage whose projection ended with `error`; `names`: those of the bodies that it counts.
-pub(super) fn end(error: &SplitError, names: &[String]) -> Result<Outcome, Failure> {
+/// The end of a stage whose projection ended with `error`; `names`: those of the bodies that it counts, whose masses came from `port`.
+pub(super) fn end(error: &SplitError, names: &[String], port: Option<u32>) -> Result<Outcome, Failure> {
     if let SplitError::Projection(Error::Solve(pressure::Error::Cancelled { .. }))
     | SplitError::Viscosity(viscosity::Error::Cancelled { .. }) = error
     {
         return Ok(Outcome::Cancelled);
     }
     Err(match about_body(error, names) {
-        Some(sentence) => Failure::new(Status::BAD_INPUT, sentence),
+        Some(sentence) => {
+            Failure { status: Status::BAD_INPUT, port: port.filter(|_| is_of_mass(error)), sentence }
+        }
         None => Failure::new(Status::FAILED, error.to_string()),
     })
+}
+
+/// Whether a body's mass is at fault.
+fn is_of_mass(error: &SplitError) -> bool {
+    matches!(error, SplitError::Projection(Error::Mass(_) | Error::Indefinite { .. }))
 }
 
 /// What is wrong with a body, if one is at fault.

@@ -165,7 +165,7 @@ fn a_floating_body_is_the_same_however_it_is_cooked() {
 /// that is corrected) was once carried through such a cell, and the two flew apart at 1 m/s.
 #[test]
 fn neutral_cubes_on_each_other_in_a_full_tank_stay() {
-    for gap in [0.0, 0.003] {
+    for gap in [0.0, 3e-4] {
         let cube = |name: &str, up: f64| {
             json!({ "name": name, "type": "box",
                 "params": { "size": [0.2, 0.2, 0.2], "center": [0.007, up, 0.011] } })

@@ -1,10 +1,12 @@
 //! Where particles lie to the liquid's level set.
 
-use super::grains::{DEEP, smooth};
 use super::{Frame, Liquid};
 use crate::grid::sampling::Sampler;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+
+/// Depth from which the level set alone says that there is liquid, in the liquid's voxels.
+pub(super) const DEEP: f32 = 1.5;
 
 /// How far below the surface liquid is asked for, in the liquid's voxels.
 const BELOW: f32 = 2.0;
@@ -56,4 +58,10 @@ pub(super) fn sample(liquid: &Liquid, frame: &Frame, places: &[DVec3]) -> Vec<De
         places.iter().map(of_one).collect::<Vec<_>>()
     };
     places.par_chunks(4096).map(of_some).collect::<Vec<_>>().concat()
+}
+
+/// 3x² − 2x³ between 0 and 1.
+pub(super) fn smooth(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
 }

@@ -1,6 +1,6 @@
 //! Grains: the particles near the surface, each with the ellipsoid that it spreads its volume over.
 
-use super::depths::Depth;
+use super::depths::{DEEP, Depth};
 use super::drops::Drops;
 use super::neighbours::Neighbours;
 use super::{Frame, Liquid};
@@ -72,9 +72,6 @@ const NORMAL_AXIS: f32 = 1.0;
 /// 2σₙ²/R (the mass that comes from outside is spread over larger spheres), spreading along the surface moves it outwards
 /// by σₜ²/R. They cancel at 2, for spheres and for cylinders.
 const FLATNESS: f32 = 2.0;
-
-/// Depth from which the level set alone says that there is liquid, in the liquid's voxels.
-pub(super) const DEEP: f32 = 1.5;
 
 impl Grain {
     fn new(at: DVec3, velocity: Vec3, volume: f32, axes: Mat3, bulk: f32, thin: f32) -> Self {
@@ -239,10 +236,4 @@ fn images(grains: &[Grain], solids: &Solids, frame: &Frame) -> Vec<Grain> {
         }
     }
     made
-}
-
-/// 3x² − 2x³ between 0 and 1.
-pub(super) fn smooth(x: f32) -> f32 {
-    let x = x.clamp(0.0, 1.0);
-    x * x * (3.0 - 2.0 * x)
 }

@@ -1,6 +1,7 @@
 //! The lattice around the surface, and the share of space that is liquid on it.
 
-use super::grains::{DEEP, Grain};
+use super::depths::DEEP;
+use super::grains::Grain;
 use super::{Frame, Liquid, MOST_VOXELS, SurfaceError};
 use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, Grid, Topology, block, leaf};

@@ -1,7 +1,8 @@
 //! The points of a mesh among the grains and walls.
 
 use super::contour::Mesh;
-use super::grains::{Grain, smooth};
+use super::depths::smooth;
+use super::grains::Grain;
 use super::lattice::Lattice;
 use super::{Frame, Liquid, RenderSurface};
 use crate::grid::sampling::Sampler;

@@ -161,8 +161,8 @@ fn a_floating_body_is_the_same_however_it_is_cooked() {
     assert_same_files(&first.path("out/meshes"), &resumed.path("out/meshes"), &[]);
 }
 
-/// Two bodies that nearly touch are no piston for the few narrow cells between them: what a full tank has no room for (voids that close, volume
-/// that is corrected) was once carried through such a cell, and the two flew apart at 1 m/s.
+/// Two bodies that nearly touch are no piston for the few narrow cells between them. If they counted as one, what a full tank has no room for
+/// (voids that close, volume that is corrected) would be carried through such a cell, and they would fly apart at 1 m/s.
 #[test]
 fn neutral_cubes_on_each_other_in_a_full_tank_stay() {
     let cube = |name: &str, up: f64| {

@@ -4,8 +4,8 @@
 use crate::coupling::air::volumes::ClosedVolume;
 use crate::pressure::{Outflow, changes};
 
-/// Net outflow, by the largest into one cell, below which a motion is that of no piston: a piston has the area of a cell or more, and cells that
-/// are left out have less than some thousandths of it.
+/// Net outflow, by the largest into one cell, below which a motion is that of no piston: a piston has the area of a cell or more. Cells that are
+/// left out between two flush bodies have some thousandths of that; wider gaps leave out more, and are still taken for a piston.
 const SLIVER: f64 = 0.05;
 
 /// The outflow of a body's degree of freedom into whole regions, m³/s per unit.

@@ -50,13 +50,12 @@ impl Mesh {
         probe: &mut SolidProbe,
         frame: &Frame,
     ) -> (Vec3, Weight) {
-        let offset = |grain: &Grain, point: Vec3| point - (grain.at - self.base.as_dvec3()).as_vec3();
         let (voxel, from) = self.place(point);
         let distance = probe.distance(frame.world(voxel.as_dvec3() + from.as_dvec3())) / frame.voxel;
         let open = smooth(1.0 + distance as f32 / frame.cell.max(1.0) * 2.0);
         let (mut all, mut bulk, mut thin, mut fat) = (0.0, 0.0, 0.0, 0.0);
         for grain in lattice.grains(l) {
-            let share = grain.share(offset(grain, point));
+            let share = grain.share(self.offset(grain, point));
             all += share;
             bulk += share * grain.bulk;
             thin += share * grain.thin;
@@ -73,7 +72,7 @@ impl Mesh {
         for _ in 0..STEPS {
             let (mut share, mut slope) = (-0.5, Vec3::ZERO);
             for grain in lattice.grains(l) {
-                let (own, its) = grain.share_and_slope(offset(grain, at));
+                let (own, its) = grain.share_and_slope(self.offset(grain, at));
                 share += own;
                 slope += its;
             }
@@ -92,6 +91,11 @@ impl Mesh {
         (self.base + voxel.as_ivec3(), point - voxel)
     }
 
+    /// The way from a grain to a point.
+    fn offset(&self, grain: &Grain, point: Vec3) -> Vec3 {
+        point - (grain.at - self.base.as_dvec3()).as_vec3()
+    }
+
     fn of_leaf(&self, l: usize) -> &[Vec3] {
         &self.points[self.starts[l] as usize..self.starts[l + 1] as usize]
     }
@@ -104,7 +108,7 @@ impl Mesh {
             let velocity = |&point: &Vec3| {
                 let (mut all, mut bulk, mut flow) = (0.0, 0.0, Vec3::ZERO);
                 for grain in lattice.grains(l) {
-                    let share = grain.share(point - (grain.at - self.base.as_dvec3()).as_vec3());
+                    let share = grain.share(self.offset(grain, point));
                     all += share;
                     bulk += share * grain.bulk;
                     flow += grain.velocity * share;

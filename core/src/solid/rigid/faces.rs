@@ -1,7 +1,7 @@
 //! Whole faces of convex parts, and where two of them lie on each other.
 //!
 //! parry's contacts know four corners of a face, one after the other: of a barrel's cap a sliver, on which nothing stands. And where parts
-//! only touch, the way in which it says they overlap may be any. Both are mended here, from the whole faces.
+//! only touch, the way in which it says they overlap may be any. So faces are taken whole here.
 
 use super::shape::Part;
 use glam::{DVec2, DVec3};

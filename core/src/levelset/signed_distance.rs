@@ -16,13 +16,16 @@ pub struct SignedDistance {
     /// The leafless part of the inside.
     pub inside: InsideTiles,
     bounds: Option<(Coord, Coord)>,
+    /// How far its surface was moved outwards to keep a volume, m; 0 where it was not. Two solids that touch lie in each other by the
+    /// sum of theirs.
+    pub grown: f64,
 }
 
 impl SignedDistance {
     /// Wraps a narrow-band grid, whose leaves must hold every voxel next to the surface.
     pub fn new(grid: Grid<f32>) -> Self {
         let (inside, bounds) = (InsideTiles::of(&grid), grid.topology.bounds());
-        Self { grid, inside, bounds }
+        Self { grid, inside, bounds, grown: 0.0 }
     }
 
     /// Samples a distance function of world positions (metres) in a band of `band` voxels around its zero set, between

@@ -51,7 +51,9 @@ pub fn with_volume(
         _ => None,
     };
     let (outward, middle) = fitted.unwrap_or((Outward::evenly(even), DVec3::ZERO));
-    moved(sdf, |c| h * outward.at(nodes.of(c) - middle))
+    let mut kept = moved(sdf, |c| h * outward.at(nodes.of(c) - middle));
+    kept.grown = h * even;
+    kept
 }
 
 /// How far the surface moves for the volume (voxels) to be right in the mean over poses, voxels; `most` at most.

@@ -70,7 +70,6 @@ impl Share {
         let mut net = Net::default();
         for flux in &self.outflow {
             net.all += flux.cells.iter().map(|(_, v)| v.abs()).sum::<f64>();
-            net.largest = flux.cells.iter().map(|(_, v)| v.abs()).fold(net.largest, f64::max);
             net.all += flux.air.iter().map(|(_, v)| v.abs()).sum::<f64>();
             net.liquid.extend_from_slice(&flux.liquid);
             net.air.extend_from_slice(&flux.air);

@@ -4,17 +4,11 @@
 use crate::coupling::air::volumes::ClosedVolume;
 use crate::pressure::{Outflow, changes};
 
-/// Net outflow, by the largest into one cell, below which a motion is that of no piston: a piston has the area of a cell or more. Cells that are
-/// left out between two flush bodies have some thousandths of that; wider gaps leave out more, and are still taken for a piston.
-const SLIVER: f64 = 0.05;
-
 /// The outflow of a body's degree of freedom into whole regions, m³/s per unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Net {
     /// Sum of the absolute values of all its entries.
     pub(crate) all: f64,
-    /// The largest absolute value of an entry at a cell, where nets of slivers count as none; else 0.
-    pub(crate) largest: f64,
     /// (connected liquid, outflow).
     pub(crate) liquid: Vec<(usize, f64)>,
     /// (air region, outflow).
@@ -27,21 +21,18 @@ impl Net {
         let mut sum = Self::default();
         for (net, by) in nets.iter().zip(by).filter(|(_, by)| **by != 0.0) {
             sum.all += by.abs() * net.all;
-            sum.largest = sum.largest.max(by.abs() * net.largest);
             sum.liquid.extend(net.liquid.iter().map(|&(n, v)| (n, by * v)));
             sum.air.extend(net.air.iter().map(|&(n, v)| (n, by * v)));
         }
         sum
     }
 
-    /// Net outflow into each closed volume. Where two solids nearly touch, cells that are too narrow have no pressure, and what a body does to
-    /// them is missing: it is no piston for that, or it would carry all that the volume has no room for through a sliver.
+    /// Net outflow into each closed volume.
     fn into(&self, closed: &[ClosedVolume]) -> Outflow {
         let of = |list: &[(usize, f64)], members: &[usize]| -> f64 {
             list.iter().filter(|(n, _)| members.binary_search(n).is_ok()).map(|(_, v)| v).sum()
         };
-        let whole = |net: f64| if net.abs() < SLIVER * self.largest { 0.0 } else { net };
-        let net = closed.iter().map(|v| whole(of(&self.liquid, &v.liquids) + of(&self.air, &v.air)));
+        let net = closed.iter().map(|v| of(&self.liquid, &v.liquids) + of(&self.air, &v.air));
         (net.collect(), self.all)
     }
 }
@@ -141,21 +132,5 @@ mod tests {
         // A tiny piston counts as much as a large one.
         let tiny = Net { all: 1e-12, liquid: vec![(0, 1e-12)], ..Net::default() };
         assert_eq!(Gauge::of(&closed, &[tiny]).left(vec![2.0]), [0.0]);
-    }
-
-    #[test]
-    fn a_body_whose_net_is_a_sliver_is_no_piston() {
-        let closed = [volume(0)];
-        let body = |net: f64| Net {
-            all: 0.08,
-            largest: 1.6e-3,
-            liquid: vec![(0, 0.04), (0, net - 0.04)],
-            ..Net::default()
-        };
-        assert_eq!(Gauge::of(&closed, &[body(3.7e-6)]).left(vec![2.0]), [2.0]);
-        assert_eq!(Gauge::of(&closed, &[body(1.6e-3)]).left(vec![2.0]), [0.0]);
-        // Two that go apart make one motion.
-        let apart = Net::sum(&[body(3.7e-6), body(3.7e-6)], &[0.7, -0.7]);
-        assert!((apart.largest - 0.7 * 1.6e-3).abs() < 1e-15);
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn is_shared(owners: &[[u32; 2]; 3]) -> bool {
 /// how the gap presses on its walls, the coupling knows without flow.
 pub(crate) const NARROW: f32 = 0.5;
 
-/// Solids that share more of a cell than this lie in each other: nothing gets between them. Contacts overlap by less than a
+/// A body that shares more of a cell than this with a wall lies in the wall: nothing gets between them. Contacts overlap by less than a
 /// hundredth of a voxel, and signed distances of bent walls err by two.
 const EMBEDDED: f32 = 0.1;
 
@@ -97,9 +97,12 @@ impl Cells<'_> {
         owners.as_flattened().iter().any(|&number| self.is_body(number)).then_some(owners)
     }
 
-    /// What the first body in a cell leaves of it to the other owners of its faces, and how much of that they do not need: below 0
-    /// where they lie in each other.
-    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<[f32; 2]> {
+    /// What the first body in a cell leaves of it to the other owners of its faces. Where it lies in a wall: how much of that they do not
+    /// need, which is below 0.
+    ///
+    /// Bodies never count as lying in each other. What is between them pushes both alike, and each displaces its whole surface: one
+    /// that did not would look like a piston, which carries away all that a full tank has no room for.
+    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<(f32, Option<f32>)> {
         let first = owners.as_flattened().iter().copied().filter(|&number| self.is_body(number)).min()?;
         let mut others: Vec<u32> = owners.as_flattened().iter().copied().filter(|&n| n != first).collect();
         others.sort_unstable();
@@ -116,7 +119,14 @@ impl Cells<'_> {
             cell_inside(corners.map(|at| nearest(at).min(placed.far()) as f32))
         };
         let left = 1.0 - filled(&[first]);
-        Some([left, left - filled(&others)])
+        let walls = others.iter().any(|&number| !self.is_body(number));
+        let apart = left - filled(&others);
+        let grown = |&number: &u32| match number {
+            0 => 0.0,
+            n => self.colliders[n as usize - 1].sdf().grown.max(0.0) / placed.h,
+        };
+        let grown: f64 = others.iter().chain([&first]).map(grown).sum();
+        Some((left, Some(apart).filter(|apart| walls && *apart < -EMBEDDED - grown as f32)))
     }
 
     /// The cells that a body shares with other solids and that are not open all around.
@@ -148,14 +158,14 @@ impl Cells<'_> {
 
 /// Closes the cells that a body and other solids nearly fill together, and those of bodies that are nearly closed by that.
 /// In all cells that a body shares with other solids, `volume` becomes what the first of their bodies leaves; below 0 in those
-/// that are closed where it lies in the others.
+/// that are closed where it lies in a wall.
 pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
     let SolidFields { open, volume, owner: Some(owner), .. } = fields else { return };
     let topology = open.topology.clone();
     let cells = Cells { colliders: placed.solids.colliders, owner, topology: &topology };
     let shared = cells.shared(open);
     for (cell, owners) in &shared {
-        if let Some(([left, _], slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
+        if let Some(((left, _), slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
             volume.values[slot] = left;
         }
     }
@@ -168,9 +178,9 @@ pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
                 let faces = [cell, cell + IVec3::AXES[axis]].into_iter().filter_map(|c| topology.slot_of(c));
                 faces.for_each(|slot| open.values[axis][slot] = 0.0);
             }
-            if let Some(([left, apart], slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
+            if let Some(((left, apart), slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
             {
-                volume.values[slot] = if apart < -EMBEDDED { apart } else { left };
+                volume.values[slot] = apart.unwrap_or(left);
             }
         }
         let beside = closing.iter().flat_map(|(cell, _)| IVec3::AXES.map(|e| [*cell - e, *cell + e]));

@@ -41,6 +41,26 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     found
 }
 
+/// Solvers and couplings with stages that nothing they are wired into ever calls: such a stage runs only where the schedule of a
+/// coupling names it.
+pub fn unscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
+    let nodes = plan.solvers.keys().chain(plan.couplings.keys()).copied();
+    let rests = |node: usize, stage: Stage| {
+        contract(&network.nodes[node]).implements(stage)
+            && !plan.calls.iter().any(|call| call.node == node && call.stage == stage)
+    };
+    let mut found = Vec::new();
+    for node in nodes {
+        let stages = [Stage::Advance, Stage::Transport].into_iter().filter(|&stage| rests(node, stage));
+        let names: Vec<String> = stages.map(|stage| format!("`{}`", stage.name())).collect();
+        if !names.is_empty() {
+            let names = names.join(" and ");
+            found.push((node, format!("no coupling around it calls its stage {names}: it steps without")));
+        }
+    }
+    found
+}
+
 /// Objects in a coupling of several solvers that some of the others could meet, and none does. A coupling may refuse these when
 /// it runs, so a cook says nothing of them before.
 pub fn uncoupled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {

@@ -9,7 +9,7 @@ mod wires;
 
 pub(super) use check::offer;
 pub use check::{Declared, check};
-pub(super) use idle::{idle, uncoupled};
+pub(super) use idle::{idle, uncoupled, unscheduled};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};

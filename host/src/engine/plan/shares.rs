@@ -8,6 +8,9 @@ use crate::node::{Access, ParamSpec, PortSpec, Stage};
 use meniscus_abi::Means;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The stages in which a node takes part in a solve.
+const SHARES: [Stage; 2] = [Stage::Solve, Stage::Contribute];
+
 impl Planner<'_> {
     /// Refuses participants whose share of the solve is never reached. A share counts as reached where a stage of the
     /// participant itself solves or contributes, or where the outermost coupling uses its objects or its own data.
@@ -26,8 +29,11 @@ impl Planner<'_> {
                     "its solve would never run: `{top}` solves in its stead, and it cannot contribute to that; wire it \
                      out of `{name}`, or bypass it"
                 ),
-                false => {
+                false if self.has_share(member) => {
                     format!("its share is never solved: `{top}` does not reach it; wire it out of `{name}`")
+                }
+                false => {
+                    format!("`{top}` solves nothing that it has: wire it out of `{name}`, and it steps by itself")
                 }
             };
             self.complain(member, message);
@@ -202,20 +208,25 @@ impl Planner<'_> {
         top
     }
 
+    /// Whether a node has something to solve.
+    fn has_share(&self, node: usize) -> bool {
+        SHARES.iter().any(|&s| self.contract(node).implements(s))
+    }
+
     fn is_lost(&self, member: usize) -> bool {
-        let contract = self.contract(member);
-        let shares = [Stage::Solve, Stage::Contribute];
-        if !shares.iter().any(|&s| contract.implements(s)) {
-            return false;
-        }
         let plan = &self.plan;
         let is_called = |node: usize, stages: &[Stage]| {
             plan.calls.iter().any(|c| c.node == node && stages.contains(&c.stage))
         };
-        if is_called(member, &shares) {
+        let top = self.outermost(member);
+        // A coupling that solves nothing only says who goes first, and one among the participants may do the same.
+        let is_passive = !self.has_share(member);
+        if is_passive && (plan.couplings.contains_key(&member) || !self.contract(top).implements(Stage::Solve)) {
             return false;
         }
-        let top = self.outermost(member);
+        if is_called(member, &SHARES) {
+            return false;
+        }
         let uses = |p: &PortSpec| p.access(Stage::Solve).reads || p.access(Stage::Solve).writes;
         let solved = plan.solvers.get(&member).map(|w| &w.solved);
         let is_its_own = |slot: &Slot| match slot.holder {

@@ -139,6 +139,7 @@ fn turn(tank: &Tank, bodies: &[Body], solver: &mut MultigridSolver) -> (Info, f6
         bodies,
         owner: &tank.owner,
         volume: &tank.volume,
+        room: None,
         pieces: &of_owner,
     });
     let fall = (-9.81 * DT) as f32;

@@ -20,7 +20,8 @@ const RATIOS: [[&str; 2]; 12] = [
     ["*", "tolerance"],
 ];
 /// Grids of shares, from 0 to 1, and of numbers of something.
-const SHARES: [&str; 8] = ["open", "region", "inlet", "spray", "owner", "open_volume", "others", "shut"];
+const SHARES: [&str; 9] =
+    ["open", "region", "inlet", "spray", "owner", "open_volume", "room", "others", "shut"];
 
 fn said(args: &[&str]) -> String {
     let output = meniscus(args).current_dir(root()).output().expect("meniscus starts");

@@ -17,7 +17,7 @@ port_places! {
 
 port_places! {
     /// The ports that say which faces belong to which solid.
-    pub struct OwnerPorts { owner, owners, open_volume }
+    pub struct OwnerPorts { owner, owners, open_volume, room }
 }
 
 /// The bodies of a solve: their names beside them.
@@ -159,8 +159,10 @@ pub struct Owners {
     pub faces: FaceGrid<u32>,
     /// The solids' names.
     pub names: Vec<String>,
-    /// Share of each cell that no solid fills.
+    /// Share of each cell that no solid fills; of those that bodies share with other solids, that the first body leaves.
     pub volume: Grid<f32>,
+    /// Share of each cell that no solid fills; `None`: the liquid's solver does not say.
+    pub room: Option<Grid<f32>>,
 }
 
 impl Exchange {
@@ -174,7 +176,7 @@ impl Exchange {
         names: &[String],
         transform: &Transform,
     ) -> Result<(), Failure> {
-        let Some(owner) = &solid.owner else { return Ok(()) };
+        let (Some(owner), Some(left)) = (&solid.owner, &solid.left_by_body) else { return Ok(()) };
         let numbers = |v: &Vec<u32>| v.iter().map(|&n| n as i32).collect();
         let owner = FaceGrid {
             topology: owner.topology.clone(),
@@ -182,8 +184,9 @@ impl Exchange {
             background: 0i32,
         };
         self.write_fields(call, transform, &[Field::owners(ports.owner, &owner)])?;
-        let room = Field::grid(ports.open_volume, Sampling::CENTER, &solid.volume);
-        self.write_fields(call, transform, &[room])?;
+        let left = Field::grid(ports.open_volume, Sampling::CENTER, left);
+        let room = Field::grid(ports.room, Sampling::CENTER, &solid.volume);
+        self.write_fields(call, transform, &[left, room])?;
         let text: Vec<u8> = names.iter().flat_map(|name| name.bytes().chain([0])).collect();
         call.shape_table(ports.owners, 0)?;
         call.write_array(ports.owners, 0, c"names", 1, &text)
@@ -206,6 +209,7 @@ impl Exchange {
         let text = table.array::<u8>("names").ok_or_else(broken)?;
         let names = text.split(|&b| b == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let (volume, _) = self.required_grid_of(call, ports.open_volume, item)?;
-        Ok(Some(Owners { faces: FaceGrid { topology, values, background: 0 }, names, volume }))
+        let room = self.grid(call, ports.room, item)?.map(|(room, _)| room);
+        Ok(Some(Owners { faces: FaceGrid { topology, values, background: 0 }, names, volume, room }))
     }
 }

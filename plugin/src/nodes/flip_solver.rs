@@ -25,8 +25,7 @@ use meniscus_core::fluid::transport::device::{DeviceError, DeviceMover, Interrup
 use meniscus_core::fluid::transport::travel;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed};
 use meniscus_core::interrupt::Interrupt;
-use meniscus_core::solid::SolidMemory;
-use meniscus_core::solid::Solids;
+use meniscus_core::solid::{Collider, SolidMemory, Solids};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -131,11 +130,12 @@ impl FlipSolver {
         let domain = domain_limits(call)?;
         let lattice = Some(&held.liquid.transform);
         let [colliders, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), lattice)?;
+        let [as_made, _] = self.exchange.colliders(call, COLLIDERS, port!(PORTS, dynamics), None)?;
         let solids = Solids { colliders: &colliders, domain: &domain };
         let LiquidState { liquid, followers, .. } = &mut held;
         let (memory, filled) = (&mut self.memory, !liquid.particles.is_empty());
         let (selection, density) = self.exchange.install(|| {
-            let selection = meet_solids(liquid, &solids, &params, memory);
+            let selection = meet_solids(liquid, &as_made, &solids, &params, memory);
             (selection, shared_density(&liquid.particles))
         });
         if filled && liquid.particles.is_empty() {
@@ -350,15 +350,16 @@ fn step_of(call: &Call) -> Step {
 }
 
 /// Particles that were filled into solids go, and the volume that the others have between the solids is the volume to
-/// keep. Returns how the particles continue.
+/// keep. Returns how the particles continue. `as_made`: the colliders as they are, which the liquid's lattice sees a little larger where
+/// it cuts off their edges; what is between the two belongs to the liquid.
 fn meet_solids(
     liquid: &mut Liquid,
+    as_made: &[Collider],
     solids: &Solids,
     params: &FlipParams,
     memory: &mut SolidMemory,
 ) -> Selection {
-    let buried =
-        |at: DVec3| solids.colliders.iter().any(|c| c.distance(at) < 0.0) || solids.domain.distance(at) < 0.0;
+    let buried = |at: DVec3| as_made.iter().any(|c| c.distance(at) < 0.0) || solids.domain.distance(at) < 0.0;
     let free = sources::drain(&mut liquid.particles, buried);
     free.then(&flip::start(liquid, solids, params, memory))
 }

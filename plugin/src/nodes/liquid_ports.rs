@@ -99,7 +99,11 @@ pub const PORTS: &[Port] = &[
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"open_volume", Sampling::CENTER, Element::F32)
-        .help(c"Share of each cell that no solid fills; in cells that a body shares with other solids (`owner` has several numbers), the share that the first body there leaves to liquid and others, below 0 in closed cells where it lies in them. Absent if no solid is a body.")
+        .help(c"`room`, but in cells that a body shares with other solids (`owner` has several numbers) the share that the first body there leaves to liquid and others, below 0 in closed cells where it lies in a wall. Absent if no solid is a body.")
+        .substep()
+        .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
+    Port::grid(OBJECT, c"room", Sampling::CENTER, Element::F32)
+        .help(c"Share of each cell that no solid fills. Absent if no solid is a body.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::table(OBJECT, c"owners")

@@ -195,14 +195,14 @@ impl Cell {
         self.density * self.at.as_dvec3() - self.moment
     }
 
-    /// The owners of its faces, lower and upper across each axis, where it is covered; and the share of it that a body leaves, where
-    /// `first` is what the first body in it leaves.
-    pub(super) fn shared(&self, body: usize, bodies: &Bodies, first: f64) -> Option<([[u32; 2]; 3], f64)> {
+    /// The owners of its faces, lower and upper across each axis, where it is covered; and the share of it that a body leaves.
+    pub(super) fn shared(&self, body: usize, bodies: &Bodies) -> Option<([[u32; 2]; 3], f64)> {
         let owners = self.owners?;
         let all = owners.as_flattened().iter().filter(|&&number| bodies.of_number(number).is_some());
         let of = |&number: &u32| bodies.of_number(number).is_some_and(|(b, _)| b == body);
-        let left = if all.min().is_some_and(of) { first } else { 1.0 - first };
-        Some((owners, left))
+        let is_first = all.min().is_some_and(of);
+        let left = if is_first { bodies.volume.get(self.at) } else { bodies.left_by_others(self.at) };
+        Some((owners, f64::from(left)))
     }
 }
 

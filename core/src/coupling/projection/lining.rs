@@ -67,8 +67,7 @@ impl Lining {
         let whole = fields.voxel_size().powi(3);
         for cell in covered.cells() {
             let of_body = |number: u32| bodies.of_number(number).is_some_and(|(b, _)| b == body);
-            let first = f64::from(bodies.volume.get(cell.at));
-            let Some((owners, left)) = cell.shared(body, bodies, first) else { continue };
+            let Some((owners, left)) = cell.shared(body, bodies) else { continue };
             // What presses here lies elsewhere: the liquid on the way there belongs to the lining.
             let way = cell.way();
             for (axis, owners) in owners.iter().enumerate() {
@@ -196,10 +195,13 @@ fn layers_of_cell(
     all.retain(|&number| bodies.of_number(number).is_some());
     all.sort_unstable();
     all.dedup();
-    let rest = volume - f64::from(open_volume(faces));
+    let others = match bodies.room {
+        Some(_) => f64::from(bodies.left_by_others(cell)),
+        // What of it is not open.
+        None => 1.0 - (volume - f64::from(open_volume(faces))).clamp(0.0, 1.0),
+    };
     for (n, number) in all.into_iter().enumerate() {
-        // What the first body leaves is known; the others share what of that is not open.
-        add(&|owner| owner == number, if n == 0 { volume } else { 1.0 - rest.clamp(0.0, 1.0) });
+        add(&|owner| owner == number, if n == 0 { volume } else { others });
     }
 }
 

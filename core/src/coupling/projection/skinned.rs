@@ -273,6 +273,7 @@ mod tests {
                 bodies: &bodies,
                 owner: &owner,
                 volume: &scene.volume,
+                room: None,
                 pieces: &[Some((0, 0))],
                 constraints: &[],
             };

@@ -54,6 +54,7 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
             constraints: &[],
             owner: &owner,
             volume: &scene.volume,
+            room: None,
             pieces: &[Some((0, 0))],
         };
         let mut fields = scene.fields();
@@ -124,6 +125,7 @@ fn cells_that_a_body_closes_with_a_floor_take_the_liquid_around() {
                 constraints: &[],
                 owner: &owner,
                 volume: &scene.volume,
+                room: None,
                 pieces: &[Some((0, 0))],
             };
             let mut fields = scene.fields();

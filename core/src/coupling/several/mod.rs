@@ -37,8 +37,10 @@ pub struct Joined {
     /// Solid that a cut face belongs to; those of the second liquid are counted on from those of the first.
     solids: Option<FaceGrid<u32>>,
     pieces: Vec<Option<(usize, usize)>>,
-    /// Share of each cell that no solid fills; `None` without bodies.
+    /// See [`Bodies::volume`]; `None` without bodies.
     volume: Option<Grid<f32>>,
+    /// See [`Bodies::room`].
+    room: Option<Grid<f32>>,
     density: Result<f64, Grid<f32>>,
     /// kg/m³. It changes as a surface between two liquids moves past a face, so that waves lower than a voxel are felt;
     /// momentum is joined with the same masses.
@@ -88,6 +90,7 @@ impl Joined {
             solids: faces.solids,
             pieces: liquids.iter().flat_map(|l| l.bodies.map_or(&[][..], |b| b.pieces)).copied().collect(),
             volume: join::least(&liquids.iter().map(|l| l.bodies.map(|b| b.volume)).collect::<Vec<_>>()),
+            room: join::least(&liquids.iter().map(|l| l.bodies?.room).collect::<Vec<_>>()),
             kicks: liquids.iter().map(|liquid| liquid.kick).collect(),
             overlaps: overlap.of_each,
             owner: lattice.owner,
@@ -129,7 +132,7 @@ impl Joined {
             }),
             bodies: match (bodies, &self.solids, &self.volume) {
                 (Some(bodies), Some(owner), Some(volume)) => {
-                    Some(Bodies { owner, volume, pieces: &self.pieces, ..bodies })
+                    Some(Bodies { owner, volume, room: self.room.as_ref(), pieces: &self.pieces, ..bodies })
                 }
                 _ => None,
             },

@@ -73,6 +73,7 @@ impl Duct {
             constraints: &[],
             owner: &self.owner,
             volume: &self.scene.volume,
+            room: None,
             pieces: &[Some((0, 0))],
         }
     }

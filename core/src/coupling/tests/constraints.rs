@@ -300,6 +300,7 @@ fn a_jammed_piston_leaves_the_constant_of_its_chambers() {
             constraints: &stop,
             owner: &owner,
             volume: &scene.volume,
+            room: None,
             pieces: &[Some((0, 0))],
         });
         let mut vel = scene.vel.clone();

@@ -45,7 +45,8 @@ fn solved(
     let cut = cut_leaves(&colliders, &scene.domain, &scene.transform);
     let topology = Arc::new(scene.vel.topology.union(&cut));
     let fields = rasterise(&colliders, &scene.domain, &topology, &scene.transform);
-    (scene.open, scene.vel_solid, scene.volume) = (fields.open, fields.velocity, fields.volume);
+    (scene.open, scene.vel_solid, scene.volume) =
+        (fields.open, fields.velocity, fields.left_by_body.unwrap());
     let owner = fields.owner.unwrap();
     let unit = |n: usize, of: usize| if n / 3 == of { DVec3::AXES[n % 3] } else { DVec3::ZERO };
     let twists = (0..6).map(|n| Twist { linear: unit(n, 0), angular: unit(n, 1) }).collect();

@@ -101,6 +101,7 @@ fn projected(
         constraints: &[],
         owner: &owner,
         volume: &scene.volume,
+        room: None,
         pieces: &[Some((0, 0))],
     });
     let mut vel = scene.vel.clone();

@@ -121,7 +121,8 @@ impl Thrown {
         let cut = cut_leaves(&colliders, &scene.domain, &scene.transform);
         let topology = Arc::new(scene.vel.topology.union(&cut));
         let fields = rasterise(&colliders, &scene.domain, &topology, &scene.transform);
-        (scene.open, scene.vel_solid, scene.volume) = (fields.open, fields.velocity, fields.volume);
+        (scene.open, scene.vel_solid, scene.volume) =
+            (fields.open, fields.velocity, fields.left_by_body.unwrap());
         Self { scene, owner: fields.owner.unwrap(), bodies, rows, bubbles: false }
     }
 
@@ -133,6 +134,7 @@ impl Thrown {
             constraints: rows,
             owner: &self.owner,
             volume: &self.scene.volume,
+            room: None,
             pieces: &pieces,
         });
         let mut vel = self.scene.vel.clone();

@@ -134,6 +134,7 @@ impl Afloat {
             constraints: &[],
             owner: &self.owner,
             volume: &self.scene.volume,
+            room: None,
             pieces: &pieces,
         });
         rigid_fluid::project(&fields, vel, DT, &mut PlainCg, &TIGHT, &mut run_on)

@@ -177,6 +177,7 @@ fn solved(duct: &Duct, pieces: &[Option<(usize, usize)>], solver: &mut dyn Press
         bodies: &bodies,
         owner: &duct.owner,
         volume: &duct.scene.volume,
+        room: None,
         pieces,
         constraints: &[],
     });
@@ -233,6 +234,7 @@ fn a_mass_of_a_sheet_that_is_none_is_refused() {
             bodies: &bodies,
             owner: &duct.owner,
             volume: &duct.scene.volume,
+            room: None,
             pieces: &[Some((0, 0))],
             constraints: &[],
         });

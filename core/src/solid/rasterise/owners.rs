@@ -97,12 +97,9 @@ impl Cells<'_> {
         owners.as_flattened().iter().any(|&number| self.is_body(number)).then_some(owners)
     }
 
-    /// What the first body in a cell leaves of it to the other owners of its faces. Where it lies in a wall: how much of that they do not
-    /// need, which is below 0.
-    ///
-    /// Bodies never count as lying in each other. What is between them pushes both alike, and each displaces its whole surface: one
-    /// that did not would look like a piston, which carries away all that a full tank has no room for.
-    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<(f32, Option<f32>)> {
+    /// What the first body in a cell leaves of it to the other owners of its faces, and how much of that they do not need: below 0
+    /// where they lie in each other.
+    fn left(&self, placed: &Placed, cell: Coord, owners: &[[u32; 2]; 3]) -> Option<[f32; 2]> {
         let first = owners.as_flattened().iter().copied().filter(|&number| self.is_body(number)).min()?;
         let mut others: Vec<u32> = owners.as_flattened().iter().copied().filter(|&n| n != first).collect();
         others.sort_unstable();
@@ -119,14 +116,23 @@ impl Cells<'_> {
             cell_inside(corners.map(|at| nearest(at).min(placed.far()) as f32))
         };
         let left = 1.0 - filled(&[first]);
-        let walls = others.iter().any(|&number| !self.is_body(number));
-        let apart = left - filled(&others);
-        let grown = |&number: &u32| match number {
-            0 => 0.0,
-            n => self.colliders[n as usize - 1].sdf().grown.max(0.0) / placed.h,
-        };
-        let grown: f64 = others.iter().chain([&first]).map(grown).sum();
-        Some((left, Some(apart).filter(|apart| walls && *apart < -EMBEDDED - grown as f32)))
+        Some([left, left - filled(&others)])
+    }
+
+    /// How much of a cell the owners of its faces must share to lie in each other.
+    ///
+    /// Bodies never do. What is between them pushes both alike, and each displaces its whole surface: one that did not would look like a
+    /// piston, which carries away all that a full tank has no room for.
+    fn embedded(&self, h: f64, owners: &[[u32; 2]; 3]) -> f32 {
+        let mut all: Vec<u32> = owners.as_flattened().to_vec();
+        if all.iter().all(|&number| self.is_body(number)) {
+            return f32::INFINITY;
+        }
+        all.sort_unstable();
+        all.dedup();
+        let solids = all.iter().filter(|&&number| number > 0).map(|&n| &self.colliders[n as usize - 1]);
+        let grown: f64 = solids.map(|solid| solid.sdf().grown.max(0.0) / h).sum();
+        EMBEDDED + grown as f32
     }
 
     /// The cells that a body shares with other solids and that are not open all around.
@@ -157,16 +163,18 @@ impl Cells<'_> {
 }
 
 /// Closes the cells that a body and other solids nearly fill together, and those of bodies that are nearly closed by that.
-/// In all cells that a body shares with other solids, `volume` becomes what the first of their bodies leaves; below 0 in those
-/// that are closed where it lies in a wall.
+/// In all cells that a body shares with other solids, `left_by_body` becomes what the first of their bodies leaves, below 0 in those
+/// that are closed where it lies in a wall; and `volume` what all of them leave, which nodes do not see of a gap between two of them.
 pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
-    let SolidFields { open, volume, owner: Some(owner), .. } = fields else { return };
+    let SolidFields { open, volume, left_by_body, owner: Some(owner), .. } = fields else { return };
+    let left_by_body = left_by_body.insert(volume.clone());
     let topology = open.topology.clone();
     let cells = Cells { colliders: placed.solids.colliders, owner, topology: &topology };
     let shared = cells.shared(open);
     for (cell, owners) in &shared {
-        if let Some(((left, _), slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
-            volume.values[slot] = left;
+        if let Some(([left, apart], slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
+            left_by_body.values[slot] = left;
+            volume.values[slot] = apart.max(0.0);
         }
     }
     let is_narrow = |(cell, _): &(Coord, _)| cells.is_narrow(open, *cell);
@@ -178,9 +186,10 @@ pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
                 let faces = [cell, cell + IVec3::AXES[axis]].into_iter().filter_map(|c| topology.slot_of(c));
                 faces.for_each(|slot| open.values[axis][slot] = 0.0);
             }
-            if let Some(((left, apart), slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
+            if let Some(([left, apart], slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
             {
-                volume.values[slot] = apart.unwrap_or(left);
+                let lies_in_wall = apart < -cells.embedded(placed.h, &owners);
+                left_by_body.values[slot] = if lies_in_wall { apart } else { left };
             }
         }
         let beside = closing.iter().flat_map(|(cell, _)| IVec3::AXES.map(|e| [*cell - e, *cell + e]));

@@ -33,7 +33,9 @@ impl Planner<'_> {
                     format!("its share is never solved: `{top}` does not reach it; wire it out of `{name}`")
                 }
                 false => {
-                    format!("`{top}` solves nothing that it has: wire it out of `{name}`, and it steps by itself")
+                    format!(
+                        "`{top}` solves nothing that it has: wire it out of `{name}`, and it steps by itself"
+                    )
                 }
             };
             self.complain(member, message);
@@ -221,7 +223,9 @@ impl Planner<'_> {
         let top = self.outermost(member);
         // A coupling that solves nothing only says who goes first, and one among the participants may do the same.
         let is_passive = !self.has_share(member);
-        if is_passive && (plan.couplings.contains_key(&member) || !self.contract(top).implements(Stage::Solve)) {
+        if is_passive
+            && (plan.couplings.contains_key(&member) || !self.contract(top).implements(Stage::Solve))
+        {
             return false;
         }
         if is_called(member, &SHARES) {

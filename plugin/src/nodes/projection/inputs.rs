@@ -95,8 +95,8 @@ impl Inputs {
                 None => None,
             },
             owners: {
-                let SolvePorts { owner, owners, open_volume, .. } = at;
-                exchange.owners(call, OwnerPorts { owner, owners, open_volume }, item)?
+                let SolvePorts { owner, owners, open_volume, room, .. } = at;
+                exchange.owners(call, OwnerPorts { owner, owners, open_volume, room }, item)?
             },
             kick: kick(call, at, item),
             bubbles: exchange.bubble_memory(call, at.region, at.air, item)?,
@@ -178,6 +178,7 @@ impl Inputs {
                 constraints: &shares.constraints,
                 owner: &owners.faces,
                 volume: &owners.volume,
+                room: owners.room.as_ref(),
                 pieces,
             }),
         }

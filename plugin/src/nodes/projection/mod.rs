@@ -26,7 +26,7 @@ port_places! {
     pub struct SolvePorts {
         surface, vel_drift, open, vel_solid, density, divergence, liquid, domain, pressure, region, bubbles, swelling,
         viscosity, solid, air, tension, spray, parted, inlet, owner, owners,
-        others, open_volume,
+        others, open_volume, room,
     }
 }
 

@@ -63,7 +63,9 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
  * participants begin, with ctx->object NULL and all objects that are there by then, those of earlier frames too. Nodes
  * whose own frames do not hold that one are left out.
  * They may refuse what they could never step, and put right what the object could not know, before anything is
- * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule. In
+ * written to disk. `meniscus check` runs every init ("mns.trial"). The others are entries of a schedule: a solver without a
+ * coupling, and a coupling without `steps`, run predict, solve and correct; advance and transport run only where the steps of
+ * a coupling name them, and `meniscus check` tells of a node whose own never run. In
  * `contribute` a participant of a coupling writes its share of the system at ports of its objects or of itself; the
  * outermost coupling reads all shares in `solve`, solves once, and writes back what each asked for. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };

@@ -35,6 +35,11 @@ static const mns_port_t fog_ports[] = {
     PORT(MNS_TABLE, "share", MNS_OF_OBJECT, .lifetime = MNS_SUBSTEP, .access = {[MNS_PREDICT] = MNS_WRITE}),
 };
 
+/* What no coupling reads. */
+static const mns_port_t bystander_ports[] = {
+    PORT(MNS_TABLE, "own", MNS_OF_NODE, .access = {[MNS_PREDICT] = MNS_WRITE}),
+};
+
 /* ---- Couplings ---------------------------------------------------------------------------------------- */
 
 #define SHARES(role_) PORT(MNS_TABLE, "share", MNS_OF_PARTICIPANT, .role = role_, \
@@ -105,6 +110,9 @@ static const mns_node_t nodes[] = {
     NODE("test.needy", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS,
          .gpu = MNS_GPU_REQUIRED),
     NODE("test.idle_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = 0, TAKES_OBJECTS),
+    NODE("test.bystander", MNS_NODE_SOLVER, bystander_ports, 1, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
+    NODE("test.eager_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft",
+         .stages = ALL | MNS_BIT(MNS_ADVANCE) | MNS_BIT(MNS_TRANSPORT), TAKES_OBJECTS),
     NODE("test.half_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
     NODE("test.push", MNS_NODE_FORCE, push_ports, 1, .stages = MNS_BIT(MNS_PREDICT)),
     NODE("test.eraser", MNS_NODE_FORCE, eraser_ports, 1, .stages = MNS_BIT(MNS_PREDICT)),

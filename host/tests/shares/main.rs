@@ -7,7 +7,8 @@ mod members;
 mod merges;
 
 use c_plugins::{Bench, graph};
-use meniscus_host::engine::{Device, Holder, Manner, rehearse};
+use meniscus_host::engine::{Device, Holder, Manner, Plan, estimate, rehearse};
+use meniscus_host::geometry::Evaluator;
 use std::sync::atomic::Ordering;
 
 const SHARES: &str = "tests/c_plugins/shares.c";
@@ -313,6 +314,11 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
                { "name": "out", "type": "test.any", "inputs": ["cloth"] }"#,
             "node `cloth`: `out` reads its `share`, to be written in the stage contribute, and it has no such stage",
         ),
+        (
+            r#"{ "name": "cloth", "type": "test.bystander", "inputs": ["wool"] },
+               { "name": "out", "type": "test.hopeful", "inputs": ["cloth"] }"#,
+            "node `cloth`: `out` uses nothing that it has: wire it out of `out`, and it steps by itself",
+        ),
         // It looks for a port that nobody fills.
         (
             r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
@@ -360,6 +366,23 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
         let error = refused(&bench, &format!("{OBJECTS} {nodes}"));
         assert!(error.contains(expected), "{nodes}\n  gave: {error}");
     }
+}
+
+#[test]
+fn stages_that_no_schedule_names_are_told_of() {
+    let bench = Bench::new(&[SHARES]);
+    let advice = |nodes: &str| {
+        let network = bench.network(&graph(2, &format!("{OBJECTS} {nodes}"))).unwrap();
+        let plan = Plan::new(&network).unwrap();
+        let mut evaluator = Evaluator::new(&network, bench.folder.path());
+        estimate(&network, &plan, &mut evaluator).unwrap().advice.join("\n")
+    };
+    let said = advice(r#"{ "name": "cloth", "type": "test.eager_solver", "inputs": ["wool"] }"#);
+    let expected =
+        "node `cloth`: no coupling around it calls its stages `advance` and `transport`: it steps without";
+    assert!(said.contains(expected), "{said}");
+    let said = advice(r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }"#);
+    assert!(!said.contains("no coupling around it"), "{said}");
 }
 
 #[test]

@@ -54,8 +54,9 @@ pub fn unscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         let stages = [Stage::Advance, Stage::Transport].into_iter().filter(|&stage| rests(node, stage));
         let names: Vec<String> = stages.map(|stage| format!("`{}`", stage.name())).collect();
         if !names.is_empty() {
+            let stages = if names.len() > 1 { "stages" } else { "stage" };
             let names = names.join(" and ");
-            found.push((node, format!("no coupling around it calls its stage {names}: it steps without")));
+            found.push((node, format!("no coupling around it calls its {stages} {names}: it steps without")));
         }
     }
     found

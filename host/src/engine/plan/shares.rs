@@ -4,7 +4,7 @@ use super::{Call, Planner};
 use crate::data::Lifetime;
 use crate::engine::span::span;
 use crate::engine::state::{Holder, Slot};
-use crate::node::{Access, ParamSpec, PortSpec, Stage};
+use crate::node::{Access, ParamSpec, PortOwner, PortSpec, Stage};
 use meniscus_abi::Means;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ impl Planner<'_> {
                 }
                 false => {
                     format!(
-                        "`{top}` solves nothing that it has: wire it out of `{name}`, and it steps by itself"
+                        "`{name}` uses nothing that it has: wire it out of `{name}`, and it steps by itself"
                     )
                 }
             };
@@ -220,17 +220,13 @@ impl Planner<'_> {
         let is_called = |node: usize, stages: &[Stage]| {
             plan.calls.iter().any(|c| c.node == node && stages.contains(&c.stage))
         };
-        let top = self.outermost(member);
-        // A coupling that solves nothing only says who goes first, and one among the participants may do the same.
-        let is_passive = !self.has_share(member);
-        if is_passive
-            && (plan.couplings.contains_key(&member) || !self.contract(top).implements(Stage::Solve))
-        {
-            return false;
+        if !self.has_share(member) {
+            return self.is_passed_over(member);
         }
         if is_called(member, &SHARES) {
             return false;
         }
+        let top = self.outermost(member);
         let uses = |p: &PortSpec| p.access(Stage::Solve).reads || p.access(Stage::Solve).writes;
         let solved = plan.solvers.get(&member).map(|w| &w.solved);
         let is_its_own = |slot: &Slot| match slot.holder {
@@ -242,6 +238,32 @@ impl Planner<'_> {
             uses(p) && slots().iter().any(|slot| is_its_own(slot) && self.is_written(member, slot))
         };
         !(is_called(top, &[Stage::Solve]) && self.contract(top).ports.iter().any(sees))
+    }
+
+    /// Whether a coupling looks for something at a participant's objects, and finds nothing that the participant makes there. One that
+    /// looks for nothing only says who goes first.
+    fn is_passed_over(&self, member: usize) -> bool {
+        let plan = &self.plan;
+        let Some(solver) = plan.solvers.get(&member) else { return false };
+        let roles = plan.couplings.iter().flat_map(|(&c, w)| {
+            let of_member = move |(_, members): &(usize, &Vec<usize>)| members.contains(&member);
+            w.roles.iter().enumerate().filter(of_member).map(move |(role, _)| (c, role))
+        });
+        let looks: Vec<(usize, &PortSpec)> = roles
+            .flat_map(|(c, role)| {
+                let of_role = move |p: &&PortSpec| p.owner == PortOwner::Participant(role);
+                self.contract(c).ports.iter().filter(of_role).map(move |p| (c, p))
+            })
+            .collect();
+        let finds = |&(coupling, port): &(usize, &PortSpec)| {
+            let slots = plan.slots(self.network, coupling, None, port);
+            let is_its_own = |slot: &Slot| match slot.holder {
+                Holder::Object(o) => solver.solved.contains(&o),
+                Holder::Node(n) => n == member,
+            };
+            slots.iter().any(|slot| is_its_own(slot) && self.is_written(member, slot))
+        };
+        !looks.is_empty() && !looks.iter().any(finds)
     }
 
     /// Whether a participant, one of its objects or a force on them writes what a coupling looks for.

@@ -68,8 +68,14 @@ impl Tank {
         let (bodies, volume) = (self.bodies.as_slice(), &self.scene.volume);
         let mut fields = self.scene.fields();
         fields.kick.y = -GRAVITY * DT;
-        fields.bodies =
-            Some(Bodies { bodies, constraints, owner: &self.owner, volume, pieces: &self.pieces });
+        fields.bodies = Some(Bodies {
+            bodies,
+            constraints,
+            owner: &self.owner,
+            volume,
+            room: None,
+            pieces: &self.pieces,
+        });
         let mut vel = self.scene.vel.clone();
         let projected =
             free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();

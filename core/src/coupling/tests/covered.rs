@@ -60,7 +60,8 @@ fn solved(
     fields.kick[axis] = -GRAVITY * DT;
     let pieces = vec![Some((0, 0)); 1].into_iter().chain(solids.iter().map(|_| None)).collect::<Vec<_>>();
     let (constraints, volume) = (&[], &scene.volume);
-    fields.bodies = Some(Bodies { bodies: &bodies, constraints, owner: &owner, volume, pieces: &pieces });
+    fields.bodies =
+        Some(Bodies { bodies: &bodies, constraints, owner: &owner, volume, room: None, pieces: &pieces });
     let mut vel = scene.vel.clone();
     let projected = free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
     assert!(projected.info.converged && projected.max_divergence < 1e-6);

@@ -101,7 +101,8 @@ impl Afloat {
         let mut fields = self.scene.fields();
         fields.kick.y = -g * dt;
         let (bodies, volume) = (self.bodies.as_slice(), &self.scene.volume);
-        fields.bodies = Some(Bodies { bodies, constraints, owner: &self.owner, volume, pieces: &pieces });
+        fields.bodies =
+            Some(Bodies { bodies, constraints, owner: &self.owner, volume, room: None, pieces: &pieces });
         let viscous = Viscous {
             solid: &self.solid,
             viscosity: Viscosity::Uniform(self.mu),

@@ -37,7 +37,8 @@ pub(super) struct Contact {
     /// What the body's turning adds to the gap in the drift that comes, m: all of it where contacts are chosen; from
     /// `look_ahead` on, what its velocity at `at` does not.
     pub bend: f64,
-    /// Velocity there, m/s, of a solid that is not a body, in the next drift.
+    /// Velocity there, m/s, of a solid that is not a body, in the next drift; of a keyframed body, by how much more than its own what rides on it
+    /// goes with.
     pub solid: DVec3,
     /// Coulomb's coefficient.
     pub friction: f64,

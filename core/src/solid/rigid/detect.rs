@@ -7,7 +7,7 @@ use super::shape::Part;
 use super::{Body, Key, Pose};
 use crate::interrupt::Interrupt;
 use crate::levelset::SdfSampler;
-use crate::solid::{Collider, DomainLimits, Side};
+use crate::solid::{Collider, DomainLimits, Motion, Side};
 use glam::{DMat3, DQuat, DVec3};
 use parry3d_f64::math::{Pose3, Rot3, Vec3};
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
@@ -62,7 +62,7 @@ pub(super) fn contacts(
             + bodies[a].keeps_from(&bodies[b])
             + travels(&bodies[a], next)
             + travels(&bodies[b], next);
-        between(bodies, a, b, reach, &mut found);
+        between(bodies, (a, b), (reach, next), &mut found);
     }
     for n in 0..bodies.len() {
         if around.interrupt.asked() {
@@ -167,7 +167,7 @@ fn met(first: &Placed, second: &Placed, reach: f64) -> Option<(DVec3, Vec<[DVec3
 }
 
 /// Contacts between two bodies within `reach`.
-fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Contact>) {
+fn between(bodies: &[Body], (a, b): (usize, usize), (reach, next): (f64, f64), found: &mut Vec<Contact>) {
     let (first, second) = (&bodies[a], &bodies[b]);
     let padding = first.keeps_from(second);
     let skin = padding + SKIN * first.shape.radius().min(second.shape.radius());
@@ -192,7 +192,16 @@ fn between(bodies: &[Body], a: usize, b: usize, reach: f64, found: &mut Vec<Cont
         }
     }
     let (s, t) = (&first.surface, &second.surface);
+    let led = |body: &Body| {
+        let velocity = body.led.as_ref()?.velocity[1];
+        Some((velocity.angular, body.pose.position))
+    };
+    let rides = |turning: Option<(DVec3, DVec3)>, on_it: &Body| {
+        turning.map_or(DVec3::ZERO, |turning| inwards(turning, on_it.pose.position, next))
+    };
+    let rides = rides(led(second), first) - rides(led(first), second);
     for contact in &mut all {
+        contact.solid = across(rides, contact.normal);
         contact.friction = (s.friction * t.friction).sqrt();
         contact.restitution = s.restitution.max(t.restitution);
     }
@@ -300,6 +309,21 @@ fn on_its_way(body: &Body, n: usize, c: usize, coming: &Collider, next: f64) -> 
     found
 }
 
+/// What the straight way of a drift of `next` seconds lacks where somebody rides on what turns about a pivot, m/s: he ends on the circle
+/// that he began on if his velocity is that of the chord, (R(ω Δt) − I) r / Δt, and not that of the tangent, ω × r.
+fn inwards((angular, pivot): (DVec3, DVec3), at: DVec3, next: f64) -> DVec3 {
+    let arm = at - pivot;
+    match next > 0.0 && angular != DVec3::ZERO {
+        true => (DQuat::from_scaled_axis(angular * next) * arm - arm) / next - angular.cross(arm),
+        false => DVec3::ZERO,
+    }
+}
+
+/// The part of a velocity across a unit normal.
+fn across(velocity: DVec3, normal: DVec3) -> DVec3 {
+    velocity - normal * velocity.dot(normal)
+}
+
 fn with_colliders(
     bodies: &[Body],
     n: usize,
@@ -332,6 +356,10 @@ fn with_colliders(
                 all.push(contact);
             }
         }
+        let rides = match *coming.motion() {
+            Motion::Rigid { angular, pivot, .. } => inwards((angular, pivot), body.pose.position, next),
+            _ => DVec3::ZERO,
+        };
         let way = (body.speed().linear - coming.velocity(body.pose.position)).length() * next;
         let is_in = |c: &Contact| c.gap < 0.0;
         if way > 0.5 * f64::from(collider.sdf().grid.background) && !all.iter().any(is_in) {
@@ -344,7 +372,7 @@ fn with_colliders(
             if contact.normal == DVec3::ZERO {
                 contact.normal = collider.normal(contact.at);
             }
-            contact.solid = coming.velocity(contact.at);
+            contact.solid = coming.velocity(contact.at) + across(rides, contact.normal);
             contact.friction = body.surface.friction;
             contact.restitution = body.surface.restitution;
             if contact.normal != DVec3::ZERO {
@@ -395,7 +423,7 @@ pub fn overlap(bodies: &[Body], joints: &[Joint]) -> Option<(usize, usize, f64)>
     let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
     for (a, b) in pairs(bodies, 0.0).into_iter().filter(meets) {
         let mut found = Vec::new();
-        between(bodies, a, b, 0.0, &mut found);
+        between(bodies, (a, b), (0.0, 0.0), &mut found);
         let padding = bodies[a].keeps_from(&bodies[b]);
         let depth = found.iter().map(|c| -c.gap - padding).fold(0.0, f64::max);
         let small = bodies[a].shape.radius().min(bodies[b].shape.radius());

@@ -175,7 +175,7 @@ impl Solve {
     /// Velocity at a contact of the body relative to the other, m/s.
     pub fn relative(&self, contact: &Contact) -> DVec3 {
         let other = match contact.other {
-            Other::Body(b) => self.sides[b].at(contact.on_other()),
+            Other::Body(b) => self.sides[b].at(contact.on_other()) + contact.solid,
             Other::Solid(_) => contact.solid,
         };
         self.sides[contact.body].at(contact.on_body()) - other

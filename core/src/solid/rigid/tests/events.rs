@@ -150,6 +150,53 @@ fn what_spins_meets_nothing_beyond_its_own_reach() {
     }
 }
 
+/// A crate on a floor that turns at 3 rad/s stays at its distance from the middle, whoever turns, at any step, and turns with it.
+#[test]
+fn what_stands_on_a_carousel_goes_round_in_a_circle() {
+    let spin = DVec3::Y * 3.0;
+    let floor = levelset_of(&centred(DVec3::new(3.0, 0.4, 3.0)), 0.05);
+    for dt in [1.0 / 24.0, 1.0 / 96.0] {
+        for is_body in [false, true] {
+            let mut scene = Scene::new(DVec3::Y * -9.81, dt);
+            let turned = |time: f64| DQuat::from_scaled_axis(spin * time);
+            let at = DVec3::new(0.3, 0.3, 0.1);
+            let n = usize::from(is_body);
+            if is_body {
+                scene.add(&a_box(DVec3::new(3.0, 0.4, 3.0), 500.0), DVec3::ZERO);
+            }
+            let body = scene.add(&crate_of(0.2), at);
+            *body = body.clone().moving(Velocity { linear: spin.cross(at), angular: spin });
+            body.may_sleep = false;
+            let mut place = |scene: &mut Scene, time: f64| {
+                let (orientation, velocity) = (turned(time), Velocity { linear: DVec3::ZERO, angular: spin });
+                if is_body {
+                    let pose = Pose { position: DVec3::ZERO, orientation };
+                    scene.bodies[0].led = Some(Led { pose, velocity: [velocity; 2] });
+                } else {
+                    let mut lattice = floor.1;
+                    lattice.linear = glam::DMat3::from_quat(orientation) * lattice.linear;
+                    lattice.translation = orientation * lattice.translation;
+                    let motion = Motion::Rigid { linear: DVec3::ZERO, angular: spin, pivot: DVec3::ZERO };
+                    scene.colliders = vec![Collider::new(floor.0.clone(), lattice, motion)];
+                }
+            };
+            place(&mut scene, 0.0);
+            scene.take(0.0, dt);
+            let steps = (2.0 / dt).round() as usize;
+            for step in 1..=steps {
+                place(&mut scene, step as f64 * dt);
+                scene.take(dt, dt);
+            }
+            let found = scene.bodies[n].pose;
+            let expected = turned(2.0) * at;
+            let off = (found.position - expected).length() / at.length();
+            assert!(off < 0.02, "dt {dt}, body {is_body}: {} for {expected}", found.position);
+            let turn = (found.orientation * turned(2.0).inverse()).to_scaled_axis().length();
+            assert!(turn < 0.05, "dt {dt}, body {is_body}: turned by {turn} too little");
+        }
+    }
+}
+
 #[test]
 fn bodies_sleep_through_the_beginning_of_others() {
     let mut scene = Scene::on_floor(DVec3::Y * -9.81, 1.0 / 48.0);

@@ -167,7 +167,7 @@ fn what_stands_on_a_carousel_goes_round_in_a_circle() {
             let body = scene.add(&crate_of(0.2), at);
             *body = body.clone().moving(Velocity { linear: spin.cross(at), angular: spin });
             body.may_sleep = false;
-            let mut place = |scene: &mut Scene, time: f64| {
+            let place = |scene: &mut Scene, time: f64| {
                 let (orientation, velocity) = (turned(time), Velocity { linear: DVec3::ZERO, angular: spin });
                 if is_body {
                     let pose = Pose { position: DVec3::ZERO, orientation };

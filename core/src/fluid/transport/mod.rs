@@ -3,6 +3,6 @@
 pub mod advection;
 pub mod collision;
 pub mod device;
-mod flow;
+pub(crate) mod flow;
 pub mod transfer;
 pub mod travel;

@@ -10,12 +10,6 @@ use std::sync::Arc;
 /// Particles handled by one task when they are not grouped by leaf.
 pub(crate) const CHUNK: usize = 4096;
 
-/// Particles handled by one task that follows them on their way: fewer where there are few, so that threads share them
-/// evenly.
-pub(crate) fn chunk_of(particles: usize) -> usize {
-    (particles / 32).clamp(512, CHUNK)
-}
-
 /// The cell lists of particles sorted by leaf, then cell.
 #[derive(Clone, Debug)]
 pub struct Cells {

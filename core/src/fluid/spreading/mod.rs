@@ -6,17 +6,16 @@ mod poisson;
 
 use super::faces::extrapolation::{Walls, extrapolate};
 use super::particles::Particles;
-use super::particles::cells::{Cells, chunk_of};
+use super::particles::cells::{CHUNK, Cells};
 use super::transport::advection::AdvectionParams;
 use super::transport::collision::Sweep;
-use super::transport::flow::Flow;
 use crate::device::Device;
+use crate::grid::sampling::Sampler;
 use crate::grid::{FaceGrid, Transform};
 use crate::pressure::{self, Unknowns, pressures, solver, update_velocity};
 use crate::solid::{SolidFields, Solids};
 use crate::tuned::Tuned;
 use crowding::{Crowds, crowds};
-use glam::Vec3;
 use poisson::poisson;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -54,15 +53,12 @@ pub(super) fn spread_out(
     let Some(displacement) = displacement(&crowds, cells, transform, fields) else { return false };
     let frame = particles.frame(transform);
     let origin = particles.origin;
-    let chunk = chunk_of(particles.len());
-    let chunks = particles.position.par_chunks_mut(chunk);
-    chunks.for_each_init(Default::default, |(at, ways): &mut (Vec<Vec3>, Vec<Vec3>), positions| {
+    particles.position.par_chunks_mut(CHUNK).for_each(|positions| {
+        let mut sampler = Sampler::new(&displacement.topology);
         let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, 0.0, 0.0);
-        at.clear();
-        at.extend(positions.iter().map(|&x| frame.local(x)));
-        Flow::new(frame, &displacement).velocities(at, ways);
-        for (x, way) in positions.iter_mut().zip(&*ways) {
-            let way = way.clamp_length_max(FARTHEST.get() * h as f32);
+        for x in positions {
+            let at = frame.local(*x).as_dvec3() + frame.base.as_dvec3();
+            let way = sampler.sample_velocity(&displacement, at).clamp_length_max(FARTHEST.get() * h as f32);
             let from = origin + x.as_dvec3();
             *x = (sweep.land(from, from + way.as_dvec3()).position - origin).as_vec3();
         }

@@ -3,7 +3,7 @@
 use super::collision::Sweep;
 use super::flow::Flow;
 use crate::fluid::faces::inlet::Inlet;
-use crate::fluid::particles::cells::chunk_of;
+use crate::fluid::particles::cells::CHUNK;
 use crate::fluid::particles::{Particles, Selection};
 use crate::grid::{FaceGrid, Transform};
 use crate::interrupt::Interrupt;
@@ -80,10 +80,9 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
     let fastest = fastest_solid(solids, origin, &particles.position, h);
     let step = dt as f32 * frame.per_metre;
     let kills = solids.domain.sides.contains(&Side::Kill);
-    let chunk = chunk_of(particles.len());
-    let chunks = particles.position.par_chunks_mut(chunk).zip(particles.velocity.par_chunks_mut(chunk));
+    let chunks = particles.position.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks_mut(CHUNK));
     let killed: Vec<Vec<u32>> = chunks
-        .zip(particles.id.par_chunks(chunk))
+        .zip(particles.id.par_chunks(CHUNK))
         .enumerate()
         .map_init(Vec::new, |moved: &mut Vec<Vec3>, (c, ((positions, velocities), ids))| {
             let mut sweep = Sweep::new(solids, params.separation * h, params.sweep_step * h, fastest, dt);
@@ -108,7 +107,7 @@ pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &Ad
                 let landing = sweep.land(from, to);
                 landing.take(origin, x, v);
                 if kills && solids.domain.kills(landing.position) {
-                    killed.push((c * chunk + n) as u32);
+                    killed.push((c * CHUNK + n) as u32);
                 }
             }
             killed

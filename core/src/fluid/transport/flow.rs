@@ -53,20 +53,6 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The velocity at local index positions, one after the other.
-    pub(crate) fn velocities(&mut self, at: &[Vec3], velocity: &mut Vec<Vec3>) {
-        let base = self.frame.base;
-        let leaf_of = |x: &Vec3| (floor(*x + 0.5) + base) & !7;
-        velocity.clear();
-        for group in at.chunk_by(|a, b| leaf_of(a) == leaf_of(b)) {
-            self.come_to(leaf_of(&group[0]));
-            for four in group.chunks(4) {
-                let u = self.at(Four::of(four));
-                velocity.extend((0..four.len()).map(|lane| u.lane(lane)));
-            }
-        }
-    }
-
     fn follow_group(&mut self, group: &mut [Vec3], step: f32) {
         let mut start = [Four::default(); FOURS];
         start.iter_mut().zip(group.chunks(4)).for_each(|(start, four)| *start = Four::of(four));
@@ -196,23 +182,6 @@ mod tests {
                 let k3 = at(x + 0.75 * step * k2);
                 let expected = x + step / 9.0 * (2.0 * k1 + 3.0 * k2 + 4.0 * k3);
                 prop_assert!(end.distance(expected) < 1e-3, "from {x}: {end} {expected}");
-            }
-        }
-
-        #[test]
-        fn velocities_in_blocks_are_those_of_single_look_ups(
-            at in prop::collection::vec(prop::array::uniform3(-12f32..18.0), 1..70),
-        ) {
-            let velocity = rough();
-            let frame = IndexFrame::new(DVec3::new(3.2, 0.0, -1.7), &Transform::uniform(1.0, DVec3::ZERO));
-            let at: Vec<Vec3> = at.into_iter().map(Vec3::from_array).collect();
-            let mut found = Vec::new();
-            Flow::new(frame, &velocity).velocities(&at, &mut found);
-            let mut sampler = Sampler::new(&velocity.topology);
-            prop_assert_eq!(found.len(), at.len());
-            for (x, found) in at.into_iter().zip(found) {
-                let expected = sampler.sample_velocity(&velocity, x.as_dvec3() + frame.base.as_dvec3());
-                prop_assert!(found.distance(expected) < 1e-3, "at {x}: {found} {expected}");
             }
         }
     }

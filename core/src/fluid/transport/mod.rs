@@ -3,6 +3,6 @@
 pub mod advection;
 pub mod collision;
 pub mod device;
-pub(crate) mod flow;
+mod flow;
 pub mod transfer;
 pub mod travel;

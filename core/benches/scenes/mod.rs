@@ -3,4 +3,5 @@
 #![allow(dead_code)] // Every bench takes what it needs.
 
 pub mod cooler;
+pub mod small;
 pub mod splash;

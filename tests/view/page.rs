@@ -38,7 +38,22 @@ impl Answer {
 
 impl Page {
     pub fn begin(shown: &[&Path], args: &[&str]) -> Self {
-        let mut command = meniscus_tests::meniscus(&["view"]);
+        Self::run(meniscus_tests::meniscus(&["view"]), shown, args)
+    }
+
+    /// With a command of the shell before it, which may limit what it gets.
+    pub fn begin_with(before: &str, shown: &[&Path], args: &[&str]) -> Self {
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(format!("{before}; exec \"$@\""))
+            .arg("sh")
+            .arg(meniscus_tests::binary())
+            .arg("view");
+        Self::run(shell, shown, args)
+    }
+
+    fn run(mut command: Command, shown: &[&Path], args: &[&str]) -> Self {
         // New cooks lie beside what is shown.
         command
             .current_dir(shown[0].parent().unwrap())

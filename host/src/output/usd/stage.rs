@@ -2,6 +2,7 @@
 //! value clips of USD, one a frame. The shot's own layer holds what is small: prims, materials, camera, and the time samples
 //! that point at VDB files.
 
+use super::super::pattern::Pattern;
 use super::super::{FRAME, Frame, Shot, Volume, creator, file_name};
 use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::parts::{Kind, Parts};
@@ -76,6 +77,7 @@ impl Stage<'_> {
     fn object(&self, object: &str, root: &str, materials: &str) -> Prim {
         let own = identifier(object);
         let mut prim = Prim::def("Xform", &own);
+        let is_glass = Pattern::new(self.frame.params.text("glass")).matches(object);
         for (name, kind) in self.parts.of(object) {
             let part = identifier(name);
             let mut child = match kind {
@@ -89,6 +91,7 @@ impl Stage<'_> {
             };
             let material = match kind {
                 Kind::Liquid | Kind::Points => Some(look::WATER),
+                Kind::Mesh | Kind::Body | Kind::Still if is_glass => Some(look::GLASS),
                 Kind::Mesh | Kind::Body | Kind::Still => Some(look::MATTE),
                 Kind::Volume => None,
             };

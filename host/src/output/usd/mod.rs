@@ -22,6 +22,8 @@ use std::path::PathBuf;
 
 /// What the list of parts is called in the shot's layer.
 const PARTS: &str = "meniscusParts";
+/// The mesh in a layer that bodies or all frames share.
+const REST: &str = "geometry";
 /// Most bytes of a shot's layer that are read.
 const LARGEST: u64 = 1 << 28;
 

@@ -83,9 +83,10 @@ impl Stage<'_> {
             let mut child = match kind {
                 Kind::Liquid | Kind::Mesh => Prim::def("Mesh", &part).has(Property::polygonal()),
                 Kind::Points => Prim::def("Points", &part),
-                Kind::Body => {
-                    self.resting(&part, object).has(order(&["xformOp:translate", "xformOp:orient"]))
-                }
+                Kind::Body => self
+                    .resting(&part, object)
+                    .with("instanceable", Value::Truth(true))
+                    .has(order(&["xformOp:translate", "xformOp:orient"])),
                 Kind::Still => self.resting(&part, object),
                 Kind::Volume => self.volume(&part, name, object, &format!("/{root}/{own}/{part}")),
             };
@@ -97,9 +98,15 @@ impl Stage<'_> {
             };
             child = child.has_all(samples::attributes(kind));
             if let Some(material) = material {
-                let target = format!("{materials}/{material}");
-                child = child.with("apiSchemas", Value::Schemas(vec!["MaterialBindingAPI"]));
-                child = child.has(Property::relationship("material:binding", &target));
+                let bound = |prim: Prim| {
+                    prim.with("apiSchemas", Value::Schemas(vec!["MaterialBindingAPI"]))
+                        .has(Property::relationship("material:binding", &format!("{materials}/{material}")))
+                };
+                // Blender looks for a material at meshes alone.
+                child = match kind {
+                    Kind::Still => child.holds(bound(Prim::over(super::REST))),
+                    _ => bound(child),
+                };
             }
             prim = prim.holds(child);
         }
@@ -109,9 +116,7 @@ impl Stage<'_> {
     /// A prim over the mesh that the bodies of an object or all frames share.
     fn resting(&self, part: &str, object: &str) -> Prim {
         let file = format!("./{}", super::rest_name(self.frame.node, object));
-        Prim::def("Xform", part)
-            .with("references", Value::Reference(file))
-            .with("instanceable", Value::Truth(true))
+        Prim::def("Xform", part).with("references", Value::Reference(file))
     }
 
     /// A volume with the grids of an object in a VDB cache.

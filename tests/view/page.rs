@@ -132,7 +132,11 @@ pub fn post(path: &str, headers: &[(&str, &str)], body: &str) -> String {
 pub fn read(mut stream: TcpStream) -> Answer {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).unwrap();
+    match stream.read_to_end(&mut bytes) {
+        // What was sent after the request is not taken in.
+        Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => {}
+        read => drop(read.unwrap()),
+    }
     let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").expect("an answer has a head");
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let mut lines = head.lines();

@@ -16,6 +16,7 @@ GALLERY_OUT ?= gallery.out
 SCENES_OUT ?= scenes.out
 # Blender as a Python module, 1 GB each; they ask for Python 3.11.
 BLENDERS ?= 4.2.0 4.5.15 5.0.1
+USD_CORE ?= 26.11
 FUZZ_SECONDS ?= 180
 ATTACK_SECONDS ?= 600
 ATTACK_SEED ?=
@@ -56,6 +57,8 @@ scenes: packages
 	cargo test --release --quiet -p meniscus-core --lib waves_between_two_liquids_converge -- --ignored
 	@.ci/packages chromium
 	tests/view/page.py target/release/meniscus $(SCENES_OUT)/page
+	@.ci/packages python3-pip
+	PYTHONPATH=$$(.ci/wheel usd-core $(USD_CORE)) tests/usd/examples.py target/release/meniscus $(SCENES_OUT)/usd
 	@.ci/packages python3-pip libgl1 libgomp1 libice6 libsm6 libxfixes3 libxi6 libxkbcommon0 libxrender1 libxxf86vm1
 	for version in $(BLENDERS); do \
 	  PYTHONPATH=$$(.ci/wheel bpy $$version) tests/blender/addon.py target/release/meniscus $(SCENES_OUT)/blender-$$version || exit 1; \

@@ -16,9 +16,6 @@ def text(*path):
     with open(os.path.join(places.HOUDINI, *path), encoding="utf-8", newline="") as file:
         return file.read()
 
-# Nodes that the assets do not offer yet: docs/limits.md names them.
-LEFT_OUT = {"whitewater_object", "whitewater_solver", "mesh_object", "liquid_mesher", "mesh_cache"}
-
 
 class Libraries(unittest.TestCase):
     """The expanded form of `hotl -t`."""
@@ -98,7 +95,7 @@ class Interfaces(unittest.TestCase):
         used = [
             name
             for name, node in nodes.items()
-            if node["kind"] != "geometry" and (node["plugin"] in ("", None, "meniscus")) and name not in LEFT_OUT
+            if node["kind"] != "geometry" and (node["plugin"] in ("", None, "meniscus"))
         ]
         wanted = {f"{name}.{param['name']}": param for name in used for param in nodes[name]["params"]}
         self.assertEqual(set(parms), set(wanted))

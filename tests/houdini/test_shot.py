@@ -131,6 +131,29 @@ class Scene(unittest.TestCase):
         self.assertEqual(nodes["flip"]["params"]["side_neg_x"], "closed")
         self.assertNotIn("side_pos_y", nodes["flip"]["params"])
 
+    def test_whitewater_and_a_surface_are_made_of_the_liquid(self):
+        on = ("whitewater_solver", "liquid_mesher", "geometry_cache", "mesh_cache", "usd_shot", "preview")
+        self.shot.set(whitewater_solver_min_speed=0.1, **{f"use_{name}": 1 for name in on})
+        self.shot.press("check")
+        nodes = self.nodes()
+        solids = ["floor", "paddle", "left", "right"]
+        self.assertEqual(nodes["whitewater"]["inputs"], ["foam", "water", *solids, "gravity"])
+        self.assertEqual(nodes["whitewater"]["params"], {"min_speed": 0.1})
+        self.assertEqual(nodes["mesher"]["inputs"], ["render_surface", "water", *solids])
+        self.assertEqual(nodes["points"]["inputs"], ["coupling", "whitewater", "mesher"])
+        self.assertEqual(nodes["preview"]["inputs"], ["coupling", "whitewater"])
+        self.assertEqual((nodes["meshes"]["type"], nodes["meshes"]["inputs"]), ("mesh_cache", ["coupling"]))
+        self.assertEqual(nodes["shot"]["inputs"][:3], ["coupling", "whitewater", "mesher"])
+        self.assertIn("the graph is sound", self.shot.evalParm("said"))
+        run = subprocess.run(
+            [places.MENISCUS, "cook", "--quiet", os.path.join(self.folder, "meniscus/shot1/shot.meniscus.json"), "--out", self.folder + "/made"],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for name in ("points/points_render_mesh.0002.geo", "meshes/meshes.0002.ply", "shot/shot.usda"):
+            self.assertTrue(os.path.exists(os.path.join(self.folder, "made", name)), os.listdir(self.folder + "/made/points"))
+
     def test_the_node_shows_what_it_gathers(self):
         shown = self.shot.cook()
         self.assertEqual(

@@ -8,6 +8,7 @@ mod citations;
 mod device;
 mod farm;
 mod first_frame;
+mod forks;
 mod going_on;
 mod houdini;
 mod idle;

@@ -29,7 +29,9 @@ fn a_new_shot_cooks_as_it_is() {
     let last: serde_json::Value = serde_json::from_str(stats.lines().last().expect("a line")).expect("JSON");
     let trapped = last["bubbles"][0]["volume"].as_f64().expect("the air above the water");
     assert!((0.5e-3..2e-3).contains(&trapped), "{trapped} m³");
-    for file in ["cache/cache.0002.vdb", "points/points.0002.geo", "preview/preview.0002.png"] {
+    for file in
+        ["cache/cache.0002.vdb", "points/points.0002.geo", "preview/preview.0002.png", "shot/shot.usda"]
+    {
         assert!(shot.join("drain.out").join(file).is_file(), "{file}");
     }
 }

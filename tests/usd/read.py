@@ -9,7 +9,9 @@ import json
 import math
 import sys
 
-from pxr import Gf, Usd, UsdGeom, UsdValidation, Vt
+from pxr import Gf, Usd, UsdGeom
+
+from complaints import complaints
 
 
 def plain(value):
@@ -25,12 +27,6 @@ def plain(value):
     if isinstance(value, float) and not math.isfinite(value):
         raise SystemExit(f"{value} is no finite number")
     return value
-
-
-def complaints(stage):
-    registry = UsdValidation.ValidationRegistry()
-    context = UsdValidation.ValidationContext(registry.GetOrLoadAllValidators())
-    return [f"{e.GetName()}: {e.GetMessage()}" for e in context.Validate(stage)]
 
 
 def attributes(prim, times):

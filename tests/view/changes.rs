@@ -99,6 +99,37 @@ fn a_change_is_cooked_into_a_folder_of_its_own() {
 }
 
 #[test]
+fn a_change_may_begin_at_a_frame_with_a_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, out) = (dir.path().join("shot.meniscus.json"), dir.path().join("shot.out"));
+    std::fs::write(&file, graph().to_string()).unwrap();
+    let (file_arg, out_arg) = (file.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
+    assert!(meniscus(&["cook", &file_arg, "--out", &out_arg, "--quiet"]).status().unwrap().success());
+    let before = hashes(&out);
+    let page = Page::begin(&[&out], &[]);
+    assert_eq!(state(&page, 0, &["finished"])["forks"], json!([2, 3]));
+    let change = |body: Json| page.ask(&post("/api/cooks/0/change", &page.own_headers(), &body.to_string()));
+    let stronger = json!({ "gravity.force": [0, -30, 0] });
+    let id = change(json!({ "set": stronger, "fork": 2 })).json()["id"].as_u64().unwrap();
+    let now = state(&page, id, &["finished", "failed", "stopped"]);
+    assert_eq!(now["state"], "finished", "{now}");
+    assert_eq!(now["parent"]["fork_frame"], json!(2));
+    assert_eq!(now["parent"]["note"], json!("not reproducible from frame 1"));
+    let new = PathBuf::from(now["folder"].as_str().unwrap());
+    let same = |name: &str| std::fs::read(out.join(name)).unwrap() == std::fs::read(new.join(name)).unwrap();
+    assert!(same("points/points.0002.geo") && !same("points/points.0003.geo"));
+    // What is fixed for the shot fails with its sentence; what is no frame is none of the page's requests.
+    let finer = json!({ "water.particle_separation": 0.015 });
+    let id = change(json!({ "set": finer, "fork": 2 })).json()["id"].as_u64().unwrap();
+    let now = state(&page, id, &["finished", "failed", "stopped"]);
+    assert!(now["message"].as_str().unwrap().contains("particle_separation"), "{now}");
+    for fork in [json!("2"), json!(2.5), json!(1u64 << 40), json!([2]), json!("--out=x")] {
+        assert_eq!(change(json!({ "set": {}, "fork": fork })).status, 400, "{fork}");
+    }
+    assert_eq!(hashes(&out), before, "the original stays as it is");
+}
+
+#[test]
 fn the_end_of_the_page_saves_what_it_began() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("shot.meniscus.json");

@@ -254,6 +254,92 @@ fn many_at_once_and_silent_ones_beside() {
     assert_eq!(page.get("/api/cooks").status, 200);
 }
 
+/// Where the system allows few open files, fewer are answered at a time, and each as it should be.
+#[test]
+fn a_thousand_at_once_with_few_open_files() {
+    let (_dir, out) = cook();
+    let page = Page::begin_with("ulimit -n 256", &[&out], &[]);
+    let request = page::raw("GET", PICTURE, &page.own_headers(), "");
+    let ask = || {
+        let mut stream = TcpStream::connect(("127.0.0.1", page.port)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        page::read(stream)
+    };
+    std::thread::scope(|scope| {
+        let clients: Vec<_> =
+            (0..40).map(|_| scope.spawn(|| (0..25).map(|_| ask()).collect::<Vec<_>>())).collect();
+        for answer in clients.into_iter().flat_map(|c| c.join().unwrap()) {
+            assert_eq!((answer.status, answer.text().as_str()), (200, "picture 2"));
+        }
+    });
+    // So many that send a byte now and then that the first of them are cut off before the others are heard.
+    let mut slow: Vec<TcpStream> =
+        (0..80).map(|_| TcpStream::connect(("127.0.0.1", page.port)).unwrap()).collect();
+    slow.iter_mut().for_each(|s| s.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap());
+    let asked = std::time::Instant::now();
+    assert_eq!(page.get(PICTURE).text(), "picture 2");
+    assert!(asked.elapsed().as_secs() < 30, "{:?}", asked.elapsed());
+    for stream in slow {
+        let answer = page::read(stream);
+        assert_eq!(answer.status, 408);
+    }
+}
+
+/// No socket of browsers is opened, whatever is sent after the request.
+#[test]
+fn what_asks_for_a_socket_gets_a_plain_answer() {
+    let (_dir, out) = cook();
+    let page = Page::begin(&[&out], &[]);
+    let upgrade = [
+        ("Connection", "Upgrade"),
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
+    ];
+    assert_eq!(page.ask(&get("/api/cooks", &upgrade)).status, 401);
+    let request = page::raw("GET", "/api/cooks", &[&page.own_headers()[..], &upgrade].concat(), "");
+    for frame in ["", "\u{1}\u{7f}damaged", &"\u{0}".repeat(60_000)] {
+        let mut stream = TcpStream::connect(("127.0.0.1", page.port)).unwrap();
+        let _ = stream.write_all(format!("{request}{frame}").as_bytes());
+        let answer = page::read(stream);
+        assert_eq!((answer.status, answer.header("upgrade")), (200, None), "{}", frame.len());
+    }
+}
+
+/// A folder that is removed and comes back again and again is there or it is not, and never harms the server.
+#[test]
+fn a_folder_that_comes_and_goes_while_it_is_asked_for() {
+    let (dir, out) = cook();
+    let page = Page::begin(&[&out], &[]);
+    let away = dir.path().join("away");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..300 {
+                std::fs::rename(&out, &away).unwrap();
+                std::thread::yield_now();
+                std::fs::rename(&away, &out).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            let picture = page.get(PICTURE);
+            assert!(picture.status == 404 || picture.text() == "picture 2", "{}", picture.status);
+            assert_eq!(page.get("/api/cooks/0").status, 200);
+            assert!([200, 404].contains(&page.get("/api/cooks/0/stats").status));
+        }
+    });
+    // Another folder in its place, by a link.
+    std::fs::rename(&out, &away).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc", &out).unwrap();
+    for path in ["files/cook.json", "files/apt/sources.png", "files/passwd", "stats", "shapes/apt/a.geo"] {
+        let answer = page.get(&format!("/api/cooks/0/{path}"));
+        assert!(answer.status == 404 || answer.body.is_empty(), "{path}: {}", answer.status);
+    }
+    assert_eq!(page.get("/api/cooks/0").json()["state"], "waiting");
+}
+
 #[test]
 fn what_is_too_much_or_no_request_is_refused() {
     let (_dir, out) = cook();

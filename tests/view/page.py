@@ -159,6 +159,8 @@ def change(browser, view, pictures):
     browser.wait(f"{field} && document.querySelector('[data-param=\"water.particle_separation\"] .unit')")
     browser.run(f"{field}.value = '0.03'; {field}.dispatchEvent(new Event('change'))")
     browser.wait("document.querySelector('[data-do=cook]')")
+    ways = browser.run("[...document.querySelector('[data-do=fork]').options].map(o => o.textContent)")
+    assert ways == ["the first frame", "the end of frame 29"], ways
     browser.picture(os.path.join(pictures, "change.png"))
     browser.click("[data-do=cook]")
     browser.wait(f"{STATE}.split(',').length === 2 && {STATE}.split(',').every(s => s === 'finished')", 240)

@@ -38,7 +38,22 @@ impl Answer {
 
 impl Page {
     pub fn begin(shown: &[&Path], args: &[&str]) -> Self {
-        let mut command = meniscus_tests::meniscus(&["view"]);
+        Self::run(meniscus_tests::meniscus(&["view"]), shown, args)
+    }
+
+    /// With a command of the shell before it, which may limit what it gets.
+    pub fn begin_with(before: &str, shown: &[&Path], args: &[&str]) -> Self {
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(format!("{before}; exec \"$@\""))
+            .arg("sh")
+            .arg(meniscus_tests::binary())
+            .arg("view");
+        Self::run(shell, shown, args)
+    }
+
+    fn run(mut command: Command, shown: &[&Path], args: &[&str]) -> Self {
         // New cooks lie beside what is shown.
         command
             .current_dir(shown[0].parent().unwrap())
@@ -117,7 +132,11 @@ pub fn post(path: &str, headers: &[(&str, &str)], body: &str) -> String {
 pub fn read(mut stream: TcpStream) -> Answer {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).unwrap();
+    match stream.read_to_end(&mut bytes) {
+        // What was sent after the request is not taken in.
+        Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => {}
+        read => drop(read.unwrap()),
+    }
     let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").expect("an answer has a head");
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let mut lines = head.lines();

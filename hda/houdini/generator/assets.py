@@ -3,7 +3,7 @@
 from .cook import cook
 from .descriptors import parm_name, short
 from .load import load
-from .shot import COUPLINGS, MANY, OUTPUTS, WITHOUT_GEOMETRY, shot
+from .shot import COUPLINGS, MADE, MANY, OUTPUTS, WITHOUT_GEOMETRY, shot
 
 # Node types that a shot has at most once, beside couplings and outputs.
 ONCE = ["flip_solver", "rigid_solver", "gravity"]
@@ -16,11 +16,12 @@ def all_assets(nodes):
 
 def run_time(nodes):
     """What the Python package needs to know of the node types: written beside it as `nodes.json`."""
-    chosen = MANY + ONCE + COUPLINGS + list(OUTPUTS)
+    chosen = MANY + ONCE + COUPLINGS + [name for pair in MADE.items() for name in pair] + list(OUTPUTS)
     return {
         "many": MANY,
         "without_geometry": WITHOUT_GEOMETRY,
         "couplings": COUPLINGS,
+        "made": MADE,
         "outputs": list(OUTPUTS),
         "types": {short(node): of_type(node) for node in nodes if short(node) in chosen},
     }

@@ -10,7 +10,9 @@ MANY = ["liquid_object", "static_object", "rigid_object", "liquid_source", "liqu
 WITHOUT_GEOMETRY = ["rigid_joint"]
 COUPLINGS = ["constraint_bubbles", "floating_bodies", "rigid_fluid"]
 # Output nodes, and whether a new shot has them.
-OUTPUTS = {"vdb_cache": True, "geometry_cache": True, "usd_shot": False, "preview": False}
+OUTPUTS = {"vdb_cache": True, "geometry_cache": True, "mesh_cache": False, "usd_shot": False, "preview": False}
+# What is made of the liquid once it has moved: a solver, and the object that it fills.
+MADE = {"whitewater_solver": "whitewater_object", "liquid_mesher": "mesh_object"}
 
 HELP = (
     "Gathers liquids, solids, bodies, sources, sinks and joints, and writes them as a graph with its geometry, in metres. "
@@ -47,6 +49,8 @@ def shot(nodes):
         "Bodies": members(nodes["rigid_solver"]),
         "Coupling": coupling(nodes),
         "Forces": [toggle("use_gravity", "Gravity", True, nodes["gravity"]["help"]), *members(nodes["gravity"])],
+        "Whitewater": made(nodes, "whitewater_solver"),
+        "Surface": made(nodes, "liquid_mesher"),
         "Output": outputs(nodes),
     }
     folders = [Group("group", f"tab_{label.lower()}", label, inside) for label, inside in tabs.items()]
@@ -109,6 +113,17 @@ def coupling(nodes):
         hidden = f"{{ coupling != {name} }}"
         out.append(Group("groupsimple", f"in_{name}", nodes[name]["label"], members(nodes[name]), hidden))
     return out
+
+
+def made(nodes, solver):
+    """A toggle for what a solver makes of the liquid, and the parameters of that solver and of what it fills."""
+    filled = MADE[solver]
+    use = toggle(f"use_{solver}", nodes[solver]["label"], False, nodes[solver]["help"])
+    hidden = f"{{ use_{solver} == 0 }}"
+    return [
+        use,
+        *(Group("groupsimple", f"in_{name}", nodes[name]["label"], members(nodes[name]), hidden) for name in (solver, filled)),
+    ]
 
 
 def outputs(nodes):

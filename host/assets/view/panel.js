@@ -28,6 +28,7 @@ export class Panel {
     this.element = element;
     this.cooked = cooked;
     this.changes = new Map();
+    this.fork = null;
     this.body = h("div");
     this.foot = h("div", { class: "foot", hidden: true });
     element.append(this.body, this.foot);
@@ -161,7 +162,9 @@ export class Panel {
     const facts = [
       ["Folder", summary.folder], ["Graph", summary.graph_file], ["Quality", summary.quality],
       ["Set", (summary.set ?? []).join("\n")], ["Frames", summary.frames?.join(" to ")], ["Rate", summary.fps && `${summary.fps} fps`],
-      ["Changed from", summary.parent?.folder], ["Checkpoint", summary.checkpoint !== null ? `frame ${summary.checkpoint}` : null],
+      ["Changed from", summary.parent?.folder],
+      ["Forked after", summary.parent?.fork_frame !== undefined ? `frame ${summary.parent.fork_frame}` : null], ["Note", summary.parent?.note],
+      ["Checkpoint", summary.checkpoint !== null ? `frame ${summary.checkpoint}` : null],
       ["Cooked by", summary.cooked_by],
       ["Plugins", (summary.plugins ?? []).map((p) => `${p.name} ${p.version}`).join(", ")], ["Meniscus", summary.meniscus],
     ].filter(([, value]) => value);
@@ -176,13 +179,24 @@ export class Panel {
     const { readOnly, summary } = this.state;
     this.foot.hidden = !this.changes.size || readOnly;
     if (this.foot.hidden) return;
+    // Where it goes on from: the cook's first frame, or one that has a checkpoint and more frames after it.
+    const after = summary.forks.filter((frame) => frame < (summary.frames?.[1] ?? frame));
+    if (!after.includes(this.fork)) this.fork = null;
+    const options = [null, ...after].map((frame) => h("option", { value: frame ?? "", selected: frame === this.fork },
+      frame === null ? "the first frame" : `the end of frame ${frame}`));
     const list = [...this.changes].map(([key, value]) => h("li", null, `${key} = ${text(value)}`));
     put(this.foot, h("ul", null, list),
       h("div", { class: "row" },
         h("button", { class: "main", "data-do": "cook" }, "Cook the change"),
         h("button", { "data-do": "forget" }, "Forget it")),
-      h("small", null, "Into a new folder, from the first frame; this cook stays as it is. It runs on the server's machine, with its plugins."),
+      h("label", { class: "row" }, "From", h("select", { "data-do": "fork" }, options)),
+      h("small", null, this.fork === null ? "Into a new folder; this cook stays as it is. It runs on the server's machine, with its plugins."
+        : "Into a new folder with the frames until then; only what takes keyframes may differ. Such a cook is not reproducible from frame 1, unless keys differ only after that frame."),
       this.refused ? h("p", { class: "sentence" }, this.refused) : null);
+    this.foot.onchange = (event) => {
+      this.fork = event.target.value === "" ? null : Number(event.target.value);
+      this.drawFoot();
+    };
     this.foot.onclick = (event) => {
       const what = event.target.dataset?.do;
       if (what === "forget") {
@@ -196,7 +210,7 @@ export class Panel {
 
   async begin(cook) {
     try {
-      const { id } = await post(`cooks/${cook}/change`, { set: Object.fromEntries(this.changes) });
+      const { id } = await post(`cooks/${cook}/change`, { set: Object.fromEntries(this.changes), fork: this.fork });
       this.changes.clear();
       this.refused = null;
       this.cooked(id);

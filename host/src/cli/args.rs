@@ -112,9 +112,21 @@ pub(super) struct CookArgs {
     /// The folder of another cook that this one changes; cook.json then names it
     #[arg(long, value_name = "DIR")]
     pub(super) parent: Option<PathBuf>,
+    /// Goes on after this frame of that cook, from its latest checkpoint up to there; only what takes keyframes may differ
+    #[arg(
+        long,
+        value_name = "FRAME",
+        requires = "parent",
+        conflicts_with = "replace",
+        allow_hyphen_values = true
+    )]
+    pub(super) fork: Option<i32>,
     /// Frames between checkpoints
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) checkpoint_every: u32,
+    /// Keeps the checkpoints of every Nth frame besides the latest two, for --fork
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) keep_checkpoints: Option<u32>,
     /// Cooks even if `check` expects it to need more memory than is free
     #[arg(long)]
     pub(super) force: bool,

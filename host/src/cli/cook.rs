@@ -4,7 +4,7 @@ use super::args::{CookArgs, GraphArgs};
 use super::progress::Progress;
 use super::signals::Signals;
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell, units};
-use crate::engine::{CookError, CookOptions, Ended, Manner, Record, cook};
+use crate::engine::{CookError, CookOptions, Ended, Fork, Manner, Record, cook};
 use crate::files::read_file;
 use crate::graph::{Graph, Network, Override, Problems};
 use crate::loader::Plugins;
@@ -105,8 +105,8 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     let mut said = args.graph.set.clone();
     said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
     let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
-    let record = match of_parent(record, args) {
-        Ok(record) => record,
+    let (record, fork) = match of_parent(record, args, &loaded.network) {
+        Ok(found) => found,
         Err(e) => return fail(BAD_USAGE, &e),
     };
     let progress = Progress::new(args.quiet, args.openjd);
@@ -115,8 +115,10 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         folder: &folder,
         frames: args.frames,
         resume: args.resume,
+        fork: fork.as_ref(),
         replace: args.replace,
         checkpoint_every: args.checkpoint_every,
+        keep_checkpoints: args.keep_checkpoints,
         manner: Manner {
             threads: args.threads.unwrap_or_else(processors),
             device: args.device.into(),
@@ -151,16 +153,27 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     }
 }
 
-/// The record with the cook that this one changes, if one is named.
-fn of_parent(record: Record, args: &CookArgs) -> Result<Record, String> {
-    let Some(parent) = &args.parent else { return Ok(record) };
+/// The record with the cook that this one changes, if one is named, and where it goes on from there.
+fn of_parent(record: Record, args: &CookArgs, network: &Network) -> Result<(Record, Option<Fork>), String> {
+    let Some(parent) = &args.parent else { return Ok((record, None)) };
     let cannot = |e| format!("--parent: {} is no folder of a cook: its cook.json: {e}", shown(parent));
     let bytes = read_file(&parent.join("cook.json"), LARGEST_GRAPH).map_err(cannot)?;
     let whole = std::path::absolute(parent).map_err(cannot)?;
     if std::path::absolute(out_folder(args)).is_ok_and(|out| out == whole) {
         return Err(format!("--parent: {} cannot be its own parent; choose another --out", shown(parent)));
     }
-    Ok(record.changes(&whole, &bytes))
+    let record = record.changes(&whole, &bytes);
+    let Some(frame) = args.fork else { return Ok((record, None)) };
+    let fork = Fork::find(&whole, frame).map_err(|e| one_line(&format!("--fork: {e}"), LONGEST))?;
+    let was = serde_json::from_slice(&bytes).unwrap_or_default();
+    if fork.frame < frame && !args.quiet {
+        tell(&format!(
+            "--fork: goes on after frame {}, the latest up to {frame} that has a checkpoint",
+            fork.frame
+        ));
+    }
+    let is_same = fork.is_same_before(&was, network);
+    Ok((record.forks(fork.frame, is_same, network.settings.frames.0), Some(fork)))
 }
 
 /// The command that was typed, with `--resume`.

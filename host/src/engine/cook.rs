@@ -1,9 +1,10 @@
 //! Cooking a shot: frames, outputs, statistics, checkpoints.
 
-use super::checkpoint::{self, Checkpoint, Keeper, Origin};
+use super::checkpoint::{self, Also, Checkpoint, Keeper, Origin};
 use super::cook_options::{CookError, CookOptions, Ended, Onlooker};
 use super::estimate::estimate;
 use super::failure;
+use super::fork::{CHECKPOINTS, Fork};
 use super::frames::{Asked, Finished, Frames, Written};
 use super::listed::{self, Listed};
 use super::lock::Lock;
@@ -14,7 +15,7 @@ use super::rehearsal::rehearse;
 use super::simulation::{Simulation, Stop};
 use crate::graph::{Network, Problem};
 use crate::loader::Plugins;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -44,7 +45,8 @@ pub fn cook(
     if let Some(room) = options.room {
         fits(&mut simulation, plugins, options, room)?;
     }
-    let keeper = Keeper::new(options.out.join(CHECKPOINTS));
+    let also = Also { first: network.settings.frames.0, every: options.keep_checkpoints };
+    let keeper = Keeper::new(options.out.join(CHECKPOINTS), also);
     let origin = Origin::new(network, plugins, options.folder);
     let halt = Arc::default();
     let outputs = Outputs::new(&mut simulation, options, (first, last), &halt)?;
@@ -56,6 +58,7 @@ pub fn cook(
         simulation,
         frames,
         worth,
+        also,
         keeper,
         origin,
         options,
@@ -98,8 +101,6 @@ fn fits(
     Err(CookError::Failed(sentence))
 }
 
-/// Folder of the checkpoints within a cook's.
-const CHECKPOINTS: &str = "checkpoints";
 /// Files that are named where some are left of an earlier cook.
 const NAMED: usize = 3;
 
@@ -116,6 +117,7 @@ struct Cook<'a> {
     simulation: Simulation<'a>,
     frames: Frames<'a>,
     worth: Worth,
+    also: Also,
     keeper: Keeper,
     /// What the state is made from, as known at the start.
     origin: Origin,
@@ -130,8 +132,14 @@ struct Cook<'a> {
 
 impl Cook<'_> {
     fn run(&mut self) -> Result<Ended, CookError> {
-        let resumed = self.options.resume && self.restore()?;
-        let before = self.written_before(resumed);
+        let fork = self.options.fork.filter(|_| self.keeper.is_empty() || !self.options.resume);
+        let (resumed, before) = match fork {
+            Some(fork) => (true, self.leave(fork)?),
+            None => {
+                let resumed = self.options.resume && self.restore()?;
+                (resumed, self.written_before(resumed))
+            }
+        };
         let listed = self.frames.outputs()?.listed((self.first, self.last));
         let leftovers = if resumed { Vec::new() } else { self.leftovers(&before, &listed)? };
         // Objects, forces and solvers are initialised first, so that the files of an earlier cook are kept until this
@@ -288,7 +296,9 @@ impl Cook<'_> {
         let outputs = self.frames.outputs()?;
         let view = if frame >= self.first { Some(outputs.look(&mut self.simulation)?) } else { None };
         let since = frame - self.simulation.network.settings.frames.0;
-        let is_due = frame == self.last || since % self.options.checkpoint_every.max(1) as i32 == 0;
+        let is_due = frame == self.last
+            || since % self.options.checkpoint_every.max(1) as i32 == 0
+            || self.also.has(frame);
         let checkpoint = is_due.then(|| self.checkpoint());
         if is_due {
             self.worth.pending += std::mem::take(&mut self.worth.since);
@@ -354,7 +364,39 @@ impl Cook<'_> {
         let saved = Checkpoint::read(&path).map_err(|e| {
             CookError::Failed(format!("{e}; remove it to go on from the one before, or cook from the start"))
         })?;
-        let cannot = |why: String| CookError::Failed(format!("cannot resume from {}: {why}", path.display()));
+        self.go_on_from(saved, &path)?;
+        Ok(true)
+    }
+
+    /// Goes on from a checkpoint of another cook, whose frames until then become this one's; what is listed of them.
+    fn leave(&mut self, fork: &Fork) -> Result<Vec<Listed>, CookError> {
+        let failed = |why: String| Err(CookError::Failed(why));
+        if self.last <= fork.frame {
+            return failed(format!(
+                "nothing is left to cook: the fork is at frame {}, the last frame is {}",
+                fork.frame, self.last
+            ));
+        }
+        let out = self.options.out;
+        if !self.keeper.is_empty() || out.join("cook.json").exists() {
+            return failed(format!(
+                "{} holds a cook already: --resume goes on with it, or choose another folder with --out",
+                out.display()
+            ));
+        }
+        let listed = listed::read(&fork.parent)
+            .or_else(|why| failed(format!("{} {why}", fork.parent.join("cook.json").display())))?;
+        let mut saved = Checkpoint::read(&fork.checkpoint)?;
+        saved.origin = saved.origin.keyed_as(&self.origin, self.simulation.network);
+        self.go_on_from(saved, &fork.checkpoint)?;
+        let before = fork.share(out, self.simulation.network.settings.frames.0, listed)?;
+        // The other cook's checkpoint does not fit what is changed.
+        self.frames.save_now(&self.checkpoint())?;
+        Ok(before)
+    }
+
+    fn go_on_from(&mut self, saved: Checkpoint, path: &Path) -> Result<(), CookError> {
+        let cannot = |why: String| CookError::Failed(format!("cannot go on from {}: {why}", path.display()));
         if let Some(misfit) = saved.origin.misfit(&self.origin, self.options.folder) {
             return Err(cannot(misfit));
         }
@@ -367,7 +409,7 @@ impl Cook<'_> {
             .state_for(self.simulation.network)
             .map_err(|e| cannot(format!("{e}; cook from the start")))?;
         self.simulation.restore(state);
-        Ok(true)
+        Ok(())
     }
 
     /// Frames before the resume point are not cooked again for an output that was added later.

@@ -2,6 +2,7 @@
 
 use super::call::Watcher;
 use super::checkpoint::CheckpointError;
+use super::fork::Fork;
 use super::record::Record;
 use super::simulation::Manner;
 use super::stats::SubstepStats;
@@ -20,10 +21,14 @@ pub struct CookOptions<'a> {
     pub frames: Option<(i32, i32)>,
     /// Goes on from the latest checkpoint in `out`.
     pub resume: bool,
+    /// Goes on from a frame of another cook, if `out` has no checkpoint of its own.
+    pub fork: Option<&'a Fork>,
     /// Removes what an earlier cook listed in `cook.json` and this one will not write.
     pub replace: bool,
     /// Frames between checkpoints.
     pub checkpoint_every: u32,
+    /// Frames between the checkpoints that are kept besides the latest.
+    pub keep_checkpoints: Option<u32>,
     /// How the simulation runs.
     pub manner: Manner,
     /// Memory that may be used, bytes; a shot that is expected to need more is refused.

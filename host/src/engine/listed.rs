@@ -13,7 +13,7 @@ const LARGEST: u64 = 1 << 30;
 pub(super) struct Listed {
     /// `<node>/<name>` below the cook's folder, `$F4` for the frame.
     file: String,
-    frames: (i32, i32),
+    pub(super) frames: (i32, i32),
 }
 
 impl Listed {
@@ -39,7 +39,15 @@ impl Listed {
         plain.then(|| Self::new(file, frames))
     }
 
-    fn split(&self) -> (&str, &str) {
+    /// What is left of it of these frames; a file that is of no frame stays.
+    pub(super) fn within(mut self, (first, last): (i32, i32)) -> Option<Self> {
+        if self.file.contains(FRAME) {
+            self.frames = (self.frames.0.max(first), self.frames.1.min(last));
+        }
+        (self.frames.0 <= self.frames.1).then_some(self)
+    }
+
+    pub(super) fn split(&self) -> (&str, &str) {
         self.file.split_once('/').unwrap_or(("", &self.file))
     }
 

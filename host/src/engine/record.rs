@@ -61,6 +61,17 @@ impl Record {
         self
     }
 
+    /// The same of a cook that has the frames up to this one from that other cook. `is_same` tells whether a cook of this graph
+    /// from its first frame, which is `begin`, makes the same.
+    pub fn forks(mut self, frame: i32, is_same: bool, begin: i32) -> Self {
+        self.0["parent"]["fork_frame"] = json!(frame);
+        self.0["parent"]["reproducible"] = json!(is_same);
+        if !is_same {
+            self.0["parent"]["note"] = json!(format!("not reproducible from frame {begin}"));
+        }
+        self
+    }
+
     /// Writes the record with the list of files that were written or will be.
     pub(super) fn write(&self, out: &Path, written: &[Listed]) -> std::io::Result<()> {
         let mut json = self.0.clone();
@@ -71,7 +82,7 @@ impl Record {
     }
 }
 
-const STATS: &str = "stats.jsonl";
+pub(super) const STATS: &str = "stats.jsonl";
 
 /// The error with the file it concerns.
 fn named(file: &str, e: &std::io::Error) -> std::io::Error {

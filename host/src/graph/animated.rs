@@ -71,6 +71,24 @@ impl Animated {
         }
     }
 
+    /// Whether another one has the same values up to a frame, that one included.
+    pub fn is_same_until(&self, other: &Self, frame: f64) -> bool {
+        /// Places between two keys; what moves between them is a polynomial of less than that degree.
+        const PLACES: u32 = 8;
+        let keys = |a: &Self| match a {
+            Animated::Constant(_) => Vec::new(),
+            Animated::Keys { keys, .. } => keys.iter().map(|k| k.0).filter(|at| *at < frame).collect(),
+        };
+        let mut times = [keys(self), keys(other), vec![frame]].concat();
+        times.sort_by(f64::total_cmp);
+        let within = |w: &[f64]| {
+            let (from, to) = (w[0], w[1]);
+            (1..PLACES).map(move |i| from + (to - from) * f64::from(i) / f64::from(PLACES))
+        };
+        let between: Vec<f64> = times.windows(2).flat_map(within).collect();
+        times.into_iter().chain(between).all(|t| self.at(t) == other.at(t))
+    }
+
     /// True when the value changes over time.
     pub fn is_animated(&self) -> bool {
         matches!(self, Animated::Keys { keys, .. } if keys.windows(2).any(|w| w[0].1 != w[1].1))
@@ -118,6 +136,27 @@ mod tests {
         assert_eq!(at(Ease::Ease, 6.0), 5.0);
         assert!(at(Ease::Ease, 2.0) < at(Ease::Linear, 2.0));
         assert!(at(Ease::EaseIn, 6.0) < 5.0 && at(Ease::EaseOut, 6.0) > 5.0);
+    }
+
+    #[test]
+    fn curves_are_the_same_until_they_part() {
+        let of = |keys: &[(f64, f64)], ease| Animated::Keys {
+            keys: keys.iter().map(|(at, v)| (*at, vec![*v])).collect(),
+            ease,
+            kind: ParamKind::Number,
+        };
+        let linear = |keys: &[(f64, f64)]| of(keys, Ease::Linear);
+        let still = Animated::Constant(Value::Numbers(vec![2.0]));
+        let (parts, moves) = (linear(&[(4.0, 2.0), (5.0, 9.0)]), linear(&[(1.0, 2.0), (5.0, 9.0)]));
+        assert!(parts.is_same_until(&still, 4.0) && still.is_same_until(&parts, 4.0));
+        assert!(!parts.is_same_until(&still, 4.1) && !moves.is_same_until(&parts, 4.0));
+        let held = of(&[(1.0, 0.0), (11.0, 10.0)], Ease::Hold);
+        assert!(!held.is_same_until(&of(&[(1.0, 0.0), (11.0, 10.0)], Ease::Linear), 11.0));
+        assert!(held.is_same_until(&of(&[(1.0, 0.0), (11.0, 7.0)], Ease::Hold), 10.9));
+        for (_, ease) in Ease::NAMES {
+            let long = of(&[(1.0, 0.0), (11.0, 10.0), (20.0, 3.0)], ease);
+            assert!(long.is_same_until(&of(&[(1.0, 0.0), (11.0, 10.0), (30.0, 0.0)], ease), 11.0));
+        }
     }
 
     #[test]

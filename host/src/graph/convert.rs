@@ -18,7 +18,7 @@ pub(super) fn convert(spec: &ParamSpec, json: &Json, variables: &Variables) -> R
     let constant = |v| Ok(Animated::Constant(v));
     match (spec.kind, json) {
         (ParamKind::Number | ParamKind::Integer | ParamKind::Toggle, Json::Object(pairs)) => {
-            match spec.animatable {
+            match spec.takes_keys() {
                 true => keyframes(spec, pairs, variables),
                 false => Err("is fixed for the shot: it takes no keyframes".into()),
             }
@@ -48,6 +48,11 @@ pub(super) fn convert(spec: &ParamSpec, json: &Json, variables: &Variables) -> R
         }
         _ => Err(format!("expected {}, found {}", expected(spec), json.describe())),
     }
+}
+
+/// A parameter as [`super::to_json`] gives it, if it is one.
+pub fn from_json(spec: &ParamSpec, json: &serde_json::Value) -> Option<Animated> {
+    convert(spec, &Json::parse(&json.to_string()).ok()?, &Variables::new()).ok()
 }
 
 /// What a parameter expects, in words.

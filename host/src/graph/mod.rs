@@ -19,6 +19,7 @@ mod suggest;
 pub use animated::{Animated, Ease};
 pub use as_json::{to_json, value as to_json_value};
 pub use bind::{Bound, Network, Types};
+pub use convert::from_json;
 pub use expression::evaluate;
 pub use overrides::Override;
 pub use problem::{Problem, Problems};

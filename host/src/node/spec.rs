@@ -69,6 +69,11 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
+    /// Whether keyframes may change it.
+    pub fn takes_keys(&self) -> bool {
+        self.animatable && matches!(self.kind, ParamKind::Number | ParamKind::Integer | ParamKind::Toggle)
+    }
+
     fn new(name: &str, label: &str, kind: ParamKind, default: Value, help: &str) -> Self {
         let components = match &default {
             Value::Integers(v) => v.len(),

@@ -70,6 +70,16 @@ pub(crate) fn processor_seconds() -> Option<u64> {
     None
 }
 
+/// Files and connections that `ulimit -n` allows a process, where it allows not just any number.
+pub(crate) fn open_files() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        soft(libc::RLIMIT_NOFILE)
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 /// A soft limit, where there is one.
 #[cfg(unix)]
 fn soft(what: Which) -> Option<u64> {

@@ -51,6 +51,8 @@ pub struct Cooks {
 pub struct Change {
     /// Values by `node.param`.
     pub set: Map<String, Json>,
+    /// The frame after which it goes on from a checkpoint; none where it is cooked from the first frame.
+    pub fork: Option<i32>,
 }
 
 impl Cooks {
@@ -102,6 +104,7 @@ impl Cooks {
         args.extend(["--out".into(), folder.clone().into()]);
         if record.is_some() {
             args.extend(["--parent".into(), parent.folder.path().into()]);
+            args.extend(change.fork.map(|frame| format!("--fork={frame}").into()));
         }
         args.extend(["--".into(), graph.clone().into()]);
         let job = Job::begin(&args).inspect_err(|_| {

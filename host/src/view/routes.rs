@@ -119,10 +119,15 @@ impl Routes {
 
     fn change(&self, cook: &Cook, body: &[u8]) -> Response {
         let asked = serde_json::from_slice::<Json>(body).ok();
-        let Some(set) = asked.and_then(|json| json["set"].as_object().cloned()) else {
+        let Some(set) = asked.as_ref().and_then(|json| json["set"].as_object().cloned()) else {
             return Response::sentence(400, "`set` is missing");
         };
-        match self.cooks.change(cook, &Change { set }) {
+        let fork = asked.map_or(Json::Null, |json| json["fork"].clone());
+        let frame = fork.as_i64().and_then(|frame| i32::try_from(frame).ok());
+        if frame.is_none() && !fork.is_null() {
+            return Response::sentence(400, "`fork` is no frame");
+        }
+        match self.cooks.change(cook, &Change { set, fork: frame }) {
             Ok(number) => Response::json(&json!({ "id": number })),
             Err(why) => Response::sentence(if self.cooks.read_only { 403 } else { 409 }, &why),
         }

@@ -2,7 +2,7 @@
 
 use super::cooks::{Cook, LARGEST};
 use super::folder::Folder;
-use crate::engine::{frame_of_checkpoint, holder, listed_files, noted_failure};
+use crate::engine::{frame_of_checkpoint, holder, listed_files, noted_failure, whole_frame_of_checkpoint};
 use crate::output::{FRAME, frame_of};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -76,6 +76,7 @@ pub fn whole(number: usize, cook: &Cook) -> Json {
     json["frames"] = json!(frames);
     json["last_frame"] = json!(last);
     json["checkpoint"] = json!(checkpoint(cook));
+    json["forks"] = json!(forks(cook));
     json["nodes"] = nodes(graph.as_ref(), record.as_ref());
     json["files"] = files.iter().map(Files::to_json).collect();
     for key in [
@@ -190,6 +191,15 @@ fn last_frame(cook: &Cook) -> Option<i64> {
     let end = bytes.iter().rposition(|&b| b == b'\n')?;
     let begin = bytes[..end].iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     serde_json::from_slice::<Json>(&bytes[begin..end]).ok()?["frame"].as_i64()
+}
+
+/// The frames after which a changed cook may go on.
+fn forks(cook: &Cook) -> Vec<i32> {
+    let names = cook.folder.names("checkpoints");
+    let mut frames: Vec<i32> =
+        names.iter().filter_map(|name| whole_frame_of_checkpoint(Path::new(name))).collect();
+    frames.sort_unstable();
+    frames
 }
 
 /// The frame of the latest checkpoint.

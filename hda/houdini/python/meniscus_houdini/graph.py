@@ -9,7 +9,20 @@ from . import nodes
 
 # Names of the nodes that every shot has once.
 FLIP, RIGID, GRAVITY, COUPLING = "flip", "rigid", "gravity", "coupling"
-OUTPUT_NAMES = {"vdb_cache": "cache", "geometry_cache": "points", "usd_shot": "shot", "preview": "preview"}
+OUTPUT_NAMES = {
+    "vdb_cache": "cache",
+    "geometry_cache": "points",
+    "mesh_cache": "meshes",
+    "usd_shot": "shot",
+    "preview": "preview",
+}
+# Names of what is made of the liquid, by its solver: the solver's, and that of the object that it fills.
+MADE_NAMES = {"whitewater_solver": ("whitewater", "foam"), "liquid_mesher": ("mesher", "render_surface")}
+# Outputs that take it.
+MADE_FOR = {
+    "whitewater_solver": {"geometry_cache", "usd_shot", "preview"},
+    "liquid_mesher": {"geometry_cache", "usd_shot"},
+}
 # What Meniscus keeps for itself.
 RESERVED = {"fps", "frames", "substeps", "quality", "checkpoints", "variables"}
 
@@ -58,6 +71,8 @@ class Shot:
     gravity: dict = None
     # Type and parameters; None: each solver solves for itself.
     coupling: tuple = None
+    # What is made of the liquid: parameters of the solver and of the object that it fills, by solver.
+    made: dict = field(default_factory=dict)
     # Parameters by type.
     outputs: dict = field(default_factory=dict)
 
@@ -87,8 +102,14 @@ def build(shot):
         kind, params = shot.coupling
         made.append(node(COUPLING, kind, solvers, params))
         top = [COUPLING]
+    for solver, (params, filled) in shot.made.items() if of["liquid_object"] else ():
+        name, holder = MADE_NAMES[solver]
+        made.append(node(holder, nodes.MADE[solver], [], filled))
+        meets = of["liquid_object"] + of["static_object"] + of["rigid_object"]
+        made.append(node(name, solver, [holder, *meets, *(forces if solver == "whitewater_solver" else [])], params))
     for kind, params in shot.outputs.items():
-        inputs = top + [mesh_of(e) for e in shot.entries if e.type == "static_object" and kind == "usd_shot"]
+        solvers_of_liquid = [s for s in shot.made if kind in MADE_FOR[s]] if of["liquid_object"] else []
+        inputs = top + [MADE_NAMES[s][0] for s in solvers_of_liquid] + [mesh_of(e) for e in shot.entries if e.type == "static_object" and kind == "usd_shot"]
         made.append(node(OUTPUT_NAMES[kind], kind, inputs, params))
     low, high = shot.substeps
     return {
@@ -133,6 +154,7 @@ def node(name, kind, inputs, params):
 def check(shot):
     """What Meniscus could only say about nodes that nobody has seen in Houdini."""
     taken = {FLIP, RIGID, GRAVITY, COUPLING, *OUTPUT_NAMES.values(), *RESERVED}
+    taken |= {name for names in MADE_NAMES.values() for name in names}
     for entry in shot.entries:
         name = entry.name
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}", name):

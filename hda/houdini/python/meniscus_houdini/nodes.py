@@ -11,6 +11,8 @@ TYPES = _TABLE["types"]
 MANY = _TABLE["many"]
 WITHOUT_GEOMETRY = _TABLE["without_geometry"]
 COUPLINGS = _TABLE["couplings"]
+# Solvers that make something of the liquid, and the objects that they fill.
+MADE = _TABLE["made"]
 OUTPUTS = _TABLE["outputs"]
 
 

@@ -155,6 +155,11 @@ def shot(owner, folder, base):
         rigid=values(owner, "rigid_solver", frames),
         gravity=values(owner, "gravity", frames) if owner.evalParm("use_gravity") else None,
         coupling=None if coupling == "none" else (coupling, values(owner, coupling, frames)),
+        made={
+            solver: (values(owner, solver, frames), values(owner, filled, frames))
+            for solver, filled in nodes.MADE.items()
+            if owner.evalParm(f"use_{solver}")
+        },
         outputs={name: values(owner, name, frames) for name in nodes.OUTPUTS if owner.evalParm(f"use_{name}")},
     )
 

@@ -13,7 +13,7 @@ mod read;
 mod sound;
 mod write;
 
-pub(super) use keeper::Keeper;
+pub(super) use keeper::{Also, Keeper};
 pub use origin::Origin;
 
 use super::state::{Holder, State};
@@ -146,6 +146,16 @@ fn moment(path: &Path) -> Option<(i32, u32)> {
 /// The frame that a checkpoint's name tells.
 pub(crate) fn frame_of(path: &Path) -> Option<i32> {
     moment(path).map(|(frame, _)| frame)
+}
+
+/// The frame that a checkpoint was made at the end of; none within a frame.
+pub(crate) fn whole_frame_of(path: &Path) -> Option<i32> {
+    moment(path).filter(|m| m.1 == u32::MAX).map(|m| m.0)
+}
+
+/// The checkpoints at the ends of frames, latest first.
+pub(super) fn whole_frames(folder: &Path) -> Vec<(i32, PathBuf)> {
+    all(folder).into_iter().filter_map(|path| Some((whole_frame_of(&path)?, path))).collect()
 }
 
 /// The checkpoints of a folder, latest first.

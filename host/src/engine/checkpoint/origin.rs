@@ -85,6 +85,20 @@ impl Origin {
             .or_insert_with(|| hash.to_owned());
     }
 
+    /// The same with the values of another cook for whatever keyframes may change: as if it had a key there.
+    pub fn keyed_as(mut self, now: &Origin, network: &Network) -> Self {
+        for node in &network.nodes {
+            let (Some(was), Some(is)) = (self.nodes.get_mut(&node.name), now.nodes.get(&node.name)) else {
+                continue;
+            };
+            for spec in node.node_type.params.iter().filter(|p| p.takes_keys()) {
+                let value = is.params.get(&spec.name).filter(|_| was.kind == is.kind);
+                value.into_iter().for_each(|v| drop(was.params.insert(spec.name.clone(), v.clone())));
+            }
+        }
+        self
+    }
+
     /// The reason why a cook of `now` cannot go on from here, if there is one: one sentence. Files are looked for
     /// relative to `folder`.
     pub fn misfit(&self, now: &Origin, folder: &Path) -> Option<String> {

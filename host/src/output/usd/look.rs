@@ -1,4 +1,4 @@
-//! How a shot looks until somebody lights it: two materials and a camera that sees it.
+//! How a shot looks until somebody lights it: three materials and a camera that sees it.
 
 use super::super::Shot;
 use super::super::framing::{self, Bounds, View};
@@ -14,6 +14,8 @@ pub const MATERIALS: &str = "materials";
 pub const CAMERA: &str = "camera";
 /// Material of liquids.
 pub const WATER: &str = "water";
+/// Material of what is named as glass.
+pub const GLASS: &str = "glass";
 /// Material of everything else.
 pub const MATTE: &str = "matte";
 
@@ -27,13 +29,12 @@ const CLIPPING: [f64; 2] = [0.01, 100.0];
 /// The materials; `path` is that of the prim that holds them.
 pub fn materials(path: &str) -> Prim {
     let water = [("ior", 1.333), ("roughness", 0.02), ("opacity", 0.25)];
+    let glass = [("ior", 1.5), ("roughness", 0.02), ("opacity", 0.12)];
     let solid = [("ior", 1.5), ("roughness", 0.5), ("opacity", 1.0)];
-    Prim::def("Scope", MATERIALS).holds(material(path, WATER, [0.16, 0.42, 0.55], water)).holds(material(
-        path,
-        MATTE,
-        [0.62, 0.56, 0.5],
-        solid,
-    ))
+    Prim::def("Scope", MATERIALS)
+        .holds(material(path, WATER, [0.16, 0.42, 0.55], water))
+        .holds(material(path, GLASS, [0.9, 0.95, 0.95], glass))
+        .holds(material(path, MATTE, [0.62, 0.56, 0.5], solid))
 }
 
 fn material(path: &str, name: &str, colour: [f32; 3], inputs: [(&str, f32); 3]) -> Prim {

@@ -22,6 +22,8 @@ use std::path::PathBuf;
 
 /// What the list of parts is called in the shot's layer.
 const PARTS: &str = "meniscusParts";
+/// The mesh in a layer that bodies or all frames share.
+const REST: &str = "geometry";
 /// Most bytes of a shot's layer that are read.
 const LARGEST: u64 = 1 << 28;
 
@@ -71,6 +73,12 @@ fn parameters() -> Vec<ParamSpec> {
             "Diameter of points that have no pscale. Higher: larger drops. 0: the distance between the particles of their object.",
         )
         .within(Some(0.0), None),
+        ParamSpec::text(
+            "glass",
+            "Glass",
+            "",
+            "Bodies and geometry nodes that look like clear glass, by name; the others are matte. * stands for any part of a name; ^ before a name leaves it out; empty: none.",
+        ),
         ParamSpec::menu(
             "up_axis",
             "Up Axis",

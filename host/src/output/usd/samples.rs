@@ -83,7 +83,7 @@ pub fn rest(shared: &Shared) -> Result<Layer, OutputError> {
         let at = values.iter().position(|(name, _)| *name == property.name && *name != "velocities")?;
         Some(property.is(values.swap_remove(at).1))
     });
-    let mesh = Prim::def("Mesh", "geometry").has(Property::polygonal()).has_all(own);
+    let mesh = Prim::def("Mesh", super::REST).has(Property::polygonal()).has_all(own);
     Ok(Layer { fields: units(UpAxis::Y), root: Prim::def("Xform", &identifier(shared.object)).holds(mesh) })
 }
 

@@ -2,6 +2,7 @@
 //! value clips of USD, one a frame. The shot's own layer holds what is small: prims, materials, camera, and the time samples
 //! that point at VDB files.
 
+use super::super::pattern::Pattern;
 use super::super::{FRAME, Frame, Shot, Volume, creator, file_name};
 use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::parts::{Kind, Parts};
@@ -76,27 +77,36 @@ impl Stage<'_> {
     fn object(&self, object: &str, root: &str, materials: &str) -> Prim {
         let own = identifier(object);
         let mut prim = Prim::def("Xform", &own);
+        let is_glass = Pattern::new(self.frame.params.text("glass")).matches(object);
         for (name, kind) in self.parts.of(object) {
             let part = identifier(name);
             let mut child = match kind {
                 Kind::Liquid | Kind::Mesh => Prim::def("Mesh", &part).has(Property::polygonal()),
                 Kind::Points => Prim::def("Points", &part),
-                Kind::Body => {
-                    self.resting(&part, object).has(order(&["xformOp:translate", "xformOp:orient"]))
-                }
+                Kind::Body => self
+                    .resting(&part, object)
+                    .with("instanceable", Value::Truth(true))
+                    .has(order(&["xformOp:translate", "xformOp:orient"])),
                 Kind::Still => self.resting(&part, object),
                 Kind::Volume => self.volume(&part, name, object, &format!("/{root}/{own}/{part}")),
             };
             let material = match kind {
                 Kind::Liquid | Kind::Points => Some(look::WATER),
+                Kind::Mesh | Kind::Body | Kind::Still if is_glass => Some(look::GLASS),
                 Kind::Mesh | Kind::Body | Kind::Still => Some(look::MATTE),
                 Kind::Volume => None,
             };
             child = child.has_all(samples::attributes(kind));
             if let Some(material) = material {
-                let target = format!("{materials}/{material}");
-                child = child.with("apiSchemas", Value::Schemas(vec!["MaterialBindingAPI"]));
-                child = child.has(Property::relationship("material:binding", &target));
+                let bound = |prim: Prim| {
+                    prim.with("apiSchemas", Value::Schemas(vec!["MaterialBindingAPI"]))
+                        .has(Property::relationship("material:binding", &format!("{materials}/{material}")))
+                };
+                // Blender looks for a material at meshes alone.
+                child = match kind {
+                    Kind::Still => child.holds(bound(Prim::over(super::REST))),
+                    _ => bound(child),
+                };
             }
             prim = prim.holds(child);
         }
@@ -106,9 +116,7 @@ impl Stage<'_> {
     /// A prim over the mesh that the bodies of an object or all frames share.
     fn resting(&self, part: &str, object: &str) -> Prim {
         let file = format!("./{}", super::rest_name(self.frame.node, object));
-        Prim::def("Xform", part)
-            .with("references", Value::Reference(file))
-            .with("instanceable", Value::Truth(true))
+        Prim::def("Xform", part).with("references", Value::Reference(file))
     }
 
     /// A volume with the grids of an object in a VDB cache.

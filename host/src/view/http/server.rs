@@ -2,6 +2,7 @@
 
 use super::request::Request;
 use super::response::Response;
+use crate::process::limits::open_files;
 use std::io::Read;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,6 +12,10 @@ use std::time::Duration;
 /// Most connections at a time; more wait in the system's queue. A client that sends nothing holds one of them for the
 /// time that a request may take, and nobody else's.
 const MOST: usize = 1500;
+/// Open files that a connection may need: itself, and the file that it asks for or the process that reads it.
+const FILES: u64 = 3;
+/// Open files for everything else.
+const OTHER_FILES: u64 = 32;
 /// Bytes of a thread's stack.
 const STACK: usize = 512 << 10;
 /// Pause after the system had no connection to give: mostly because too many files are open.
@@ -21,8 +26,8 @@ const REST: Duration = Duration::from_millis(200);
 const MOST_REST: u64 = 1 << 20;
 
 /// The connections there are.
-#[derive(Default)]
 struct Open {
+    most: usize,
     count: Mutex<usize>,
     fewer: Condvar,
 }
@@ -31,11 +36,18 @@ struct Open {
 struct Place(Arc<Open>);
 
 impl Open {
+    /// With as many places as there may be open files for: a request without one would be told that there is no such file.
+    fn new() -> Self {
+        let files = open_files().map_or(MOST as u64, |files| files.saturating_sub(OTHER_FILES) / FILES);
+        let most = usize::try_from(files).unwrap_or(MOST).clamp(1, MOST);
+        Self { most, count: Mutex::default(), fewer: Condvar::new() }
+    }
+
     /// Waits until there is a place.
     fn enter(self: &Arc<Self>) -> Place {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let mut count =
-            self.fewer.wait_while(count, |count| *count >= MOST).unwrap_or_else(PoisonError::into_inner);
+            self.fewer.wait_while(count, |count| *count >= self.most).unwrap_or_else(PoisonError::into_inner);
         *count += 1;
         Place(self.clone())
     }
@@ -53,7 +65,7 @@ pub fn serve(
     listener: TcpListener,
     answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
 ) -> std::io::Result<()> {
-    let (open, answer) = (Arc::new(Open::default()), Arc::new(answer));
+    let (open, answer) = (Arc::new(Open::new()), Arc::new(answer));
     let accept = move || {
         loop {
             let place = open.enter();

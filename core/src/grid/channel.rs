@@ -1,6 +1,6 @@
 //! Scalar and staggered fields on a topology.
 
-use super::{BITS, Coord, Topology, leaf};
+use super::{Coord, Topology, leaf};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -69,8 +69,7 @@ impl<T: Copy + Send + Sync> Grid<T> {
             return self.clone();
         }
         let mut out = Self::new(topology.clone(), self.background);
-        let leaves = out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).with_min_len(BITS);
-        leaves.for_each(|(values, &o)| {
+        out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(values, &o)| {
             if let Some(l) = self.topology.leaf_of(o) {
                 values.copy_from_slice(&self.values[l * leaf::SIZE..][..leaf::SIZE]);
             }
@@ -141,8 +140,7 @@ impl<T: Copy + Send + Sync> FaceGrid<T> {
         }
         let mut out = Self::new(topology.clone(), self.background);
         for (dst, src) in out.values.iter_mut().zip(&self.values) {
-            let leaves = dst.par_chunks_mut(leaf::SIZE).zip(topology.origins()).with_min_len(BITS);
-            leaves.for_each(|(values, &o)| {
+            dst.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(values, &o)| {
                 if let Some(l) = self.topology.leaf_of(o) {
                     values.copy_from_slice(&src[l * leaf::SIZE..][..leaf::SIZE]);
                 }

@@ -21,9 +21,3 @@ pub use transform::Transform;
 
 /// A voxel coordinate in index space.
 pub type Coord = glam::IVec3;
-
-/// Leaves of a task that works on a leaf's bits, or copies its values: a tenth of a microsecond each. To wake a thread, or
-/// to be woken, takes some microseconds, so that smaller tasks are done sooner by the thread that has them.
-pub(crate) const BITS: usize = 128;
-/// The same where a leaf's voxels are computed, about a microsecond each.
-pub(crate) const VOXELS: usize = 16;

@@ -1,6 +1,6 @@
 //! Sets of voxels as bit masks: dilation, union and queries.
 
-use super::{BITS, Coord, Topology, VOXELS, leaf};
+use super::{Coord, Topology, leaf};
 use glam::IVec3;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -33,7 +33,6 @@ impl VoxelMask {
     pub fn from_fn(topology: Arc<Topology>, inside: impl Fn(usize) -> bool + Sync) -> Self {
         let words = (0..topology.len())
             .into_par_iter()
-            .with_min_len(VOXELS)
             .map(|l| {
                 std::array::from_fn(|x| {
                     let first = l * leaf::SIZE + x * 64;
@@ -51,7 +50,7 @@ impl VoxelMask {
         inside: impl Fn(T) -> bool + Sync,
     ) -> Self {
         let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
-        let words = leaves.par_iter().with_min_len(BITS).map(|leaf| words_of(leaf, &inside)).collect();
+        let words = leaves.par_iter().with_min_len(16).map(|leaf| words_of(leaf, &inside)).collect();
         Self { topology, words }
     }
 
@@ -89,7 +88,7 @@ impl VoxelMask {
 
     /// The set whose words in leaf `l` are `words(l)`.
     pub fn from_words(topology: Arc<Topology>, words: impl Fn(usize) -> [u64; 8] + Sync + Send) -> Self {
-        let words = (0..topology.len()).into_par_iter().with_min_len(BITS).map(words).collect();
+        let words = (0..topology.len()).into_par_iter().map(words).collect();
         Self { topology, words }
     }
 

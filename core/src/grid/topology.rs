@@ -1,6 +1,6 @@
 //! The set of active leaves and their neighbour table.
 
-use super::{Coord, VOXELS, leaf};
+use super::{Coord, leaf};
 use glam::IVec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -32,7 +32,6 @@ impl Topology {
         let index: FxHashMap<Coord, u32> = origins.iter().enumerate().map(|(i, &o)| (o, i as u32)).collect();
         let neighbours = origins
             .par_iter()
-            .with_min_len(VOXELS)
             .map(|&o| {
                 std::array::from_fn(|s| {
                     let d = IVec3::from_array(leaf::displacement(s));

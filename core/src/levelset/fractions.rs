@@ -86,36 +86,25 @@ pub fn cell_inside(phi: [f32; 8]) -> f32 {
     /// Corners of each face, in order around it.
     const FACES: [[usize; 4]; 6] =
         [[0, 2, 6, 4], [1, 3, 7, 5], [0, 1, 5, 4], [2, 3, 7, 6], [0, 1, 3, 2], [4, 5, 7, 6]];
-    /// The corners of each face, a bit each.
-    const ON_FACE: [u32; 6] = {
-        let (mut on_face, mut n) = ([0; 6], 0);
-        while n < 24 {
-            on_face[n / 4] |= 1 << FACES[n / 4][n % 4];
-            n += 1;
-        }
-        on_face
-    };
-    let outside = phi.iter().enumerate().fold(0, |bits, (c, &p)| bits | u32::from(p > 0.0) << c);
-    match outside {
+    match phi.iter().filter(|&&p| p > 0.0).count() {
         0 => return 1.0,
-        0xff => return 0.0,
+        8 => return 0.0,
         _ => {}
     }
     let centre = phi.iter().sum::<f32>() / 8.0;
-    let of_face = |(face, on_face): (&[usize; 4], u32)| {
-        if outside & on_face == 0 && centre <= 0.0 {
-            return 4.0;
-        }
-        if outside & on_face == on_face && centre > 0.0 {
-            return 0.0;
-        }
+    let of_face = |face: &[usize; 4]| {
         let around = face.map(|c| phi[c]);
+        match around.iter().filter(|&&p| p > 0.0).count() {
+            0 if centre <= 0.0 => return 4.0,
+            4 if centre > 0.0 => return 0.0,
+            _ => {}
+        }
         let middle = around.iter().sum::<f32>() / 4.0;
         let from = Vec4::from_array(around);
         let corners = [from, from.yzwx(), Vec4::splat(middle), Vec4::splat(centre)];
         tetrahedra_inside(corners).to_array().iter().sum::<f32>()
     };
-    (FACES.iter().zip(ON_FACE).map(of_face).sum::<f32>() / TETRAHEDRA as f32).clamp(0.0, 1.0)
+    (FACES.iter().map(of_face).sum::<f32>() / TETRAHEDRA as f32).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

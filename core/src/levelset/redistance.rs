@@ -5,7 +5,7 @@ mod upwind;
 
 use super::InsideTiles;
 use crate::grid::morphology::{VoxelMask, offsets};
-use crate::grid::{Grid, Topology, VOXELS, halo, leaf};
+use crate::grid::{Grid, Topology, halo, leaf};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -81,8 +81,7 @@ fn extended(phi: &Grid<f32>, topology: Arc<Topology>) -> Grid<f32> {
 /// Signed distance of the voxels next to the interface; ±[`UNREACHED`] elsewhere.
 fn interface_distance(phi: &Grid<f32>, crossing: &VoxelMask, h: f32) -> Grid<f32> {
     let mut out = Grid::new(phi.topology.clone(), phi.background);
-    let leaves = out.values.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(VOXELS);
-    leaves.for_each_init(Vec::new, |block, (l, out)| {
+    out.values.par_chunks_mut(leaf::SIZE).enumerate().for_each_init(Vec::new, |block, (l, out)| {
         let values = &phi.values[l * leaf::SIZE..][..leaf::SIZE];
         let sign = |value: f32| if is_inside(value) { -1.0 } else { 1.0 };
         out.iter_mut().zip(values).for_each(|(out, &value)| *out = sign(value) * UNREACHED);

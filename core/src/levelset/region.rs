@@ -109,13 +109,8 @@ impl Dense {
         let row = self.size.z as usize;
         let slab = row * self.size.y as usize;
         let n = p.x as usize * slab + p.y as usize * row + p.z as usize;
-        let pair = |first: usize| {
-            let pair = &self.values[first..first + 2];
-            [pair[0], pair[1]]
-        };
-        let ([a, e], [b, f]) = (pair(n), pair(n + slab));
-        let ([c, g], [d, h]) = (pair(n + row), pair(n + slab + row));
-        trilinear(&[a, b, c, d, e, f, g, h], at.fraction)
+        let corner = |c: usize| self.values[n + (c & 1) * slab + (c >> 1 & 1) * row + (c >> 2)];
+        trilinear(&std::array::from_fn(corner), at.fraction)
     }
 }
 

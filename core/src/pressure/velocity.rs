@@ -30,7 +30,7 @@ pub(crate) fn update_velocity(
     let [x, y, z] = &mut vel.values;
     let axes =
         x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
-    axes.zip(topology.origins()).with_min_len(4).for_each(|(((x, y), z), &origin)| {
+    axes.zip(topology.origins()).for_each(|(((x, y), z), &origin)| {
         let (open, solid) = (Rows::faces(open, origin), Rows::faces(solid, origin));
         let solved = system
             .topology

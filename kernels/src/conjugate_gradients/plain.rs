@@ -5,9 +5,6 @@
 use super::{Outcome, Progress, Stop};
 use rayon::prelude::*;
 
-/// Entries of a task that adds vectors: some microseconds, about as long as it takes to wake a thread.
-const ADDED: usize = 1 << 15;
-
 /// A symmetric positive definite matrix A that is applied, not stored.
 pub trait Operator: Sync {
     /// Entries of a vector that one task works on.
@@ -71,8 +68,7 @@ pub fn solve<A: Operator>(
 /// Σ a b, in chunks of `chunk`.
 pub fn dot(a: &[f64], b: &[f64], chunk: usize) -> f64 {
     let product = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum();
-    let chunks = a.par_chunks(chunk).zip(b.par_chunks(chunk)).with_min_len(ADDED / chunk);
-    let parts: Vec<f64> = chunks.map(product).collect();
+    let parts: Vec<f64> = a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(product).collect();
     parts.iter().sum()
 }
 
@@ -131,8 +127,7 @@ impl<A: Operator> Plain<'_, A> {
         let Self { operator, x, residual, direction, image, partials } = self;
         let ways = x.par_chunks_mut(A::CHUNK).zip(direction.par_chunks(A::CHUNK));
         let residuals = residual.par_chunks_mut(A::CHUNK).zip(image.par_chunks(A::CHUNK));
-        let all = ways.zip(residuals).zip(&mut *partials).enumerate().with_min_len(ADDED / A::CHUNK);
-        all.for_each(|(c, (((x, p), (r, q)), sum))| {
+        ways.zip(residuals).zip(&mut *partials).enumerate().for_each(|(c, (((x, p), (r, q)), sum))| {
             *sum = [0.0; 2];
             let entries = x.iter_mut().zip(p).zip(r.iter_mut().zip(q));
             for (((x, p), (r, q)), &inverse) in entries.zip(operator.inverse_diagonal(c)) {
@@ -155,7 +150,7 @@ impl<A: Operator> Plain<'_, A> {
         let Some(cycle) = cycle else {
             let beta = of_diagonal / before;
             let chunks = direction.par_chunks_mut(A::CHUNK).zip(residual.par_chunks(A::CHUNK));
-            chunks.enumerate().with_min_len(ADDED / A::CHUNK).for_each(|(c, (p, r))| {
+            chunks.enumerate().for_each(|(c, (p, r))| {
                 for ((p, r), &inverse) in p.iter_mut().zip(r).zip(operator.inverse_diagonal(c)) {
                     *p = f64::from(inverse) * r + beta * *p;
                 }
@@ -165,7 +160,7 @@ impl<A: Operator> Plain<'_, A> {
         let z = cycle.cycle(residual);
         let chunks =
             residual.par_chunks(A::CHUNK).zip(z.par_chunks(A::CHUNK)).zip(image.par_chunks(A::CHUNK));
-        chunks.zip(&mut *partials).with_min_len(ADDED / A::CHUNK).for_each(|(((r, z), image), sum)| {
+        chunks.zip(&mut *partials).for_each(|(((r, z), image), sum)| {
             *sum = [0.0; 2];
             for ((r, image), z) in r.iter().zip(image).zip(z.iter().map(|&z| f64::from(z))) {
                 sum[0] += r * z;
@@ -174,8 +169,7 @@ impl<A: Operator> Plain<'_, A> {
         });
         let [energy, change] = add(partials);
         let beta = change / before;
-        let chunks = direction.par_chunks_mut(A::CHUNK).zip(z.par_chunks(A::CHUNK));
-        chunks.with_min_len(ADDED / A::CHUNK).for_each(|(p, z)| {
+        direction.par_chunks_mut(A::CHUNK).zip(z.par_chunks(A::CHUNK)).for_each(|(p, z)| {
             p.iter_mut().zip(z).for_each(|(p, &z)| *p = f64::from(z) + beta * *p);
         });
         energy

@@ -4,7 +4,7 @@ use crate::grid::block;
 use crate::grid::morphology::{VoxelMask, words_of};
 use crate::grid::rows::{row_of, select};
 use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
-use crate::grid::{BITS, Coord, FaceGrid, Grid, leaf};
+use crate::grid::{Coord, FaceGrid, Grid, leaf};
 use crate::solid::SolidFields;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -75,12 +75,11 @@ pub(crate) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], wal
         }
         Some(Constrained { closed, asked, rows })
     };
-    let constrained: Vec<Option<Constrained>> =
-        (0..topology.len()).into_par_iter().with_min_len(4).map(of_leaf).collect();
+    let constrained: Vec<Option<Constrained>> = (0..topology.len()).into_par_iter().map(of_leaf).collect();
     let [x, y, z] = &mut velocity.values;
     let leaves =
         x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
-    leaves.zip(&constrained).with_min_len(BITS).for_each(|(((x, y), z), constrained)| {
+    leaves.zip(&constrained).for_each(|(((x, y), z), constrained)| {
         if let Some(constrained) = constrained {
             constrained.write([x, y, z]);
         }
@@ -96,7 +95,7 @@ fn moving(solid: &SolidFields, at_rest: bool) -> Vec<bool> {
     let leaf =
         |l: usize| solid.velocity.values.iter().any(|values| some(&values[l * leaf::SIZE..][..leaf::SIZE]));
     let moves: Vec<bool> =
-        (0..solid.velocity.topology.len()).into_par_iter().with_min_len(BITS).map(leaf).collect();
+        (0..solid.velocity.topology.len()).into_par_iter().with_min_len(16).map(leaf).collect();
     if moves.contains(&true) { moves } else { Vec::new() }
 }
 

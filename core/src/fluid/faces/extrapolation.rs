@@ -6,7 +6,7 @@ use super::inlet::Inlet;
 use crate::fluid::particles::cells::Cells;
 use crate::grid::morphology::{VoxelMask, words_of};
 use crate::grid::rows::{Row, Rows, row_of, select};
-use crate::grid::{BITS, FaceGrid, Grid, Topology, VOXELS, leaf};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -130,8 +130,7 @@ fn extend(
     for _ in 2..=layers {
         grow(values, &mut known);
     }
-    let leaves = values.par_chunks_mut(leaf::SIZE).enumerate().with_min_len(BITS);
-    leaves.for_each(|(l, values)| keep(values, known.words(l)));
+    values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| keep(values, known.words(l)));
     let fresh = VoxelMask::from_words(topology.clone(), |l| {
         std::array::from_fn(|x| known.words(l)[x] & !given.words(l)[x] & open.words(l)[x])
     });
@@ -168,15 +167,12 @@ struct Grown {
 /// Gives unknown faces beside known ones the mean of those, and makes them known.
 fn grow(values: &mut [f32], known: &mut VoxelMask) {
     let topology = known.topology().clone();
-    let grown: Vec<Option<Grown>> = (0..topology.len())
-        .into_par_iter()
-        .with_min_len(VOXELS)
-        .map(|l| grown_in(values, known, l))
-        .collect();
+    let grown: Vec<Option<Grown>> =
+        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, l)).collect();
     for (l, grown) in grown.iter().enumerate().filter_map(|(l, grown)| Some((l, grown.as_ref()?))) {
         *known.words_mut(l) = both(known.words(l), &grown.fresh);
     }
-    values.par_chunks_mut(leaf::SIZE).zip(grown).with_min_len(BITS).for_each(|(values, grown)| {
+    values.par_chunks_mut(leaf::SIZE).zip(grown).for_each(|(values, grown)| {
         let Some(Grown { fresh, means }) = grown else { return };
         let rows = values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate();
         let rows = rows.map(|(n, row)| (row_of(&fresh, n), row)).filter(|(set, _)| *set != 0);

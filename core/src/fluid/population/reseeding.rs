@@ -145,7 +145,7 @@ pub fn reseed(
     let frame = particles.frame(transform);
     let pass = Pass { particles, interior, cells, frame, limits, seed: *next_id as u64 };
     let leaves: Vec<Option<Renewed>> =
-        (0..cells.topology.len()).into_par_iter().with_min_len(4).map(|l| pass.leaf(l)).collect();
+        (0..cells.topology.len()).into_par_iter().map(|l| pass.leaf(l)).collect();
     if leaves.iter().all(Option::is_none) {
         return Selection::identity(particles.len());
     }

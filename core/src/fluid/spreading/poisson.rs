@@ -4,7 +4,7 @@ use super::crowding::Crowds;
 use crate::grid::block;
 use crate::grid::morphology::shift;
 use crate::grid::rows::Rows;
-use crate::grid::{Coord, FaceGrid, Grid, Topology, VOXELS, leaf};
+use crate::grid::{Coord, FaceGrid, Grid, Topology, leaf};
 use crate::levelset::fractions::theta;
 use crate::levelset::open_volume;
 use crate::pressure::{CELL, FIXED, PressureSystem, SOLID, Unknowns};
@@ -28,29 +28,27 @@ pub(super) fn poisson(crowds: &Crowds, open: &FaceGrid<f32>, h: f64) -> (Pressur
     let faces =
         fx.par_chunks_mut(leaf::SIZE).zip(fy.par_chunks_mut(leaf::SIZE)).zip(fz.par_chunks_mut(leaf::SIZE));
     let cells = system.label.par_chunks_mut(leaf::SIZE).zip(right.cells.par_chunks_mut(leaf::SIZE));
-    cells.zip(faces).zip(topology.origins()).with_min_len(4).for_each(
-        |(((label, right), ((fx, fy), fz)), &origin)| {
-            let (phi, alpha) = (block::of(&crowds.surface, origin), Rows::faces(open, origin));
-            let growth = Rows::of(&crowds.growth, origin);
-            for n in 0..leaf::SIZE {
-                let around: [[f32; 2]; 3] =
-                    std::array::from_fn(|a| [alpha[a].at(n), alpha[a].at_behind(n, 2 * a + 1)]);
-                let is_open = around.as_flattened().iter().any(|&alpha| alpha > 0.0);
-                let i = block::centre(n);
-                label[n] = match phi[i] < 0.0 {
-                    _ if !is_open => SOLID,
-                    true => CELL,
-                    false => FIXED,
-                };
-                if label[n] == CELL {
-                    right[n] = f64::from(growth.at(n) * open_volume(around)) * h * h * h;
-                }
-                for (axis, face) in [&mut *fx, &mut *fy, &mut *fz].into_iter().enumerate() {
-                    face[n] = coefficient(phi[i - block::STRIDE[axis]], phi[i], around[axis][0], h) as f32;
-                }
+    cells.zip(faces).zip(topology.origins()).for_each(|(((label, right), ((fx, fy), fz)), &origin)| {
+        let (phi, alpha) = (block::of(&crowds.surface, origin), Rows::faces(open, origin));
+        let growth = Rows::of(&crowds.growth, origin);
+        for n in 0..leaf::SIZE {
+            let around: [[f32; 2]; 3] =
+                std::array::from_fn(|a| [alpha[a].at(n), alpha[a].at_behind(n, 2 * a + 1)]);
+            let is_open = around.as_flattened().iter().any(|&alpha| alpha > 0.0);
+            let i = block::centre(n);
+            label[n] = match phi[i] < 0.0 {
+                _ if !is_open => SOLID,
+                true => CELL,
+                false => FIXED,
+            };
+            if label[n] == CELL {
+                right[n] = f64::from(growth.at(n) * open_volume(around)) * h * h * h;
             }
-        },
-    );
+            for (axis, face) in [&mut *fx, &mut *fy, &mut *fz].into_iter().enumerate() {
+                face[n] = coefficient(phi[i - block::STRIDE[axis]], phi[i], around[axis][0], h) as f32;
+            }
+        }
+    });
     (system, right)
 }
 
@@ -95,7 +93,6 @@ fn leaves(surface: &Grid<f32>, open: &FaceGrid<f32>) -> Arc<Topology> {
         }
         out
     };
-    let origins: Vec<Vec<Coord>> =
-        surface.topology.origins().par_iter().enumerate().with_min_len(VOXELS).map(reached).collect();
+    let origins: Vec<Vec<Coord>> = surface.topology.origins().par_iter().enumerate().map(reached).collect();
     Arc::new(Topology::new(origins.concat()))
 }

@@ -38,46 +38,30 @@ pub(super) fn of(open: &FaceGrid<f32>, known: &VoxelMask) -> Vec<Vec<(usize, u32
             return Vec::new();
         }
         let faces = block::faces(open, &open.topology.surroundings(topology.origins()[l]));
-        let open = faces.each_ref().map(open_columns);
         let asked: [u64; 8] = known.words(l).map(|word| !word);
-        let with_room = offsets(&asked).filter(|&n| has_open_face(&open, n));
-        with_room.map(|n| (n, joined(&open, n))).collect()
+        let with_room = offsets(&asked).filter(|&n| has_open_face(&faces, n));
+        with_room.map(|n| (n, joined(&faces, n))).collect()
     };
     (0..topology.len()).into_par_iter().with_min_len(4).map(of_leaf).collect()
 }
 
-/// Per column along z of a block, `[x + 1][y + 1]`, which of its values are above 0: bit z + 1.
-type Columns = [u32; block::DIM * block::DIM];
-
-fn open_columns(block: &Block<f32>) -> Columns {
-    let column = |values: &[f32; block::DIM]| {
-        values.iter().enumerate().fold(0, |bits, (z, &value)| bits | u32::from(value > 0.0) << z)
-    };
-    let columns = block.as_chunks().0;
-    std::array::from_fn(|c| column(&columns[c]))
-}
-
-/// The column of the cells below and beside a leaf's cell `n`, and the bit of the one below it.
-fn corner(n: usize) -> (usize, u32) {
-    let [x, y, z] = leaf::local(n);
-    (x as usize * block::DIM + y as usize, z as u32)
-}
-
 /// Whether any of the six faces of a leaf's cell `n` is open.
-fn has_open_face([x, y, z]: &[Columns; 3], n: usize) -> bool {
-    let (first, below) = corner(n);
-    let own = first + block::DIM + 1;
-    let lower = (x[own] | y[own] | z[own]) >> (below + 1);
-    let upper = (x[own + block::DIM] | y[own + 1]) >> (below + 1) | z[own] >> (below + 2);
-    (lower | upper) & 1 == 1
+fn has_open_face(faces: &[Block<f32>; 3], n: usize) -> bool {
+    let own = block::centre(n);
+    faces.iter().zip(block::STRIDE).any(|(faces, step)| faces[own] > 0.0 || faces[own + step] > 0.0)
 }
 
 /// Those of the 27 cells around a leaf's cell `n` that open faces join to it.
-fn joined(faces: &[Columns; 3], n: usize) -> u32 {
-    let (first, below) = corner(n);
+fn joined(faces: &[Block<f32>; 3], n: usize) -> u32 {
+    let [x, y, z] = leaf::local(n);
+    let first = block::index(x - 1, y - 1, z - 1);
     let open: [u32; 3] = std::array::from_fn(|axis| {
-        let row = |k: usize| (faces[axis][first + k / 3 * block::DIM + k % 3] >> below & 7) << (3 * k);
-        (0..9).fold(0, |open, k| open | row(k)) & UPPER[axis]
+        let is_open = |d: usize| {
+            let [sx, sy, sz] = block::STRIDE;
+            faces[axis][first + d / 9 * sx + d / 3 % 3 * sy + d % 3 * sz] > 0.0
+        };
+        let bit = |d: usize| u32::from(UPPER[axis] >> d & 1 == 1 && is_open(d)) << d;
+        (0..27).map(bit).fold(0, |a, b| a | b)
     });
     let mut reached = MIDDLE;
     loop {

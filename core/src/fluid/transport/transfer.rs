@@ -159,29 +159,32 @@ fn scatter(
 
     let mut value = FaceGrid::new(topology.clone(), 0.0);
     let mut weight = FaceGrid::new(topology.clone(), 0.0);
-    let [vx, vy, vz] = value.values.each_mut().map(|values| values.par_chunks_mut(leaf::SIZE));
-    let [wx, wy, wz] = weight.values.each_mut().map(|values| values.par_chunks_mut(leaf::SIZE));
-    let leaves = vx.zip(vy).zip(vz).zip(wx.zip(wy).zip(wz)).zip(topology.neighbours());
-    leaves.with_min_len(4).for_each(|((((vx, vy), vz), ((wx, wy), wz)), neighbours)| {
-        let reach = |&(_, &m): &(usize, &u32)| m != leaf::ABSENT && block_of[m as usize] != leaf::ABSENT;
-        for (axis, (value, weight)) in [(vx, wx), (vy, wy), (vz, wz)].into_iter().enumerate() {
-            for (s, &m) in neighbours.iter().enumerate().filter(reach) {
-                let first = block_of[m as usize] as usize * BLOCK + axis * 2 * block::SIZE;
-                let block = &blocks[first..][..2 * block::SIZE];
-                block::rows_covered_by(s, |own, there, n| {
-                    for z in 0..n {
-                        value[own + z] += block[2 * (there + z)];
-                        weight[own + z] += block[2 * (there + z) + 1];
+    for axis in 0..3 {
+        let axis_blocks = axis * 2 * block::SIZE;
+        value.values[axis]
+            .par_chunks_mut(leaf::SIZE)
+            .zip(weight.values[axis].par_chunks_mut(leaf::SIZE))
+            .zip(topology.neighbours())
+            .for_each(|((value, weight), neighbours)| {
+                for (s, &m) in neighbours.iter().enumerate() {
+                    if m == leaf::ABSENT || block_of[m as usize] == leaf::ABSENT {
+                        continue;
                     }
-                });
-            }
-            for (v, &w) in value.iter_mut().zip(weight.iter()) {
-                if w > 0.0 {
-                    *v /= w;
+                    let block = &blocks[block_of[m as usize] as usize * BLOCK + axis_blocks..];
+                    block::rows_covered_by(s, |own, there, n| {
+                        for z in 0..n {
+                            value[own + z] += block[2 * (there + z)];
+                            weight[own + z] += block[2 * (there + z) + 1];
+                        }
+                    });
                 }
-            }
-        }
-    });
+                for (v, &w) in value.iter_mut().zip(weight.iter()) {
+                    if w > 0.0 {
+                        *v /= w;
+                    }
+                }
+            });
+    }
     Carried { value, weight }
 }
 

@@ -78,6 +78,8 @@ impl Bench {
             resume,
             replace: false,
             checkpoint_every: 1,
+            keep_checkpoints: None,
+            fork: None,
             manner: Manner {
                 threads: 1,
                 device: Device::Auto,

@@ -368,6 +368,25 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
     }
 }
 
+/// A coupling that plays two roles at the next is visited once for both: twice a level would be 2^60 visits.
+#[test]
+fn couplings_within_couplings_are_planned_level_by_level() {
+    let bench = Bench::new(&[SHARES]);
+    let mut nodes = format!(
+        r#"{OBJECTS} {{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }},
+        {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc"] }},
+        {{ "name": "c0", "type": "test.outer", "inputs": ["cloth", "metal"] }}"#
+    );
+    for level in 1..60 {
+        let below = level - 1;
+        nodes += &format!(r#", {{ "name": "c{level}", "type": "test.outer", "inputs": ["c{below}"] }}"#);
+    }
+    let network = bench.network(&graph(2, &nodes)).unwrap();
+    let plan = Plan::new(&network).unwrap();
+    let solves = |call: &&meniscus_host::engine::Call| call.stage == meniscus_host::node::Stage::Solve;
+    assert_eq!(plan.calls.iter().filter(solves).count(), 1);
+}
+
 #[test]
 fn stages_that_no_schedule_names_are_told_of() {
     let bench = Bench::new(&[SHARES]);

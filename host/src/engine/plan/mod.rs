@@ -52,6 +52,11 @@ pub struct CouplingWires {
 }
 
 impl CouplingWires {
+    /// Who is wired in, each once: one that plays several roles stands at each of them.
+    fn participants(&self) -> BTreeSet<usize> {
+        self.roles.iter().flatten().copied().collect()
+    }
+
     /// Whoever plays a role, or any, each once.
     fn members_of(&self, role: Option<usize>) -> Vec<usize> {
         match role {
@@ -178,10 +183,7 @@ impl Plan {
     pub fn solved_by(&self, node: usize) -> Vec<usize> {
         match (self.solvers.get(&node), self.couplings.get(&node)) {
             (Some(s), _) => s.solved.clone(),
-            (_, Some(c)) => {
-                let members: BTreeSet<usize> = c.roles.iter().flatten().copied().collect();
-                members.into_iter().flat_map(|m| self.solved_by(m)).collect()
-            }
+            (_, Some(c)) => c.participants().into_iter().flat_map(|m| self.solved_by(m)).collect(),
             _ => Vec::new(),
         }
     }
@@ -225,14 +227,14 @@ impl<'a> Planner<'a> {
     /// When a solver or a coupling steps among others.
     fn rank(&self, i: usize) -> i32 {
         let own = self.contract(i).rank;
-        let participants = self.plan.couplings.get(&i).map(|c| c.roles.iter().flatten());
-        participants.and_then(|all| all.map(|&m| self.rank(m)).max()).unwrap_or(own)
+        let participants = self.plan.couplings.get(&i).map(CouplingWires::participants);
+        participants.and_then(|all| all.into_iter().map(|m| self.rank(m)).max()).unwrap_or(own)
     }
 
     /// The media of a participant's objects.
     fn media(&self, i: usize) -> BTreeSet<&'a str> {
         match self.plan.couplings.get(&i) {
-            Some(c) => c.roles.iter().flatten().flat_map(|&m| self.media(m)).collect(),
+            Some(c) => c.participants().into_iter().flat_map(|m| self.media(m)).collect(),
             None => BTreeSet::from([self.contract(i).medium.as_str()]),
         }
     }

@@ -114,8 +114,7 @@ impl Small {
     /// Takes a substep, and says how long its parts took.
     pub fn substep(&mut self) -> Parts {
         let began = Instant::now();
-        let dt =
-            suggest_dt(&self.liquid, f64::from(self.params.cfl), GRAVITY).max(LEAST_STEP).min(1.0 / 24.0);
+        let dt = suggest_dt(&self.liquid, f64::from(self.params.cfl), GRAVITY).clamp(LEAST_STEP, 1.0 / 24.0);
         self.time += dt;
         for v in &mut self.liquid.particles.velocity {
             v.y -= (GRAVITY * dt) as f32;

@@ -125,8 +125,7 @@ mod tests {
     #[test]
     fn a_body_that_floats_in_a_volume_leaves_its_constant_however_small_it_is() {
         let closed = [volume(0)];
-        let floats =
-            Net { all: 1e-9, liquid: vec![(0, 5e-10)], air: vec![(0, -5e-10 + 1e-16)], ..Net::default() };
+        let floats = Net { all: 1e-9, liquid: vec![(0, 5e-10)], air: vec![(0, -5e-10 + 1e-16)] };
         let gauge = Gauge::of(&closed, &[floats, net(&[(5, 1e3)])]);
         assert_eq!(gauge.left(vec![2.0]), [2.0]);
         // A tiny piston counts as much as a large one.

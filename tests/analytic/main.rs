@@ -7,6 +7,7 @@ mod contacts;
 mod dam_break;
 mod doors;
 mod energy;
+mod falling;
 mod floating;
 mod forces;
 mod gliding;

@@ -25,6 +25,7 @@ use super::surface::volume::{self, LiquidVolume, VolumeBook};
 use super::transport::advection::Way;
 use super::transport::device::{Mover, Processor};
 use super::transport::transfer::Transfer;
+use super::transport::travel;
 use crate::grid::{FaceGrid, Grid, Topology};
 use crate::levelset;
 use crate::solid::SolidMemory;
@@ -83,11 +84,19 @@ pub fn predict_on<M: Mover>(
     shares.follow(&born);
     let before = shares.total(liquid.particles.len());
     // Particles follow the velocity of the last solve, around solids.
-    let Liquid { particles, transform, velocity, born_from, inlet, volume, .. } = liquid;
+    let Liquid { particles, transform, velocity, born_from, entered_from, inlet, volume, kick, .. } = liquid;
     let (born_from, inlet) = (*born_from, inlet.as_ref());
     let reach = params.layers() as f32;
     let way = Way { born_from, inlet, reach, ..Way::through(velocity, *transform, step.drift) };
+    let kick = *kick;
+    // Those that outrun it follow their own, as it was before forces acted; so whether they do is asked of that, too.
+    let kicked = born_from.max(*entered_from);
+    let all = particles.velocity.par_iter().zip(&particles.id).with_min_len(4096);
+    let outruns = |v: Vec3| way.outruns(v) || way.outruns(v - kick);
+    let outrun: Vec<bool> = all.map(|(&v, &id)| id < kicked && outruns(v)).collect();
+    add_to(particles, &outrun, -kick);
     let moved = mover.advect(particles, &way, solids, &params.advection)?;
+    add_to(particles, &moved.apply(&outrun, false), kick);
     shares.follow(&moved);
     volume.keep(shares.total(particles.len()), before);
     // The particles of the air, if there are any, are advected, too.
@@ -114,6 +123,14 @@ pub fn predict_on<M: Mover>(
     let rate = liquid.volume.enter(liquid.measured.total(), step, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
     Ok(born.then(&moved).then(&order))
+}
+
+/// Adds to the velocity (m/s) of some particles.
+fn add_to(particles: &mut Particles, chosen: &[bool], velocity: Vec3) {
+    if velocity != Vec3::ZERO {
+        let all = particles.velocity.par_iter_mut().zip(chosen).with_min_len(4096);
+        all.filter(|(_, chosen)| **chosen).for_each(|(v, _)| *v += velocity);
+    }
 }
 
 /// Moves particles that sources made inside solids out of them; those that cannot get out are removed. Returns how the
@@ -201,14 +218,9 @@ pub fn suggest_dt(liquid: &Liquid, cfl: f64, gravity: f64) -> f64 {
     longest_step(f64::from(liquid.particles.max_speed()), liquid.transform.voxel_size(), cfl, gravity)
 }
 
-/// The longest step, s, such that in it, and in a step of the same length after it, nothing with a speed of |u| m/s
-/// travels more than `cfl` voxels of `h` metres, gravity included: the root of (|u| + 3/2 g dt) dt = cfl h. The bound
-/// given for the next step (`dt_next`) then holds while things fall. Nor is it longer than waves of gravity bear
-/// ([`gravity_waves`]). Infinite for a liquid at rest without gravity.
+/// The longest step, s, of [`travel::longest_step`] that waves of gravity bear, too ([`gravity_waves`]).
 pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
-    let (u, way) = (speed, cfl * h);
-    let for_way = 2.0 * way / (u + (u * u + 6.0 * gravity * way).sqrt());
-    for_way.min(gravity_waves::longest_step(gravity, h))
+    travel::longest_step(speed, h, cfl, gravity).min(gravity_waves::longest_step(gravity, h))
 }
 
 fn sort_into_cells(liquid: &mut Liquid, params: &FlipParams, shares: &mut Shares) -> (Cells, Selection) {

@@ -5,7 +5,7 @@ use super::particles::Particles;
 use super::surface::volume::{LiquidVolume, VolumeBook};
 use crate::grid::{FaceGrid, Grid, Topology, Transform};
 use crate::solid::SolidFields;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use std::sync::Arc;
 
 /// A liquid: its state, and the fields of one substep.
@@ -33,6 +33,9 @@ pub struct Liquid {
     pub volume: VolumeBook,
     /// Speed, m/s, at which it leaves the walls of its cells, where it has parted from them. State.
     pub parted: Option<Grid<f32>>,
+    /// What forces have added to the velocity of all its particles since that of the drift, m/s; zero where they did not
+    /// give all the same. Of this substep.
+    pub kick: Vec3,
     /// Above 0 in cells that other liquids of the same solve fill. Of this substep.
     pub others: Option<Grid<f32>>,
     /// Face velocity as transferred from the particles, m/s. Of this substep.
@@ -73,6 +76,7 @@ impl Liquid {
             thinned_below: 0.0,
             volume: VolumeBook::default(),
             parted: None,
+            kick: Vec3::ZERO,
             others: None,
             transferred: FaceGrid::new(nowhere.clone(), 0.0),
             solid: Arc::new(SolidFields::open(&nowhere, &transform)),

@@ -80,6 +80,11 @@ impl Collider {
         self.reach.is_some_and(|(l, h)| l.cmple(high).all() && h.cmpge(low).all())
     }
 
+    /// Where its distance may be less than its band is wide: lowest and highest corner, world metres. `None` without leaves.
+    pub fn reach(&self) -> Option<(DVec3, DVec3)> {
+        self.reach
+    }
+
     /// The width of its band, metres: its distance far from it.
     pub fn band(&self) -> f64 {
         f64::from(self.sdf.grid.background)

@@ -12,20 +12,25 @@ pub(super) struct Drive {
     pub(super) acceleration: f64,
     /// The greatest speed that sources give, m/s.
     pub(super) speed: f64,
+    /// Whether all of it was accelerated alike, and nothing else acts on it where it is. Liquid that nothing touches then
+    /// flies on a parabola.
+    pub(super) alike: bool,
 }
 
 impl Drive {
     /// As it was announced, or last was.
     pub(super) fn read(call: &Call, port: u32) -> Self {
-        let acceleration = said(call, port, "acceleration").unwrap_or(UNKNOWN);
-        Self { acceleration, speed: said(call, port, "speed").unwrap_or(0.0) }
+        let said = |what| said(call, port, what);
+        let alike = said("alike") == Some(1.0) && said("drains").is_none();
+        let acceleration = said("acceleration").unwrap_or(UNKNOWN);
+        Self { acceleration, speed: said("speed").unwrap_or(0.0), alike }
     }
 
     /// The strongest of all items'.
     pub(super) fn of_all(call: &Call, port: u32) -> Self {
         let said = |what| (0..call.items(port)).filter_map(move |item| said_of(call, port, item, what));
         let acceleration = said("acceleration").reduce(f64::max).unwrap_or(UNKNOWN);
-        Self { acceleration, speed: said("speed").fold(0.0, f64::max) }
+        Self { acceleration, speed: said("speed").fold(0.0, f64::max), alike: false }
     }
 
     /// Writes what forces gave an item in this substep, where it wants to know.
@@ -34,14 +39,18 @@ impl Drive {
             return Ok(());
         }
         call.shape_table(port, item)?;
-        call.write_array(port, item, c"acceleration", 1, &[self.acceleration])?;
-        call.write_array(port, item, c"speed", 1, &[self.speed])
+        self.write_all(call, port, item)
     }
 
     pub(super) fn write(self, call: &mut Call, port: u32) -> Result<(), Failure> {
         call.shape_table(port, 0)?;
-        call.write_array(port, 0, c"acceleration", 1, &[self.acceleration])?;
-        call.write_array(port, 0, c"speed", 1, &[self.speed])
+        self.write_all(call, port, 0)
+    }
+
+    fn write_all(self, call: &mut Call, port: u32, item: u32) -> Result<(), Failure> {
+        call.write_array(port, item, c"acceleration", 1, &[self.acceleration])?;
+        call.write_array(port, item, c"speed", 1, &[self.speed])?;
+        call.write_array(port, item, c"alike", 1, &[f64::from(u8::from(self.alike))])
     }
 }
 
@@ -53,7 +62,20 @@ pub(super) fn announce_acceleration(call: &mut Call, port: u32, acceleration: f6
     }
     let others = said(call, port, "acceleration").unwrap_or(0.0);
     let speed = Drive::read(call, port).speed;
-    Drive { acceleration: others + acceleration, speed }.write(call, port)
+    Drive { acceleration: others + acceleration, speed, alike: false }.write(call, port)
+}
+
+/// A sink that looks for liquid in a region once a substep says so: nothing should pass it in between.
+pub(super) fn announce_drain(call: &mut Call, port: u32) -> Result<(), Failure> {
+    let [acceleration, speed] = ["acceleration", "speed"].map(|what| said(call, port, what));
+    call.shape_table(port, 0)?;
+    if let Some(acceleration) = acceleration {
+        call.write_array(port, 0, c"acceleration", 1, &[acceleration])?;
+    }
+    if let Some(speed) = speed {
+        call.write_array(port, 0, c"speed", 1, &[speed])?;
+    }
+    call.write_array(port, 0, c"drains", 1, &[1.0])
 }
 
 /// A source that is about to give liquid a speed, m/s, says so.

@@ -2,8 +2,9 @@
 
 use super::drive::Drive;
 use super::flip_params::{PARAMS, cavitation_pressure, domain_limits, flip_params, surface_tension, walls};
+use super::flip_step::LongestStep;
 use super::flip_totals::{Totals, potential_energy};
-use super::flip_warnings::{Told, call_cfl, check_loss, check_viscosity, least};
+use super::flip_warnings::{Told, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
 use super::projection::{self, Air, Caches, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
@@ -11,7 +12,7 @@ use crate::exchange::{
     shared_density, write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
-use meniscus_abi::guest::{Call, Failure, GeometryView, Node as Instance, Outcome};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Level, Node, NodeKind, Stage, Status, flags, port};
 use meniscus_core::coupling::free_surface;
 use meniscus_core::fluid::flip;
@@ -20,11 +21,11 @@ use meniscus_core::fluid::params::FlipParams;
 use meniscus_core::fluid::population::sources;
 use meniscus_core::fluid::population::thinning::Shares;
 use meniscus_core::fluid::step::Step;
-use meniscus_core::fluid::surface::tension;
 use meniscus_core::fluid::transport::device::{DeviceError, DeviceMover, Interruptible, Stopped};
 use meniscus_core::fluid::transport::travel;
 use meniscus_core::fluid::{Particles, Selection, greatest_speed};
 use meniscus_core::interrupt::Interrupt;
+use meniscus_core::scan;
 use meniscus_core::solid::{Collider, SolidMemory, Solids};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use std::sync::Arc;
 const STATE: StatePorts = StatePorts::of(PORTS);
 const SUBSTEP: SubstepPorts = SubstepPorts::of(PORTS);
 const INLET: InletPorts = InletPorts::of(PORTS);
-const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
+pub(super) const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
 const OWNERS: OwnerPorts = OwnerPorts::of(PORTS);
 const AIR_PARTICLES: u32 = port!(PORTS, air_particles);
 const FORCES: u32 = port!(PORTS, forces);
@@ -87,38 +88,15 @@ impl Instance for FlipSolver {
         let Some(voxel) = call.table(STATE.liquid, 0).and_then(|t| t.first::<f64>("voxel_size")) else {
             return Ok(None);
         };
-        let velocity = view.points::<f32, 3>("v_drift").unwrap_or_default();
         self.exchange.begin(call)?;
-        let fastest = self.exchange.install(|| greatest_speed(&velocity));
-        let speed = f64::from(fastest);
-        let Drive { acceleration, speed: given } = Drive::read(call, FORCES);
-        let dt = flip::longest_step(speed.max(given), voxel, call_cfl(call.cfl()), acceleration);
-        call.measure("speed", &[speed.max(given)]);
-        tell_place(call, &view, &velocity, fastest);
-        let tension = surface_tension(call);
-        if tension == 0.0 {
-            return Ok(Some(dt));
-        }
+        let drive = Drive::read(call, FORCES);
         let density = least(view.points::<f32, 1>("density").unwrap_or_default().iter().map(|&[d]| d));
-        match tension > 0.0 && density > 0.0 {
-            true => Ok(Some(dt.min(tension::longest_step(tension, density, voxel)))),
-            false => Ok(Some(dt)),
-        }
+        let step = LongestStep { voxel, drive, tension: surface_tension(call), density };
+        Ok(Some(step.find(&mut self.exchange, call, &view)?))
     }
 
     fn drop_caches(&mut self) {
         *self = Self::default();
-    }
-}
-
-/// Says where the fastest particle is, m.
-fn tell_place(call: &Call, view: &GeometryView, velocity: &[[f32; 3]], fastest: f32) {
-    let at = velocity.iter().position(|&v| Vec3::from(v).length_squared().sqrt() == fastest);
-    let places = view.points::<f32, 3>("P");
-    if let Some(place) = at.and_then(|at| places.as_ref()?.get(at).copied()) {
-        let origin = view.origin();
-        let place: [f64; 3] = std::array::from_fn(|a| origin[a] + f64::from(place[a]));
-        call.measure("place", &place);
     }
 }
 
@@ -167,13 +145,17 @@ impl FlipSolver {
         if params.air_particles {
             held.liquid.air = self.exchange.air_particles(call, AIR_PARTICLES, &held.liquid)?;
         }
-        let (memory, step) = (&mut self.memory, step_of(call));
+        let step = step_of(call);
+        let outran = self.thrown(call, &held.liquid, &params, step.drift)?;
+        let memory = &mut self.memory;
         let mover = self.mover.get_or_insert_with(|| DeviceMover::on(projection::device(call)));
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
         let mover = &mut Interruptible { mover, interrupt: Interrupt::new(&stopped) };
         let LiquidState { liquid, followers, .. } = &mut held;
         let kicks = followers.take(Beside::Kick);
+        let shared = kicks.as_deref().filter(|kicks| alike(kicks)).and_then(|kicks| kicks.first());
+        liquid.kick = shared.copied().unwrap_or(Vec3::ZERO);
         let predicted = self.exchange.install(|| {
             followers.put(Beside::Now, liquid.particles.velocity.clone());
             if let Some(kicks) = &kicks {
@@ -185,7 +167,6 @@ impl FlipSolver {
             }
             travel::check(liquid, step.drift)
                 .map_err(|far| Failure::input(STATE.particles, far.to_string()))?;
-            let outran = travel::outrunners(liquid, step.drift, params.layers() as f64);
             let before = liquid.volume;
             let moved = flip::predict_on(liquid, &solids, &coming, &step, &params, memory, mover)
                 .map_err(broken_off)?;
@@ -199,7 +180,9 @@ impl FlipSolver {
         let given = held.liquid.inlet.as_ref().map_or(0.0, |inlet| self.exchange.install(|| inlet.speed()));
         let acceleration =
             if step.kick > 0.0 { fastest / step.kick } else { Drive::read(call, FORCES).acceleration };
-        Drive { acceleration, speed: given }.write(call, FORCES)?;
+        let drained = call.table(FORCES, 0).is_some_and(|forces| forces.array::<f64>("drains").is_some());
+        let alike = !drained && kicks.as_deref().is_none_or(|kicks| self.exchange.install(|| alike(kicks)));
+        Drive { acceleration, speed: given, alike }.write(call, FORCES)?;
         let per_particle = held.particle_separation.powi(3);
         let energy = self.exchange.install(|| {
             let shares = Shares::of(&held.liquid, held.per_voxel());
@@ -224,6 +207,7 @@ impl FlipSolver {
         let mean = kicks.as_deref().map_or(DVec3::ZERO, |kicks| self.exchange.install(|| mean(kicks)));
         if step.kick > 0.0 {
             self.told.of_waves(call, held.liquid.transform.voxel_size(), mean.length() / step.kick);
+            self.told.of_leaving(call, &held.liquid, &coming, mean / step.kick);
         }
         call.write_array(STATE.liquid, 0, c"kick", 3, &mean.to_array())?;
         let names = Exchange::collider_names(call, COLLIDERS)?;
@@ -245,6 +229,24 @@ impl FlipSolver {
         Ok(Outcome::Done)
     }
 
+    /// The particles that go farther in a drift of so many seconds than they can be followed, unless they fly freely.
+    fn thrown(
+        &mut self,
+        call: &Call,
+        liquid: &Liquid,
+        params: &FlipParams,
+        drift: f64,
+    ) -> Result<travel::Outrunners, Failure> {
+        let outran = self.exchange.install(|| travel::outrunners(liquid, drift, params.layers() as f64));
+        let Some(view) = call.geometry(STATE.particles, 0).filter(|_| outran.share > 0.0) else {
+            return Ok(outran);
+        };
+        let (voxel, drive) = (liquid.transform.voxel_size(), Drive::read(call, FORCES));
+        let step = LongestStep { voxel, drive, tension: 0.0, density: 0.0 };
+        let flies = step.bears(&mut self.exchange, call, &view, drift)?;
+        Ok(if flies { travel::Outrunners::default() } else { outran })
+    }
+
     fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
         let SubstepPorts { vel_transferred, solid, open, vel_solid, .. } = SUBSTEP;
@@ -257,6 +259,10 @@ impl FlipSolver {
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         held.liquid.parted = self.exchange.grid::<f32>(call, port!(PORTS, parted), 0)?.map(|g| g.0);
         held.liquid.others = self.exchange.grid::<f32>(call, port!(PORTS, others), 0)?.map(|g| g.0);
+        if held.liquid.others.is_some() {
+            // What it may meet of other liquids, its own state does not tell.
+            Drive { alike: false, ..Drive::read(call, FORCES) }.write(call, FORCES)?;
+        }
         let params = flip_params(call, held.particle_separation)?;
         let LiquidState { liquid, particle_separation, followers } = &mut held;
         let unkicked = followers.take(Beside::Now).unwrap_or_else(|| liquid.particles.velocity.clone());
@@ -335,6 +341,14 @@ fn kick(particles: &mut Particles, kicks: &[Vec3], entered_from: i64) {
             *v += *dv;
         }
     });
+}
+
+/// Whether forces give all particles the same: within a thousandth, as positions and velocities are rounded.
+fn alike(kicks: &[Vec3]) -> bool {
+    const WITHIN: f32 = 1e-3;
+    let Some(&first) = kicks.first() else { return true };
+    let most = WITHIN * first.length();
+    scan::first(kicks, |&kick| (kick - first).length_squared() > most * most).is_none()
 }
 
 /// The mean of some vectors.

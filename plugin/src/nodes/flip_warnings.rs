@@ -1,7 +1,9 @@
 //! What the FLIP solver says of a liquid that is not as it should be.
 
+use super::box_params;
 use super::flip_params::surface_tension;
 use super::liquid_ports::PORTS;
+use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Level, port};
 use meniscus_core::fluid::liquid::Liquid;
@@ -11,6 +13,7 @@ use meniscus_core::fluid::surface::volume::VolumeBook;
 use meniscus_core::fluid::transport::travel;
 use meniscus_core::fluid::{Particles, material};
 use meniscus_core::number::{roughly, written};
+use meniscus_core::solid::{Collider, DomainLimits, Side, Solids};
 use meniscus_core::viscosity::MAX_VISCOSITY;
 
 const PARTICLES: u32 = port!(PORTS, particles);
@@ -24,6 +27,8 @@ pub(super) struct Told {
     loss: bool,
     /// The substeps are too long for waves.
     waves: bool,
+    /// Liquid leaves for good.
+    leaving: bool,
 }
 
 /// How many times longer than waves of gravity bear a substep is when somebody is told. Beyond that the liquid's speed
@@ -49,6 +54,40 @@ impl Told {
             false => "make its voxels smaller, or look for walls thinner than two of them".into(),
         };
         call.log(Level::WARNING, &format!("the liquid has {what} {part} % of its volume; {why}"));
+    }
+
+    /// Says, once, that liquid has left the solver's box through an open side and goes on for good: nothing lies beyond, and
+    /// forces, which accelerate by `acceleration` m/s² on the mean, do not bring it back.
+    pub(super) fn of_leaving(&mut self, call: &Call, liquid: &Liquid, solids: &Solids, acceleration: DVec3) {
+        let Solids { domain, colliders } = solids;
+        if self.leaving || domain.sides.iter().all(|&side| side != Side::Open) {
+            return;
+        }
+        let Particles { origin, position, velocity, .. } = &liquid.particles;
+        let beyond = |side: usize, at: DVec3| domain.side_distance(side, at) < 0.0;
+        let is_last = |&side: &usize| {
+            let met = |c: &Collider| c.reach().is_some_and(|(l, h)| beyond(side, l) || beyond(side, h));
+            let brings_back = DomainLimits::normal(side).dot(acceleration) > 0.0;
+            domain.sides[side] == Side::Open && !brings_back && !colliders.iter().any(met)
+        };
+        for side in (0..6).filter(is_last) {
+            let inward = DomainLimits::normal(side);
+            let leaves = |p: &usize| {
+                beyond(side, *origin + position[*p].as_dvec3()) && velocity[*p].as_dvec3().dot(inward) < 0.0
+            };
+            let Some(p) = (0..position.len()).find(leaves) else { continue };
+            self.leaving = true;
+            let count = (0..position.len()).filter(leaves).count();
+            let place = (*origin + position[p].as_dvec3()).to_array().map(|x| roughly(x)).join(", ");
+            let sentence = format!(
+                "liquid has left the box through its open side and moves on for good, {count} particles so far, as at \
+                 [{place}] m with {} m/s: nothing is there that it could meet, and it takes time and memory; let {} kill it, \
+                 or enlarge the box",
+                roughly(velocity[p].length().into()),
+                box_params::SIDE_NAMES[side],
+            );
+            return call.log(Level::WARNING, &sentence);
+        }
     }
 
     /// Says, once, that the substeps are too long for waves of gravity; `acceleration` is what forces give the liquid on

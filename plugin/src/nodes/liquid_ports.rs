@@ -112,7 +112,7 @@ pub const PORTS: &[Port] = &[
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     colliders::collision_vel_next(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     vel(OBJECT).on(Stage::INIT, WRITE).on(Stage::CORRECT, WRITE),
-    forces(OBJECT).on(Stage::PREDICT, WRITE),
+    forces(OBJECT).on(Stage::PREDICT, BOTH).on(Stage::CORRECT, BOTH),
     Port::grid(OBJECT, c"others", Sampling::CENTER, Element::F32)
         .help(c"1 in cells that other liquids of the same solve fill, where this liquid is not; absent if it is alone.")
         .substep()
@@ -204,7 +204,7 @@ pub const fn domain(owner: Owner) -> Port {
 /// How strongly forces pull.
 pub const fn forces(owner: Owner) -> Port {
     Port::table(owner, c"forces")
-        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave. A force or source that adds its own in init makes the first substep short enough; it does so if the object made this table in its init.")
+        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave; alike: 1 where they gave all particles the same acceleration and the liquid is alone in its solve, so that drops in free flight set no step; drains: there where a sink looks for liquid, which keeps alike at 0. A force or source that adds its own in init makes the first substep short enough; it does so if the object made this table in its init.")
 }
 
 /// Faces that sources drive.

@@ -1,16 +1,20 @@
 //! The sink: removes liquid from a region.
 
-use super::frames;
+use super::drive::announce_drain;
 use super::liquid_source::{REGION, STATE, STATE_AND_REGION, look_at_region};
+use super::{frames, liquid_ports as ports};
 use crate::exchange::{Exchange, shared_density, write_table};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
-use meniscus_abi::{Node, NodeKind, Param, Stage, flags, param};
+use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Stage, flags, param, port};
 use meniscus_core::fluid::population::sources;
 use meniscus_core::fluid::population::thinning::{Shares, fill_where};
 
 /// How far around the region, in voxels, thinned cells are filled up.
 const REACH: f64 = 3.0;
+
+const DRAIN: [Port; 1] = [ports::forces(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE)];
+const PORTS: &[Port] = &Port::joined::<5, 1, 6>(STATE_AND_REGION, DRAIN);
 
 const PARAMS: &[Param] = &[
     Param::toggle(c"active", c"Active", true)
@@ -26,7 +30,7 @@ pub const NODE: Node = Node::new(NodeKind::FORCE, c"meniscus.liquid_sink", c"Liq
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .flags(flags::IS_SOURCE)
-    .ports(&STATE_AND_REGION)
+    .ports(PORTS)
     .params(PARAMS);
 
 /// An instance.
@@ -44,6 +48,7 @@ impl Instance for LiquidSink {
         if call.stage() == Stage::INIT {
             return look_at_region(&mut self.exchange, call);
         }
+        announce_drain(call, port!(PORTS, forces))?;
         let mut held = self.exchange.liquid(call, STATE)?;
         let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
             return Ok(Outcome::Done);

@@ -8,6 +8,7 @@ mod coupled_ports;
 mod drive;
 mod flip_params;
 mod flip_solver;
+mod flip_step;
 mod flip_totals;
 mod flip_warnings;
 mod floating_bodies;

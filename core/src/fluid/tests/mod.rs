@@ -7,6 +7,7 @@ mod device;
 mod energy;
 mod extrapolation;
 mod flip;
+mod free_flight;
 mod interrupt;
 mod layers;
 mod parting;

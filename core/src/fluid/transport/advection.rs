@@ -43,7 +43,7 @@ impl<'a> Way<'a> {
 
     /// Whether a particle with this velocity, m/s, leaves the band in which the liquid's velocity is known. Beyond the
     /// band the field is zero, and a jet in the air would lose up to four ninths of its way to that.
-    pub(super) fn outruns(&self, velocity: Vec3) -> bool {
+    pub(in crate::fluid) fn outruns(&self, velocity: Vec3) -> bool {
         let known = f64::from(self.reach) * self.transform.voxel_size();
         velocity.length_squared() * (self.dt as f32).powi(2) > (known as f32).powi(2)
     }

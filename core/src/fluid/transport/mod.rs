@@ -4,5 +4,6 @@ pub mod advection;
 pub mod collision;
 pub mod device;
 mod flow;
+pub mod free_flight;
 pub mod transfer;
 pub mod travel;

@@ -1,4 +1,4 @@
-//! Refuses substeps in which particles would travel too far.
+//! How far particles may travel in a substep.
 
 use crate::fluid::liquid::Liquid;
 use crate::number::written;
@@ -28,6 +28,14 @@ pub struct TooFast {
     pub voxels: f64,
     /// Length of the substep, s.
     pub dt: f64,
+}
+
+/// The longest step, s, such that in it, and in a step of the same length after it, nothing with a speed of |u| m/s
+/// travels more than `cfl` voxels of `h` metres, gravity included: the root of (|u| + 3/2 g dt) dt = cfl h. The bound
+/// given for the next step (`dt_next`) then holds while things fall. Infinite for a liquid at rest without gravity.
+pub fn longest_step(speed: f64, h: f64, cfl: f64, gravity: f64) -> f64 {
+    let (u, way) = (speed, cfl * h);
+    2.0 * way / (u + (u * u + 6.0 * gravity * way).sqrt())
 }
 
 /// Refuses a substep of `dt` seconds in which a particle would travel more than [`MOST_VOXELS`]; the error names the

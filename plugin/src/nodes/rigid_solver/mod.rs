@@ -176,7 +176,7 @@ impl RigidSolver {
             let pulled = |b: &Body| b.kick.linear.length() / b.kicked;
             let free = bodies.iter().filter(|b| is_own(b) && b.led.is_none() && b.kicked > 0.0);
             if let Some(acceleration) = free.map(pulled).reduce(f64::max) {
-                Drive { acceleration, speed: 0.0 }.write_of(call, FORCES, item)?;
+                Drive { acceleration, speed: 0.0, alike: false }.write_of(call, FORCES, item)?;
             }
             let flying: Vec<Published> = bodies
                 .iter()

@@ -325,7 +325,10 @@ impl<'a> Simulation<'a> {
             &mut gathering.contributions,
             self.manner.threads,
         )
-        .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
+        .map_err(|e| {
+            let plugin = &bound.node_type.plugin;
+            Problem::node(&bound.name, format!("{about} of plugin `{plugin}` wrote what cannot be used: {e}"))
+        })?;
         gathering.noted(measures, solves, wish);
         Ok(Ran::Done)
     }

@@ -83,6 +83,10 @@ static const mns_port_t hopeful_ports[] = {
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .kind = kind_, .ports = ports_, \
      .port_count = count_, __VA_ARGS__}
 
+/* Predicts twice, and corrects nobody of the second role. */
+static const mns_step_t hasty_steps[] = {{0, MNS_PREDICT}, {0, MNS_PREDICT}, {1, MNS_PREDICT}, {0, MNS_CONTRIBUTE},
+                                         {1, MNS_CONTRIBUTE}, {MNS_ROLE_SELF, MNS_SOLVE}, {0, MNS_CORRECT}};
+
 static const mns_node_t nodes[] = {
     NODE("test.soft", MNS_NODE_OBJECT, object_ports, 2, OF_GRAIN, .medium = "soft", .stages = MNS_BIT(MNS_INIT)),
     NODE("test.hard", MNS_NODE_OBJECT, object_ports, 2, OF_GRAIN, .medium = "hard", .stages = MNS_BIT(MNS_INIT)),
@@ -99,6 +103,8 @@ static const mns_node_t nodes[] = {
          .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
     NODE("test.hopeful", MNS_NODE_COUPLING, hopeful_ports, 1, .roles = inner_roles, .role_count = 1,
          .stages = MNS_BIT(MNS_SOLVE), .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
+    NODE("test.hasty", MNS_NODE_COUPLING, outer_ports, 2, .roles = outer_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS,
+         .steps = hasty_steps, .step_count = 7),
     NODE("test.few", MNS_NODE_COUPLING, outer_ports, 2, .roles = few, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.lone", MNS_NODE_COUPLING, outer_ports, 2, .roles = lone, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.thin_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS,

@@ -401,7 +401,22 @@ fn stages_that_no_schedule_names_are_told_of() {
         "node `cloth`: no coupling around it calls its stages `advance` and `transport`: it steps without";
     assert!(said.contains(expected), "{said}");
     let said = advice(r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }"#);
-    assert!(!said.contains("no coupling around it"), "{said}");
+    assert!(!said.contains("coupling around it"), "{said}");
+    let coupled = |by: &str| {
+        advice(&format!(
+            r#"{{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }},
+            {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc"] }},
+            {{ "name": "out", "type": "test.{by}", "inputs": ["cloth", "metal"] }}"#
+        ))
+    };
+    let (good, hasty) = (coupled("outer"), coupled("hasty"));
+    assert!(!good.contains("coupling around it"), "{good}");
+    for (node, words) in [
+        ("cloth", "the coupling around it calls its stage `predict` several times a substep"),
+        ("metal", "no coupling around it calls its stage `correct`: it steps without"),
+    ] {
+        assert!(hasty.contains(&format!("node `{node}`: {words}")), "{hasty}");
+    }
 }
 
 #[test]

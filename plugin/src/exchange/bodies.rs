@@ -1,6 +1,6 @@
 //! Bodies: their shares of a pressure solve, the faces that they own, and what they get back.
 
-use super::dynamics::{masses, rigid_pieces, skin, within_reach};
+use super::dynamics::{masses, rigid_pieces, skin, unfit, within_reach};
 use super::{Exchange, Field, constraints};
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Sampling, port_places};
@@ -110,7 +110,7 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
     let name = call.item_name(port, item);
     let array = |what: &str| -> Result<Vec<f64>, Failure> {
         let values = table.array::<f64>(what).filter(|v| v.iter().all(|x| x.is_finite()));
-        let lacks = || Failure::input(port, format!("`{name}` lacks the finite array `{what}`"));
+        let lacks = || Failure::input(port, unfit(name, what));
         let values = values.ok_or_else(lacks)?;
         within_reach(values, what, name).map_err(|sentence| Failure::input(port, sentence))?;
         Ok(values.to_vec())

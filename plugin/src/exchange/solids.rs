@@ -65,6 +65,7 @@ impl Exchange {
                     None => vec![(transform, self.motion(call, ports, item, when)?)],
                 };
                 for (place, motion) in placed {
+                    in_reach(call, ports.collision, item, &place)?;
                     let seen = match (lattice, enclosed) {
                         (Some(lattice), Some(enclosed)) => {
                             self.with_volume((view.value_id(), &distance), &place, lattice, enclosed, most)
@@ -139,7 +140,10 @@ impl Exchange {
         let vector = |array: &str| -> Result<DVec3, Failure> {
             let values = table.array::<f64>(array).and_then(|v| v.try_into().ok()).map(DVec3::from_array);
             values.filter(|v| v.is_finite()).ok_or_else(|| {
-                let sentence = format!("`{}` lacks the finite vector `{array}`", name(call, ports.motion));
+                let sentence = format!(
+                    "the vector `{array}` of `{}` is missing or not finite",
+                    name(call, ports.motion)
+                );
                 Failure::input(ports.motion, sentence)
             })
         };
@@ -197,6 +201,20 @@ fn placements(call: &Call, motion: u32, item: u32) -> Result<Option<Vec<Transfor
 
 /// Farthest place of a solid from the origin, m.
 const FARTHEST: f64 = 1e9;
+
+/// Refuses a solid whose lattice is so far away that its voxels have no number.
+fn in_reach(call: &Call, port: u32, item: u32, place: &Transform) -> Result<(), Failure> {
+    let voxel = place.voxel_size();
+    let away = place.translation.length();
+    if away <= FARTHEST && away <= f64::from(i32::MAX / 4) * voxel {
+        return Ok(());
+    }
+    let name = call.item_name(port, item);
+    let sentence = format!(
+        "the lattice of `{name}`, of voxels of {voxel} m, begins {away:.3e} m from the origin: too far"
+    );
+    Err(Failure::input(port, sentence))
+}
 
 /// Whether a placement only turns and moves, or mirrors, and goes no farther than a number can tell.
 fn is_rigid(place: &Transform) -> bool {

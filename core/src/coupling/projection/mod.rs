@@ -130,6 +130,9 @@ pub enum Error {
     /// A body is thinner than a voxel, so that the coupling would let liquid through it.
     #[error("pressure projection: body {0} is thinner than a voxel")]
     Thin(usize),
+    /// A body is so much lighter than the liquid that the coupling would throw it.
+    #[error("pressure projection: body {0} is more than a thousand times lighter than the liquid")]
+    Light(usize),
     /// A body deforms, and the coupling moves rigid ones only.
     #[error("pressure projection: body {0} deforms")]
     Deforms(usize),

@@ -244,6 +244,23 @@ fn balls_start_with_half_their_displaced_mass_added() {
     }
 }
 
+/// A body a thousand times lighter than the liquid would be thrown; one that is dry may be as light.
+#[test]
+fn bodies_that_would_be_thrown_are_refused() {
+    let form = Form::Ball(4.0 * H);
+    let solved = |density: f64, level: f64| {
+        let middle = H * DVec3::new(12.6, 12.27, 12.41);
+        let body = form.body(middle, density, [[0.0; 6]; 2]);
+        let tank =
+            Afloat::new(IVec3::splat(25), open_above(1), |p| p.y - level * H, &[(form, middle)], vec![body]);
+        let afloat = tank.falling(1);
+        afloat.project(&mut afloat.scene.vel.clone()).map(|_| ())
+    };
+    assert_eq!(solved(0.9e-3 * WATER, 24.0), Err(Error::Light(0)));
+    assert_eq!(solved(2e-3 * WATER, 24.0), Ok(()));
+    assert_eq!(solved(1e-6 * WATER, 5.0), Ok(()));
+}
+
 /// A drop in free fall with bodies in it, all at random speeds.
 fn thrown(seed: u64, densities: [f64; 2]) -> Afloat {
     let middles = [DVec3::new(8.3, 9.1, 8.8), DVec3::new(14.6, 9.4, 9.2)].map(|m| H * m);

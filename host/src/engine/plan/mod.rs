@@ -9,7 +9,7 @@ mod wires;
 
 pub(super) use check::offer;
 pub use check::{Declared, check};
-pub(super) use idle::{idle, uncoupled, unscheduled};
+pub(super) use idle::{idle, misscheduled, uncoupled};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};
@@ -96,7 +96,10 @@ impl Plan {
         let roots = planner.roots();
         planner.order(roots);
         planner.check_sources();
-        planner.check_shares();
+        // What is wired wrongly is not solved either: one sentence is enough.
+        if planner.problems.0.is_empty() {
+            planner.check_shares();
+        }
         planner.problems.unless_any(planner.plan)
     }
 
@@ -148,6 +151,11 @@ impl Plan {
             **n == node || (w.forces.contains(&node) && object.is_some_and(|o| w.solved.contains(&o)))
         };
         self.solvers.iter().find(serves).map(|(_, w)| w.affectors.clone()).unwrap_or_default()
+    }
+
+    /// Whether a node takes part in a coupling.
+    pub fn is_coupled(&self, node: usize) -> bool {
+        self.couplings.values().any(|wires| wires.participants().contains(&node))
     }
 
     /// The solver of an object.

@@ -40,10 +40,12 @@ impl Planner<'_> {
             };
             self.complain(member, message);
         }
-        self.check_idle();
-        self.check_unwritten();
-        self.check_heard();
-        self.check_frames();
+        // Each looks for what the ones before it did not find: one mistake is told of once.
+        for check in [Self::check_idle, Self::check_unwritten, Self::check_heard, Self::check_frames] {
+            if self.problems.0.is_empty() {
+                check(self);
+            }
+        }
     }
 
     /// Refuses solvers in couplings that nothing ever calls: what their objects have is old, and a coupling would take it for new.

@@ -98,6 +98,10 @@ pub(super) fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpe
         return Err(format!("port `{name}` is drawn, and neither a level set nor geometry"));
     }
     let report = report(&read.text(p.report), &name, carries)?;
+    if let Some(stage) = Stage::ALL.into_iter().find(|&s| p.access[s as usize] & !3 != 0) {
+        let (bits, stage) = (p.access[stage as usize], stage.name());
+        return Err(format!("port `{name}` has access {bits} in {stage}: 1 reads, 2 writes, 3 does both"));
+    }
     let access = Stage::ALL.map(|s| {
         let bits = p.access[s as usize];
         Access { reads: bits & 1 != 0, writes: bits & 2 != 0 }

@@ -23,7 +23,7 @@ pub(super) fn end(error: &SplitError, names: &[String], port: Option<u32>) -> Re
 
 /// Whether a body's mass is at fault.
 fn is_of_mass(error: &SplitError) -> bool {
-    matches!(error, SplitError::Projection(Error::Mass(_) | Error::Indefinite { .. }))
+    matches!(error, SplitError::Projection(Error::Mass(_) | Error::Indefinite { .. } | Error::Light(_)))
 }
 
 /// What is wrong with a body, if one is at fault.
@@ -40,6 +40,10 @@ fn about_body(error: &SplitError, names: &[String]) -> Option<String> {
         }
         Error::Thin(body) => format!(
             "`{}` is thinner than a voxel, so that liquid would pass through it: make particle_separation smaller, or use floating_bodies",
+            name(body)
+        ),
+        Error::Light(body) => format!(
+            "`{}` is more than a thousand times lighter than the liquid, and rigid_fluid would throw it: make it heavier, or use floating_bodies",
             name(body)
         ),
         Error::Deforms(body) => {

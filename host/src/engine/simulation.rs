@@ -360,7 +360,8 @@ impl<'a> Simulation<'a> {
             });
             if let Some(item) = missing {
                 let (stage, whose) = (call.stage.name(), item.name.to_string_lossy());
-                let message = format!("{stage} reads `{}` of `{whose}`, which has none", port.called());
+                let from = origin(self.network, &self.plan, call, port);
+                let message = format!("{stage} reads data of `{whose}`, which has none{from}");
                 return Err(Problem::node(&bound.name, message));
             }
         }

@@ -81,6 +81,12 @@ fn parameters() -> Vec<ParamSpec> {
             "*",
             "Solids drawn as clear glass, by name; the others are drawn as opaque clay.",
         ),
+        ParamSpec::toggle(
+            "body_colors",
+            "Bodies in Colors",
+            true,
+            "On: each body that is not glass has a color of its own, so that it can be followed. Off: all are of grey clay.",
+        ),
         ParamSpec {
             animatable: false,
             ..ParamSpec::integer(
@@ -243,9 +249,11 @@ const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of i
 /// The surfaces of the chosen objects.
 fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
     let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
-    let mut drawn = Vec::new();
+    let (mut drawn, mut bodies) = (Vec::new(), 0);
     for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
-        let solid = if glass.matches(&object.name) { Material::Glass } else { Material::Clay };
+        let is_glass = glass.matches(&object.name);
+        let is_coloured = !is_glass && frame.params.toggle("body_colors");
+        let solid = if is_glass { Material::Glass } else { Material::GREY_CLAY };
         for (name, grid, how) in object.drawn() {
             let material = if how == data::Drawn::Liquid { Material::Liquid } else { solid };
             let converted = Rc::new(converted(object, name, grid)?);
@@ -254,6 +262,8 @@ fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
                 None => drawn.push(Drawn { grid, converted, transform, material }),
                 Some(places) => drawn.extend(places.iter().map(|place| {
                     let transform = after(&transform, place);
+                    let material = if is_coloured { Material::Clay(body_colour(bodies)) } else { material };
+                    bodies += 1;
                     Drawn { grid, converted: converted.clone(), transform, material }
                 })),
             }
@@ -263,6 +273,18 @@ fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
         return Err(OutputError::param("objects", reason));
     }
     Ok(drawn)
+}
+
+/// The colour of a body, linear: hues follow each other by the golden section, so that any number of bodies next to each other differ.
+fn body_colour(number: usize) -> [f64; 3] {
+    const FIRST: f64 = 0.04;
+    const GOLDEN: f64 = 0.618_033_988_75;
+    let hue = (FIRST + number as f64 * GOLDEN).fract();
+    [0.0, 1.0 / 3.0, 2.0 / 3.0].map(|channel| {
+        let away = (hue - channel).abs();
+        let near = 1.0 - 3.0 * away.min(1.0 - away);
+        0.12 + 0.58 * near.clamp(0.0, 0.5) / 0.5
+    })
 }
 
 /// Why nothing will ever be drawn, if so. An object that only begins later is no reason.

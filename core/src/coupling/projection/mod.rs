@@ -142,8 +142,8 @@ pub enum Error {
     )]
     Constraint(usize),
     /// A joint or contact speaks of a body that deforms.
-    #[error("pressure projection: constraint {0} speaks of a body that deforms")]
-    RowOfSkin(usize),
+    #[error("pressure projection: a constraint speaks of body {0}, which deforms")]
+    SkinHeld(usize),
     /// The sparse mass of a body is not positive definite.
     #[error(
         "pressure projection: the mass of body {body} is not positive definite: see degree of freedom {row}"

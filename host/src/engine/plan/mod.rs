@@ -13,7 +13,7 @@ pub(super) use idle::{idle, misscheduled, uncoupled};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};
-use crate::node::{Contract, NodeKind, PortOwner, PortSpec, Stage};
+use crate::node::{Carries, Contract, NodeKind, PortOwner, PortSpec, Stage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One call of a node's stage.
@@ -111,7 +111,7 @@ impl Plan {
         }
         let movable = |holder| {
             let Holder::Object(object) = holder else { return Vec::new() };
-            let names = self.movable(network, object);
+            let names = self.movable(network, object, port.carries);
             names.into_iter().map(|port| Slot { holder, port }).collect()
         };
         holders.flat_map(movable).collect()
@@ -163,11 +163,12 @@ impl Plan {
         self.solvers.iter().find(|(_, w)| w.solved.contains(&object)).map(|(&solver, _)| solver)
     }
 
-    /// The geometry of an object that forces may move, as its own node and its solver declare it.
-    fn movable(&self, network: &Network, object: usize) -> BTreeSet<String> {
+    /// What of an object forces may move, of such data, as its own node and its solver declare it.
+    fn movable(&self, network: &Network, object: usize, carries: Carries) -> BTreeSet<String> {
         let nodes = [Some(object), self.solver_of(object)];
         let ports = nodes.into_iter().flatten().flat_map(|n| &contract(&network.nodes[n]).ports);
-        let own = ports.filter(|p| p.is_movable && p.owner != PortOwner::Affector && !p.is_every_movable());
+        let ports = ports.filter(|p| p.is_movable && p.carries == carries);
+        let own = ports.filter(|p| p.owner != PortOwner::Affector && !p.is_every_movable());
         own.map(|p| p.name.clone()).collect()
     }
 

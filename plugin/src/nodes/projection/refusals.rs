@@ -49,6 +49,12 @@ fn about_body(error: &SplitError, names: &[String]) -> Option<String> {
         Error::Deforms(body) => {
             format!("`{}` deforms, and rigid_fluid moves rigid bodies only: use floating_bodies", name(body))
         }
+        Error::SkinHeld(body) => {
+            format!(
+                "`{}` deforms, and joints and contacts of a solve hold rigid bodies only: take its rows out",
+                name(body)
+            )
+        }
         _ => return None,
     })
 }

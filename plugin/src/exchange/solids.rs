@@ -30,7 +30,7 @@ port_places! {
 }
 
 impl Exchange {
-    /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next. One
+    /// The colliders among the affectors, in the order of their names, as they moved in this substep and as they will in the next. One
     /// with a share of a solve, at the port `dynamics`, is a body; on a fluid's `lattice` it keeps its volume.
     pub fn colliders(
         &mut self,
@@ -41,7 +41,7 @@ impl Exchange {
     ) -> Result<[Vec<Collider>; 2], Failure> {
         let mut colliders = [Vec::new(), Vec::new()];
         let most = KEPT + call.items(ports.collision) as usize;
-        for item in 0..call.items(ports.collision) {
+        for item in by_name(call, ports.collision) {
             let Some(view) = call.grid(ports.collision, item) else { continue };
             let transform = Transform::from_row_major(view.index_to_world());
             let distance = match known(&self.level_sets.distances, view.value_id()) {
@@ -157,6 +157,13 @@ impl Exchange {
     }
 }
 
+/// The items of a port in the order of their names: which solid counts where several meet must not hang on the wires.
+fn by_name(call: &Call, port: u32) -> Vec<u32> {
+    let mut items: Vec<u32> = (0..call.items(port)).collect();
+    items.sort_by_key(|&item| call.item_name(port, item));
+    items
+}
+
 /// What a body's distance encloses; `None` where it does not say. `lattice`: that of the distance.
 fn enclosed(call: &Call, motion: u32, item: u32, lattice: &Transform) -> Option<Enclosed> {
     let table = call.table(motion, item)?;
@@ -169,7 +176,8 @@ impl Exchange {
     /// The names of [`Self::colliders`]: that of an object once for each of its pieces, in their order.
     pub fn collider_names(call: &Call, ports: ColliderPorts) -> Result<Vec<String>, Failure> {
         let mut names = Vec::new();
-        for item in (0..call.items(ports.collision)).filter(|&i| call.grid(ports.collision, i).is_some()) {
+        let items = by_name(call, ports.collision).into_iter();
+        for item in items.filter(|&i| call.grid(ports.collision, i).is_some()) {
             let pieces = placements(call, ports.motion, item)?.map_or(1, |places| places.len());
             names.extend(std::iter::repeat_n(call.item_name(ports.collision, item).to_owned(), pieces));
         }

@@ -4,7 +4,7 @@ use super::LEAST_OPEN;
 use crate::fluid::particles::cells::Cells;
 use crate::grid::block;
 use crate::grid::morphology::offsets;
-use crate::grid::{Topology, leaf};
+use crate::grid::{Coord, Topology, leaf};
 use rayon::prelude::*;
 
 /// Replaces the number of particles of a solid cell that holds none.
@@ -13,6 +13,9 @@ const SOLID: f32 = -1.0;
 const FULL: f32 = -2.0;
 /// Replaces the number of particles of a full cell whose particles do not tell where its liquid is.
 const GAP: f32 = 1e-3;
+/// Open fraction of a cell below which chance decides whether it holds a particle: it has room for less than half of the nominal
+/// number, and beside edges of solids, which the lattice sees rounded, for still less.
+const SLIVER: f32 = 0.5;
 
 /// Per cell, the weight of each of its particles, in cells. For an empty cell, and for one whose particles were
 /// thinned, its open volume, if it is full all the same.
@@ -41,7 +44,10 @@ pub(crate) struct Weights<'a> {
 impl<'a> Weights<'a> {
     pub fn new(cells: &'a Cells, air: Option<&Cells>, open: Option<&'a [f32]>, per_voxel: f32) -> Self {
         let topology = &*cells.topology;
-        let content = content(cells, open);
+        let mut content = content(cells, open);
+        if let Some(open) = open {
+            slivers(&content, open, topology).into_iter().for_each(|slot| content[slot] = SOLID);
+        }
         let is_wet = |l: usize| !cells.leaf_range(l).is_empty();
         let mut full = vec![0.0f32; content.len()];
         let fill = |(l, full): (usize, &mut [f32])| -> bool {
@@ -143,6 +149,22 @@ fn content(cells: &Cells, open: Option<&[f32]>) -> Vec<f32> {
         }
     });
     content
+}
+
+/// The empty slivers that have no other dry cell around them: no film of air is that small, and they say nothing of their neighbours.
+fn slivers(content: &[f32], open: &[f32], topology: &Topology) -> Vec<usize> {
+    let is_wet = |c: Coord| topology.slot_of(c).is_some_and(|slot| content[slot] != 0.0);
+    let is_alone = |c: Coord| {
+        let mut around = (0..27).filter(|n| *n != 13).map(|n| c + Coord::new(n / 9, n / 3 % 3, n % 3) - 1);
+        around.all(is_wet)
+    };
+    let of_leaf = |l: usize| -> Vec<usize> {
+        let own = l * leaf::SIZE..(l + 1) * leaf::SIZE;
+        let empty = own.filter(|&slot| content[slot] == 0.0 && open[slot] < SLIVER);
+        empty.filter(|&slot| is_alone(topology.coord(slot))).collect()
+    };
+    let found: Vec<Vec<usize>> = (0..topology.len()).into_par_iter().with_min_len(8).map(of_leaf).collect();
+    found.concat()
 }
 
 /// Whether each cell of a leaf is full of liquid, from the [`content`] and the open fraction of those around it.

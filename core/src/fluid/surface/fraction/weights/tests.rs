@@ -1,10 +1,18 @@
 use super::*;
-use crate::grid::{Coord, Grid};
+use crate::grid::Grid;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Particles in a cell, −1 in a solid one without.
+/// Particles in a cell, −1 in a solid one without, and in an empty sliver alone among others that are not dry.
 fn content(cells: &Cells, open: &Grid<f32>, c: Coord) -> f32 {
+    let is_sliver = cells.topology.slot_of(c).is_some_and(|s| open.values[s] < SLIVER);
+    let is_alone = || around(c).filter(|&there| there != c).all(|c| counted(cells, open, c) != 0.0);
+    let own = counted(cells, open, c);
+    if own == 0.0 && is_sliver && is_alone() { -1.0 } else { own }
+}
+
+/// Particles in a cell, −1 in a solid one without.
+fn counted(cells: &Cells, open: &Grid<f32>, c: Coord) -> f32 {
     match cells.topology.slot_of(c) {
         None => 0.0,
         Some(s) if cells.count(s) == 0 && open.values[s] < LEAST_OPEN => -1.0,

@@ -196,7 +196,7 @@ fn thin_neutral_bodies_in_a_full_tank_stay() {
         (plate(1.75), 0.015),
         (plate(2.0), 0.015),
         (plate(2.5), 0.015),
-        (rod(2.5), 0.02),
+        (rod(2.0), 0.015),
         ([2.0; 3], 0.025),
         ([3.0; 3], 0.015),
     ] {
@@ -235,9 +235,10 @@ fn pushed_in_a_full_tank(size: [f64; 3]) -> (f64, usize) {
             1 => [0.0, 0.0, [15.0, 30.0, 45.0][n / 3 % 3]],
             _ => [0.8192, 0.6711, 0.5497].map(|g| 360.0 * part(g)),
         };
+        let center: [f64; 3] = std::array::from_fn(|a| place[a] + shift[a]);
+        let size = size.map(|voxels| 2.0 * VOXEL * voxels);
         json!({ "name": format!("m{n}"), "type": "box",
-                "params": { "size": size.map(|s| 2.0 * VOXEL * s), "rotate": turn,
-                            "center": [0, 1, 2].map(|a: usize| place[a] + shift[a]) } })
+                "params": { "size": size, "rotate": turn, "center": center } })
     };
     let stats = first_substep_in_a_full_tank((0..27).map(mesh).collect());
     let of = |n: usize| number(&stats[0], &format!("/bodies/{}/v/{}", n / 3, n % 3)).abs();

@@ -133,7 +133,7 @@ impl Afloat {
             bodies: &self.bodies,
             constraints: &[],
             owner: &self.owner,
-            volume: &self.scene.volume,
+            left_by_first: &self.scene.volume,
             room: None,
             pieces: &pieces,
         });

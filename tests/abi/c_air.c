@@ -56,7 +56,7 @@ static mns_status_t take(mns_context_t *ctx, uint32_t gust, uint32_t speed, cons
     double ends[6];
     for (int c = 0; c < 3; ++c) {
         float *dv = (float *)given->writable[c], *v = (float *)own->writable[c];
-        for (int i = 0; i < 2 * MNS_LEAF_SIZE; ++i) {
+        for (uint32_t i = 0; i < 2u * MNS_LEAF_SIZE; ++i) {
             v[i] += dv[i], dv[i] = 0.0f;
             if (i == 0 || v[i] < ends[2 * c]) ends[2 * c] = v[i];
             if (i == 0 || v[i] > ends[2 * c + 1]) ends[2 * c + 1] = v[i];

@@ -339,7 +339,9 @@ impl<'a> Surfaces<'a> {
     /// Leaves inside a domain's box that surfaces may run through, sorted, each once.
     pub fn candidates(&self, domain: &DomainLimits) -> Vec<Coord> {
         let Placed { solids, transform, maps, .. } = &self.placed;
-        let half = DVec3::splat(0.5 * leaf::DIM as f64);
+        // Leaves that touch a side count: cells before it have their upper faces there. A thousandth of a voxel, so that rounding
+        // does not decide.
+        let half = DVec3::splat(0.5 * leaf::DIM as f64 + 1e-3);
         let in_domain = |o: Coord| {
             let centre = self.placed.world(o.as_dvec3() - 0.5 + half);
             let reach = absolute(transform.linear) * half;

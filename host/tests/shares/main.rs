@@ -319,6 +319,13 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
                { "name": "out", "type": "test.hopeful", "inputs": ["cloth"] }"#,
             "node `cloth`: `out` uses nothing that it has: wire it out of `out`, and it steps by itself",
         ),
+        // One of two shares is passed on, and the other would be taken in a solve that never runs.
+        (
+            r#"{ "name": "cloth", "type": "test.double_solver", "inputs": ["wool"] },
+               { "name": "in", "type": "test.passing", "inputs": ["cloth"] },
+               { "name": "out", "type": "test.taking", "inputs": ["in"] }"#,
+            "node `cloth`: what it contributes is lost: `in` would take its `share`, but `out` solves in its stead",
+        ),
         // It looks for a port that nobody fills.
         (
             r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },

@@ -40,6 +40,9 @@ fn gravity_moves_what_has_its_velocity_on_grids() {
 
 #[test]
 fn only_grids_of_three_f32_take_forces() {
-    let told = shot([0.0; 3], &["WRONG_ELEMENT"]).refused(&[]);
+    let shot = shot([0.0; 3], &["WRONG_ELEMENT"]);
+    let told = shot.command(&[]).output().expect("meniscus starts");
+    assert!(!told.status.success());
+    let told = String::from_utf8_lossy(&told.stderr);
     assert!(told.contains("they move geometry and grids of three f32"), "{told}");
 }

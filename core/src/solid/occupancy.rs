@@ -341,10 +341,10 @@ impl<'a> Surfaces<'a> {
         let Placed { solids, transform, maps, .. } = &self.placed;
         // Leaves that touch a side count: cells before it have their upper faces there. A thousandth of a voxel, so that rounding
         // does not decide.
-        let half = DVec3::splat(0.5 * leaf::DIM as f64 + 1e-3);
+        let half = DVec3::splat(0.5 * leaf::DIM as f64);
         let in_domain = |o: Coord| {
             let centre = self.placed.world(o.as_dvec3() - 0.5 + half);
-            let reach = absolute(transform.linear) * half;
+            let reach = absolute(transform.linear) * (half + 1e-3);
             (centre + reach).cmpge(domain.min).all() && (centre - reach).cmple(domain.max).all()
         };
         let within = leaves_of(domain, transform);

@@ -70,17 +70,25 @@ pub fn misscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         let own = own.into_iter().filter(|&stage| contract(&network.nodes[node]).implements(stage));
         let own: Vec<Stage> = own.filter(|&stage| stage != Stage::Contribute || contributes).collect();
         let resting: Vec<Stage> = own.iter().copied().filter(|&stage| calls(node, stage) == 0).collect();
+        let heads = plan.couplings.contains_key(&node) && !plan.is_coupled(node);
         if !resting.is_empty() {
             let stages = listed(&resting);
-            found.push((node, format!("no coupling around it calls its {stages}: it steps without")));
+            found.push((
+                node,
+                match heads {
+                    true => format!("its schedule leaves out its {stages}: it steps without"),
+                    false => format!("no coupling around it calls its {stages}: it steps without"),
+                },
+            ));
         }
         // Those are made to be repeated.
         let iterated = [Stage::Advance, Stage::Transport];
         let again = own.into_iter().filter(|stage| !iterated.contains(stage) && calls(node, *stage) > 1);
         let again: Vec<Stage> = again.collect();
         if !again.is_empty() {
-            let stages = listed(&again);
-            found.push((node, format!("the coupling around it calls its {stages} several times a substep")));
+            let (stages, who) =
+                (listed(&again), if heads { "its schedule" } else { "the coupling around it" });
+            found.push((node, format!("{who} calls its {stages} several times a substep")));
         }
     }
     found

@@ -28,7 +28,7 @@ pub struct Enclosed {
 ///
 /// `place` puts the distance into the world; it preserves lengths. A body that is [seen anew](is_seen_anew) in every place has its
 /// volume and middle there; a larger one, of which less is cut off, has its volume as the mean over some places and turns. One that is
-/// [larger by far](LARGE) stays as it is.
+/// larger by far stays as it is.
 pub fn with_volume(
     sdf: &SignedDistance,
     place: &Transform,

@@ -138,7 +138,7 @@ fn turn(tank: &Tank, bodies: &[Body], solver: &mut MultigridSolver) -> (Info, f6
         constraints: &[],
         bodies,
         owner: &tank.owner,
-        volume: &tank.volume,
+        left_by_first: &tank.volume,
         room: None,
         pieces: &of_owner,
     });

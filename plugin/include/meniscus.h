@@ -67,7 +67,7 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
  * coupling, and a coupling without `steps`, run predict, solve and correct; advance and transport run only where the steps of
  * a coupling name them, and `meniscus check` tells of a node whose own never run. In
  * `contribute` a participant of a coupling writes its share of the system at ports of its objects or of itself; the
- * outermost coupling reads all shares in `solve`, solves once, and writes back what each asked for. */
+ * outermost coupling reads all shares in `solve`, solves once, and writes back what it promises: see its ports. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };
 #define MNS_STAGES 16u /* room in mns_port_t.access */
 
@@ -146,7 +146,9 @@ enum { MNS_NOT_DRAWN = 0, MNS_DRAWN_AS_LIQUID = 1, MNS_DRAWN_AS_SOLID = 2, MNS_D
 /* mns_port_t.flags */
 enum {
     MNS_RESULT = 1,  /* caches write it unless their user names something else, in the order of these ports */
-    MNS_MOVABLE = 2  /* geometry of an object: forces act on its points. Of a force: see mns_port_t.name */
+    MNS_MOVABLE = 2  /* of an object: geometry, whose points forces act on (their `dv`), or a grid of three f32, to which they
+                        add what they change velocities by where its leaves are, m/s: its solver takes it, and makes it 0.
+                        Of a force: see mns_port_t.name */
 };
 
 /* Element types. */
@@ -218,9 +220,9 @@ typedef struct mns_param_t {
 typedef struct mns_port_t {
     uint32_t size;
     int32_t carries;    /* MNS_GRID, MNS_GEOMETRY, MNS_TABLE */
-    const char *name;   /* of the data on its owner: "vel", "particles". NULL (force, owner OBJECT, geometry, with
-                           MNS_MOVABLE): every geometry of the object that its own node or its solver declares movable,
-                           one item each */
+    const char *name;   /* of the data on its owner: "vel", "particles". NULL (force, owner OBJECT, with MNS_MOVABLE):
+                           everything of this shape that the object's own node or its solver declares movable, one item
+                           each; of a force's required ones without a name, one at least must find something */
     const char *help;
     const char *unit;
     int32_t owner;      /* MNS_OF_... */

@@ -57,7 +57,7 @@ static datum *at(mns_context_t *ctx, uint32_t port, uint32_t item) {
     if (port >= h->node->port_count || item > 0) return NULL;
     const mns_port_t *p = &h->node->ports[port];
     if (p->owner == MNS_OF_INPUT) return &h->input;
-    if (!p->name) return find(h, "particles"); /* of what is here, forces move these alone */
+    if (!p->name) return p->carries == MNS_GEOMETRY ? find(h, "particles") : NULL; /* of what is here, forces move these alone */
     return p->owner == MNS_OF_OBJECT || p->owner == MNS_OF_NODE ? find(h, p->name) : NULL;
 }
 
@@ -83,7 +83,8 @@ static void solved(mns_context_t *ctx, const mns_solve_t *solve) { (void)ctx; pr
 
 static uint32_t items(mns_context_t *ctx, uint32_t port) {
     const mns_node_t *node = ((host *)ctx->host)->node;
-    return port < node->port_count && node->ports[port].owner != MNS_OF_AFFECTOR;
+    if (port >= node->port_count || node->ports[port].owner == MNS_OF_AFFECTOR) return 0;
+    return node->ports[port].name || node->ports[port].carries == MNS_GEOMETRY;
 }
 
 static const char *item_name(mns_context_t *ctx, uint32_t port, uint32_t item) { (void)ctx; (void)port; (void)item; return "water"; }

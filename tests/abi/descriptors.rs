@@ -73,7 +73,9 @@ fn ports_are_used_by_stages_that_exist() {
         for port in ports(node) {
             let name = text(port.name);
             assert!(!text(port.help).is_empty(), "{id}.{name}: no help");
-            assert!(names.insert((port.owner, name.to_owned())), "{id}: two ports `{name}`");
+            // A force's ports without a name differ by what they stand for.
+            let shape = name.is_empty().then_some((port.carries, port.sampling));
+            assert!(names.insert((port.owner, name.to_owned(), shape)), "{id}: two ports `{name}`");
             let used: Vec<abi::Stage> = abi::Stage::ALL
                 .iter()
                 .map(|&(s, _)| s)
@@ -94,8 +96,10 @@ fn ports_are_used_by_stages_that_exist() {
 fn shared_data_is_declared_alike() {
     let seen = std::cell::RefCell::new(std::collections::BTreeMap::new());
     with_nodes(|id, node| {
-        for port in ports(node).iter().filter(|p| p.owner != abi::Owner::INPUT && p.owner != abi::Owner::NODE)
-        {
+        let is_shared = |p: &&abi::Port| {
+            p.owner != abi::Owner::INPUT && p.owner != abi::Owner::NODE && !text(p.name).is_empty()
+        };
+        for port in ports(node).iter().filter(is_shared) {
             let declared = (port.carries, port.sampling, port.element, port.components, port.lifetime);
             let mut seen = seen.borrow_mut();
             let first = seen.entry(text(port.name).to_owned()).or_insert((id.to_owned(), declared));

@@ -1,5 +1,6 @@
 //! The whole chain against analytic results and experiments.
 
+mod aloft;
 mod archimedes;
 mod basin;
 mod conservation;

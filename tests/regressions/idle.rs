@@ -68,6 +68,30 @@ fn what_no_solver_moves_or_takes_is_told_of() {
     }
 }
 
+/// A liquid that has nothing to begin with, and that nothing pours in.
+#[test]
+fn liquid_that_stays_empty_is_told_of() {
+    let graph = |with_source: bool| {
+        let mut nodes = vec![
+            json!({ "name": "water", "type": "liquid_object", "params": { "particle_separation": 0.05 } }),
+            json!({ "name": "nozzle", "type": "box", "params": { "size": [0.2, 0.2, 0.2] } }),
+        ];
+        let mut inputs = vec!["water"];
+        if with_source {
+            nodes.push(json!({ "name": "tap", "type": "liquid_source", "inputs": ["nozzle"] }));
+            inputs.push("tap");
+        }
+        nodes.push(json!({ "name": "flip", "type": "flip_solver", "inputs": inputs }));
+        json!({ "format": "meniscus.graph/1", "fps": 24, "frames": [1, 2], "nodes": nodes })
+    };
+    let words =
+        "water`: it begins empty, and nothing fills it: wire geometry into it, or a source into `flip`";
+    let [checked, cooked] = said(&graph(false));
+    assert!(checked.contains(words) && cooked.contains("water: it begins empty"), "{checked} {cooked}");
+    let [checked, cooked] = said(&graph(true));
+    assert!(!checked.contains("begins empty") && !cooked.contains("begins empty"), "{checked} {cooked}");
+}
+
 #[test]
 fn nothing_of_our_examples_is_there_for_nothing() {
     let mut graphs = Vec::new();

@@ -81,6 +81,7 @@ pub struct MvStats {
 pub struct MvSurface {
     pub grid: MvGrid,
     pub material: i32,
+    pub colour: [f64; 3],
 }
 
 #[repr(C)]

@@ -6,16 +6,31 @@ use crate::{Class, Error, GridOut, Values};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a surface is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Material {
     /// Water: refracts, tinted by its depth.
     Liquid,
     /// Clear walls with visible rims.
     Glass,
-    /// Opaque grey.
-    Clay,
+    /// Opaque, of a colour: linear red, green and blue from 0 to 1.
+    Clay([f64; 3]),
     /// White foam; its grid is a fog, the share of light that it takes away, 1/m.
     Foam,
+}
+
+impl Material {
+    /// The warm grey of what has no colour of its own.
+    pub const GREY_CLAY: Self = Self::Clay([0.62, 0.58, 0.54]);
+
+    /// The shim's number, and the colour of clay.
+    fn raw(self) -> (i32, [f64; 3]) {
+        match self {
+            Self::Liquid => (0, [0.0; 3]),
+            Self::Glass => (1, [0.0; 3]),
+            Self::Clay(colour) => (2, colour),
+            Self::Foam => (3, [0.0; 3]),
+        }
+    }
 }
 
 /// A grid and how it is drawn.
@@ -101,7 +116,8 @@ pub fn render(
         }
         let (grid, kept) = surface.grid.raw()?;
         keep.push(kept);
-        raw.push(MvSurface { grid, material: surface.material as i32 });
+        let (material, colour) = surface.material.raw();
+        raw.push(MvSurface { grid, material, colour });
     }
     let raw_camera = camera.raw()?;
     let raw_picture = MvPicture {

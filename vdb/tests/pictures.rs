@@ -22,12 +22,16 @@ fn shell(inner: f64, outer: f64) -> Ball {
 
 /// A function of the distance from the origin.
 fn field(f: impl Fn(f64) -> f64) -> Ball {
+    field_of(|p| f(p.iter().map(|c| c * c).sum::<f64>().sqrt()))
+}
+
+fn field_of(f: impl Fn([f64; 3]) -> f64) -> Ball {
     let steps = || (-24..24).step_by(8);
     let origins: Vec<[i32; 3]> =
         steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| [x, y, z]))).collect();
     let voxel = |o: &[i32; 3], n: i32| {
         let p = [o[0] + (n >> 6), o[1] + (n >> 3 & 7), o[2] + (n & 7)].map(|c| f64::from(c) * H);
-        f(p.iter().map(|c| c * c).sum::<f64>().sqrt()) as f32
+        f(p) as f32
     };
     let values = origins.iter().flat_map(|o| (0..512).map(move |n| voxel(o, n))).collect();
     Ball { origins, values }
@@ -97,7 +101,7 @@ fn liquid_that_reaches_into_a_wall_takes_its_shape() {
 fn solids_far_away_do_not_change_the_water() {
     let water = ball(0.1);
     let alone = shoot(&[surface(&water, Material::Liquid)], 1);
-    let mut crumb = surface(&water, Material::Clay);
+    let mut crumb = surface(&water, Material::GREY_CLAY);
     // The same ball at an eighth of the size, behind the camera: its band is three eighths of a voxel of the water.
     let [h, behind] = [H / 8.0, 3.0];
     crumb.grid.transform = [h, 0., 0., 0., 0., h, 0., 0., 0., 0., h, 0., 0., 0., behind, 1.];
@@ -109,6 +113,23 @@ fn solids_far_away_do_not_change_the_water() {
     for [x, y] in [[45, 40], [40, 36], [50, 44], [45, 46]] {
         let (alone, seen) = (pixel(&alone, x, y), pixel(&seen, x, y));
         assert!((0..3).all(|c| (alone[c] - seen[c]).abs() < 6), "{x} {y}: {alone:?} {seen:?}");
+    }
+}
+
+/// Films are nearly clear, however thin: a ray that misses the back of one of less than half a voxel is not in water from there on.
+#[test]
+fn thin_films_of_water_are_nearly_clear() {
+    let empty = pixel(&shoot(&[surface(&ball(-1.0), Material::Liquid)], 1), 45, 40);
+    for thickness in [0.1, 0.2, 0.4, 0.6, 1.0] {
+        let film = field_of(|p| p[2].abs() - 0.5 * thickness * H);
+        let picture = shoot(&[surface(&film, Material::Liquid)], 1);
+        for [x, y] in [[45, 40], [40, 36], [50, 44], [45, 46]] {
+            let seen = pixel(&picture, x, y);
+            assert!(
+                blueness(seen) < blueness(empty) + 12,
+                "{thickness} voxels, {x} {y}: {seen:?}, without {empty:?}"
+            );
+        }
     }
 }
 
@@ -161,7 +182,7 @@ fn foam_takes_light_away_by_the_way_through_it() {
 #[test]
 fn clay_hides_what_is_inside() {
     let (water, clay) = (ball(0.1), ball(0.16));
-    let hidden = shoot(&[surface(&clay, Material::Clay), surface(&water, Material::Liquid)], 1);
+    let hidden = shoot(&[surface(&clay, Material::GREY_CLAY), surface(&water, Material::Liquid)], 1);
     assert!(blueness(pixel(&hidden, 45, 40)) < 10);
 }
 

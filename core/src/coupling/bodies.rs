@@ -139,8 +139,8 @@ pub struct Bodies<'a> {
     /// ([`SolidFields::owner`](crate::solid::SolidFields::owner)).
     pub owner: &'a FaceGrid<u32>,
     /// Share of each cell that no solid fills; of those that bodies share with other solids, that the first body leaves
-    /// ([`SolidFields::left_by_body`](crate::solid::SolidFields::left_by_body)).
-    pub volume: &'a Grid<f32>,
+    /// ([`SolidFields::left_by_first`](crate::solid::SolidFields::left_by_first)).
+    pub left_by_first: &'a Grid<f32>,
     /// Fraction of each cell that no solid fills; `None`: nobody says, and the others fill what a first body leaves.
     pub room: Option<&'a Grid<f32>>,
     /// Body and piece of each solid, by its number; `None` where no solve moves it.
@@ -150,7 +150,7 @@ pub struct Bodies<'a> {
 impl Bodies<'_> {
     /// Fraction of a cell that bodies share which is left by those that are not the first.
     pub(crate) fn left_by_others(&self, cell: Coord) -> f32 {
-        1.0 - self.volume.get(cell) + self.room.map_or(0.0, |room| room.get(cell))
+        1.0 - self.left_by_first.get(cell) + self.room.map_or(0.0, |room| room.get(cell))
     }
 
     /// The body and piece that a lower face belongs to.

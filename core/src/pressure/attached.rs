@@ -12,6 +12,9 @@ pub struct Column {
     pub cells: Vec<(u32, f64)>,
     /// (super-cell, entry).
     pub supers: Vec<(u32, f64)>,
+    /// What the entries are sums of, in absolute values; 0 where they are no sums. Of a body that lies in one bubble the entry is
+    /// what rounding leaves of it.
+    pub moved: f64,
 }
 
 /// A row that is smaller than this share of itself after others have been taken out of it depends on them.

@@ -218,7 +218,7 @@ impl NullSpace {
         let cells = column.cells.iter().map(|&(s, w)| (self.set_of(active, s as usize), w));
         let supers = column.supers.iter().map(|&(b, w)| (self.super_sets[b as usize], w));
         let mut sets: Vec<(u32, f64)> = cells.chain(supers).collect();
-        let moved = sets.iter().map(|e| e.1.abs()).sum();
+        let moved = sets.iter().map(|e| e.1.abs()).sum::<f64>().max(column.moved);
         sets.retain(|e| e.0 != REGULAR);
         sets.sort_by_key(|e| e.0);
         sets.dedup_by(|next, kept| {
@@ -234,7 +234,7 @@ impl NullSpace {
 struct Pull {
     /// (set, net outflow into it), by set.
     sets: Vec<(u32, f64)>,
-    /// The absolute values of all entries.
+    /// The absolute values of all entries, or of what they are sums of.
     moved: f64,
 }
 

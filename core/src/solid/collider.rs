@@ -137,6 +137,10 @@ impl Collider {
 
     /// Signed distance at a world position, metres, negative inside.
     pub fn distance(&self, world: DVec3) -> f64 {
+        // Where it does not reach, its lattice may have no number for the place.
+        if !self.reaches(world, world) {
+            return self.band();
+        }
         f64::from(self.sdf.sampler().distance(self.to_index(world)))
     }
 
@@ -313,6 +317,18 @@ mod tests {
             Collider::new(Arc::new(sdf), placed, Motion::Static)
         };
         (0..40).map(ball).collect()
+    }
+
+    /// So far away that its lattice has no number for where we stand.
+    #[test]
+    fn a_collider_far_away_is_as_far_as_its_band() {
+        for away in [1e8, 1e10, 1e14] {
+            let ball = &balls()[0];
+            let mut placed = *ball.transform();
+            placed.translation.x += away;
+            let collider = Collider::new(ball.sdf().clone(), placed, Motion::Static);
+            assert_eq!(collider.distance(DVec3::ZERO), collider.band(), "{away}");
+        }
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub struct Enclosed {
 /// the band of its distance; b is 0 where it would move the surface by more than `MOST_TILT`.
 ///
 /// `place` puts the distance into the world; it preserves lengths. A body that is [seen anew](is_seen_anew) in every place has its
-/// volume and middle there; a larger one, of which less is cut off, has its volume as the mean over some places and turns.
+/// volume and middle there; a larger one, of which less is cut off, has its volume as the mean over some places and turns. One that is
+/// larger by far stays as it is.
 pub fn with_volume(
     sdf: &SignedDistance,
     place: &Transform,
@@ -35,6 +36,9 @@ pub fn with_volume(
     enclosed: Enclosed,
 ) -> SignedDistance {
     let h = lattice.voxel_size();
+    if size(sdf, place, h).is_some_and(|voxels| voxels > LARGE) {
+        return sdf.clone();
+    }
     let seen_anew = is_seen_anew(sdf, place, h);
     let nodes = Nodes::at(place, lattice);
     let poses: Vec<Pose> = match seen_anew {
@@ -118,14 +122,21 @@ const POSES: u32 = 8;
 /// The volume of a body's bounds, voxels, up to which it is looked at in every place. What edges cut off falls with its square: a
 /// cube of 16 voxels that lies on faces is seen 0.8 % larger than in the mean.
 const SMALL: f64 = 40.0 * 40.0 * 40.0;
+/// The volume of a body's bounds, voxels, beyond which nothing is done. A cube of this size is seen within 1e-5 of its volume as it
+/// is, and the work grows with the cells.
+const LARGE: f64 = 500.0 * 500.0 * 500.0;
 /// Cells farther from the surface than this, voxels, are whole whatever it is moved by.
 const NEAR: f32 = 2.0;
 
 /// Whether [`with_volume`] depends on the place of a body, on a lattice of voxels of `h` m.
 pub fn is_seen_anew(sdf: &SignedDistance, place: &Transform, h: f64) -> bool {
-    let Some((low, high)) = surroundings(sdf, h) else { return false };
-    let size = (high - low).as_dvec3() * place.voxel_size() / h;
-    size.element_product() <= SMALL
+    size(sdf, place, h).is_some_and(|voxels| voxels <= SMALL)
+}
+
+/// The volume of a body's bounds, voxels of `h` m; `None` where nothing of it can be seen.
+fn size(sdf: &SignedDistance, place: &Transform, h: f64) -> Option<f64> {
+    let (low, high) = surroundings(sdf, h)?;
+    Some(((high - low).as_dvec3() * place.voxel_size() / h).element_product())
 }
 
 /// Lowest and highest voxel of a distance from which the surface, moved by a voxel of `h` m of a fluid, can be seen.

@@ -339,18 +339,22 @@ impl<'a> Surfaces<'a> {
     /// Leaves inside a domain's box that surfaces may run through, sorted, each once.
     pub fn candidates(&self, domain: &DomainLimits) -> Vec<Coord> {
         let Placed { solids, transform, maps, .. } = &self.placed;
+        // Leaves that touch a side count: cells before it have their upper faces there. A thousandth of a voxel, so that rounding
+        // does not decide.
         let half = DVec3::splat(0.5 * leaf::DIM as f64);
         let in_domain = |o: Coord| {
             let centre = self.placed.world(o.as_dvec3() - 0.5 + half);
-            let reach = absolute(transform.linear) * half;
+            let reach = absolute(transform.linear) * (half + 1e-3);
             (centre + reach).cmpge(domain.min).all() && (centre - reach).cmple(domain.max).all()
         };
+        let within = leaves_of(domain, transform);
         let mut origins = Vec::new();
         for (collider, (linear, translation)) in solids.colliders.iter().zip(maps) {
             let back = linear.inverse();
             for o in collider.sdf().grid.topology.origins() {
                 let centre = back * (o.as_dvec3() + 3.5 - *translation);
-                origins.extend(leaves_around(centre, absolute(back) * half).filter(|&o| in_domain(o)));
+                origins
+                    .extend(leaves_around(centre, absolute(back) * half, within).filter(|&o| in_domain(o)));
             }
         }
         origins.sort_unstable_by_key(|o| o.to_array());
@@ -387,9 +391,22 @@ pub(super) fn reach_of(collider: &Collider, transform: &Transform) -> Option<(Co
     Some(((centre - reach).floor().as_ivec3() & !7, (centre + reach).ceil().as_ivec3() & !7))
 }
 
-/// The leaves that a box around an index position meets.
-fn leaves_around(centre: DVec3, reach: DVec3) -> impl Iterator<Item = Coord> {
-    let (low, high) = ((centre - reach).floor().as_ivec3() & !7, (centre + reach).ceil().as_ivec3());
+/// Lowest and highest voxel of a lattice that a domain reaches, with a leaf to spare.
+fn leaves_of(domain: &DomainLimits, transform: &Transform) -> (Coord, Coord) {
+    // So that a side that is infinitely far away has a voxel.
+    const FAR: DVec3 = DVec3::splat(1e12);
+    let (low, high) = (domain.min.clamp(-FAR, FAR), domain.max.clamp(-FAR, FAR));
+    let centre = transform.to_index(0.5 * (low + high));
+    let reach = absolute(transform.linear.inverse()) * (0.5 * (high - low)) + leaf::DIM as f64;
+    let most = DVec3::splat(f64::from(i32::MAX / 4));
+    let voxel = |at: DVec3| at.clamp(-most, most).as_ivec3();
+    (voxel((centre - reach).floor()), voxel((centre + reach).ceil()))
+}
+
+/// The leaves that a box around an index position meets, `within` the lowest and the highest voxel.
+fn leaves_around(centre: DVec3, reach: DVec3, within: (Coord, Coord)) -> impl Iterator<Item = Coord> {
+    let low = (centre - reach).floor().as_ivec3().max(within.0) & !7;
+    let high = (centre + reach).ceil().as_ivec3().min(within.1);
     let steps = move |axis: usize| (low[axis]..=high[axis]).step_by(leaf::DIM);
     steps(0).flat_map(move |x| steps(1).flat_map(move |y| steps(2).map(move |z| IVec3::new(x, y, z))))
 }

@@ -28,7 +28,7 @@ pub struct SolidFields {
     pub volume: Grid<f32>,
     /// The same, but in cells that a body shares with other solids the fraction that the first body there leaves to fluid and others,
     /// below 0 in closed ones where it lies in a wall. `None` where no collider is a body.
-    pub left_by_body: Option<Grid<f32>>,
+    pub left_by_first: Option<Grid<f32>>,
     /// The solid that a face belongs to, whose velocity it has: number of the collider, counted from 1; 0 for closed
     /// sides and beyond every band. `None` where no collider is a body.
     pub owner: Option<FaceGrid<u32>>,
@@ -53,7 +53,7 @@ impl SolidFields {
             open: FaceGrid::new(topology.clone(), 1.0),
             velocity: FaceGrid::new(topology.clone(), 0.0),
             volume: Grid::new(topology.clone(), 1.0),
-            left_by_body: None,
+            left_by_first: None,
             owner: None,
         }
     }

@@ -111,7 +111,7 @@ fn crowd_body(random: &mut Random, cells: &[u32], bubbles: usize, number: usize)
         }
         let pushed: Vec<u32> = (0..bubbles as u32).filter(|_| random.unit() < 0.2).collect();
         let supers = pushed.into_iter().map(|b| (b, random.signed())).collect();
-        Column { cells, supers }
+        Column { cells, supers, moved: 0.0 }
     };
     let columns: Vec<Column> = (0..k).map(|_| column(random)).collect();
     let heavy = 10f64.powf(2.0 * random.signed());
@@ -165,7 +165,7 @@ fn chambers(walls: &[i32], pistons: &[(i32, i32, f64)]) -> PressureSystem {
     let slot = |x: i32, n: i32| topology.slot_of(Coord::new(x, n / 4, n % 4)).expect("inside") as u32;
     let piston = |&(wall, cells, inverse): &(i32, i32, f64)| {
         let sides = (0..cells).flat_map(|n| [(slot(wall - 1, n), 1.0), (slot(wall, n), -1.0)]);
-        let column = Column { cells: sides.collect(), supers: vec![] };
+        let column = Column { cells: sides.collect(), ..Column::default() };
         AttachedMass::dense(vec![column], vec![inverse]).expect("a mass")
     };
     let attached = pistons.iter().map(piston).collect();
@@ -256,7 +256,7 @@ fn a_body_on_a_bubble_compresses_it() {
     }
     let column = &system.attached[0].columns()[0];
     let cells = column.cells.iter().copied().filter(|e| e.1 > 0.0).collect();
-    let column = Column { cells, supers: vec![(0, -16.0)] };
+    let column = Column { cells, supers: vec![(0, -16.0)], moved: 0.0 };
     system.attached = vec![AttachedMass::dense(vec![column.clone()], vec![0.3]).expect("a mass")];
     for compliance in [0.0, 0.5] {
         system.super_cells = vec![SuperCell { compliance }];

@@ -62,6 +62,7 @@ fn random_mass(random: &mut Random, cells: &[u32], supers: usize) -> AttachedMas
         supers: (0..supers as u32)
             .filter_map(|b| if random.unit() < 0.3 { Some((b, random.signed())) } else { None })
             .collect(),
+        moved: 0.0,
     };
     let columns = (0..k).map(|_| column(random)).collect();
     // Gram matrix plus a multiple of the identity: positive definite.

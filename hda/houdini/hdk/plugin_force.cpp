@@ -289,7 +289,8 @@ void PluginForce::set(const std::string &settings) {
 void PluginForce::check_ports(const std::vector<Field> &fields) const {
     for (uint32_t p = 0; p < node_->port_count; ++p) {
         const mns_port_t &port = at(node_->ports, p);
-        if (!port.required || !(port.access[MNS_PREDICT] & MNS_READ) || is_particles(port)) continue;
+        // What has no name stands for whatever is there.
+        if (!port.required || !port.name || !(port.access[MNS_PREDICT] & MNS_READ) || is_particles(port)) continue;
         const auto has = [&](const Field &field) { return port.carries == MNS_GRID && port.owner == MNS_OF_OBJECT && field.name == text_of(port.name); };
         if (std::none_of(fields.begin(), fields.end(), has))
             throw Refused(id_ + " needs `" + text_of(port.name) + "`, which is no field of the object; cook it with the asset Meniscus Cook");

@@ -35,6 +35,11 @@ impl Sampling {
     }
 }
 
+/// Edges that tiles have, voxels.
+const EDGES: [u32; 3] = [8, 128, 4096];
+/// Farthest coordinate of a leaf or tile: beside it sums of two still have a number.
+const FARTHEST: u32 = 1 << 30;
+
 /// A cube of constant value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile {
@@ -163,6 +168,20 @@ impl Grid {
         if let Some(w) = self.origins.windows(2).find(|w| w[0] >= w[1]) {
             return Some(format!("leaf origins {:?} and {:?} are out of order or repeated", w[0], w[1]));
         }
+        if let Some(o) = self.origins.iter().find(|o| o.iter().any(|c| c.unsigned_abs() > FARTHEST)) {
+            return Some(format!("leaf origin {o:?} is farther than {FARTHEST} voxels from voxel 0"));
+        }
+        let misplaced = |t: &&Tile| {
+            let edge = i64::from(t.edge);
+            !EDGES.contains(&t.edge)
+                || t.origin.iter().any(|&c| i64::from(c) % edge != 0 || c.unsigned_abs() > FARTHEST)
+        };
+        if let Some(t) = self.tiles.iter().find(misplaced) {
+            return Some(format!(
+                "a tile at {:?} with an edge of {}: edges are 8, 128 or 4096, origins multiples of them within {FARTHEST} voxels",
+                t.origin, t.edge
+            ));
+        }
         let len = self.origins.len() * LEAF_VOXELS;
         self.channels.iter().enumerate().find_map(|(c, a)| {
             (a.len() != len || a.element() != self.element).then(|| {
@@ -212,5 +231,15 @@ mod tests {
         let mut g = Grid::new(Element::F32, 1, Sampling::Centre);
         g.shape(vec![[8, 0, 0], [0, 0, 0]], vec![]);
         assert!(g.defect().is_some_and(|d| d.contains("out of order")));
+        for far in [i32::MIN, -(1 << 30) - 8, i32::MAX - 7] {
+            g.shape(vec![[0, far, 0]], vec![]);
+            assert!(g.defect().is_some_and(|d| d.contains("farther than")), "{far}");
+        }
+        for (origin, edge, sound) in
+            [([128, 0, 0], 128, true), ([8, 0, 0], 128, false), ([0; 3], 9, false), ([0; 3], 0, false)]
+        {
+            g.shape(vec![], vec![Tile { origin, edge, value: [0.0; MAX_COMPONENTS] }]);
+            assert_eq!(g.defect().is_none(), sound, "{origin:?} {edge}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Estimates the cost of a shot before anything is cooked.
 
-use super::plan::{Plan, idle, offer, uncoupled, unscheduled};
+use super::plan::{Plan, idle, misscheduled, offer, uncoupled};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
@@ -156,7 +156,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     }
     thin_walls(network, plan, evaluator, &mut estimate)?;
     let idle = idle(network, plan).into_iter();
-    let idle = idle.chain(uncoupled(network, plan)).chain(unscheduled(network, plan));
+    let idle = idle.chain(uncoupled(network, plan)).chain(misscheduled(network, plan));
     estimate
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));

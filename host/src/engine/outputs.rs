@@ -38,6 +38,12 @@ pub(super) struct View {
     nodes: Vec<(Scene, Params)>,
 }
 
+/// A name that a list has twice, if any.
+fn repeated(names: &[String]) -> Option<&str> {
+    let mut seen = std::collections::BTreeSet::new();
+    names.iter().find(|name| !seen.insert(name.as_str())).map(String::as_str)
+}
+
 impl Outputs {
     /// Makes the output nodes; `frames` are those to be written, and `halt` says when nobody waits for them any more.
     pub(super) fn new(
@@ -69,6 +75,11 @@ impl Outputs {
             let offer = offer(network, &simulation.plan, i).unwrap_or_default();
             let files =
                 writer.files(&node.name, &node.params_at(f64::from(network.settings.frames.0)), &offer);
+            if let Some(twice) = repeated(&files) {
+                let sentence =
+                    format!("`{twice}` would be written by two objects: give one of them another name");
+                return Err(Problem::node(&node.name, sentence).into());
+            }
             let folder = options.out.join(&node.name);
             nodes.push(Node { index: i, name: node.name.clone(), folder, writer, offer, files });
         }

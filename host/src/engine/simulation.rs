@@ -325,7 +325,10 @@ impl<'a> Simulation<'a> {
             &mut gathering.contributions,
             self.manner.threads,
         )
-        .map_err(|e| Problem::node(&bound.name, format!("{about} wrote what cannot be used: {e}")))?;
+        .map_err(|e| {
+            let plugin = &bound.node_type.plugin;
+            Problem::node(&bound.name, format!("{about} of plugin `{plugin}` wrote what cannot be used: {e}"))
+        })?;
         gathering.noted(measures, solves, wish);
         Ok(Ran::Done)
     }
@@ -357,7 +360,8 @@ impl<'a> Simulation<'a> {
             });
             if let Some(item) = missing {
                 let (stage, whose) = (call.stage.name(), item.name.to_string_lossy());
-                let message = format!("{stage} reads `{}` of `{whose}`, which has none", port.called());
+                let from = origin(self.network, &self.plan, call, port);
+                let message = format!("{stage} reads data of `{whose}`, which has none{from}");
                 return Err(Problem::node(&bound.name, message));
             }
         }

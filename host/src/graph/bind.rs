@@ -274,9 +274,9 @@ fn check_inputs(node: &Bound, nodes: &[Bound], problems: &mut Problems) {
         let kind = input.node_type.kind;
         if !accepted.contains(&kind) {
             let wanted = accepted.iter().map(|k| k.name()).collect::<Vec<_>>().join(" or ");
-            let (own, name) = (node.node_type.kind.name(), &input.name);
-            let message =
-                format!("input `{name}` is a {} node; a {own} node takes {wanted} nodes", kind.name());
+            let (own, name) = (node.node_type.kind.with_article(), &input.name);
+            let found = kind.with_article();
+            let message = format!("input `{name}` is {found} node; {own} node takes {wanted} nodes");
             problems.0.push(Problem::node(&node.name, message));
         }
     }

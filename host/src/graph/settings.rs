@@ -6,7 +6,7 @@ use super::suggest::hint;
 use std::collections::BTreeMap;
 
 /// Most frames of one shot.
-const MAX_FRAMES: i64 = 1_000_000;
+const MAX_FRAMES: f64 = 1e6;
 
 /// How a frame is cut into substeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,14 +70,15 @@ impl Settings {
     }
 
     fn set_frames(&mut self, value: &Json) -> Result<(), String> {
-        let ends = value.list().filter(|l| l.len() == 2).map(|l| (l[0].integer(), l[1].integer()));
+        let whole = |end: &Json| end.number().filter(|x| x.fract() == 0.0);
+        let ends = value.list().filter(|l| l.len() == 2).map(|l| (whole(&l[0]), whole(&l[1])));
         let Some((Some(first), Some(last))) = ends else {
             return Err(format!(
                 "expected two whole frame numbers [first, last], found {}",
                 value.describe()
             ));
         };
-        if first.abs() > MAX_FRAMES || last.abs() > MAX_FRAMES {
+        if first.abs().max(last.abs()) > MAX_FRAMES {
             return Err(format!(
                 "frame numbers reach from {} to {MAX_FRAMES}, found [{first}, {last}]",
                 -MAX_FRAMES

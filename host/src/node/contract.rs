@@ -200,14 +200,14 @@ pub struct PortSpec {
     pub shown: Shown,
     /// Caches write it unless their user names something else.
     pub is_result: bool,
-    /// Geometry that forces may move.
+    /// Geometry that forces may move, or a grid that they add to.
     pub is_movable: bool,
     /// How stats.jsonl lists its points.
     pub report: Option<Report>,
 }
 
 impl PortSpec {
-    /// True where it stands for every geometry that forces may move.
+    /// True where it stands for everything of its shape that forces may move.
     pub fn is_every_movable(&self) -> bool {
         self.name.is_empty()
     }

@@ -18,6 +18,18 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
+    /// Its name after the article.
+    pub fn with_article(self) -> &'static str {
+        match self {
+            NodeKind::Geometry => "a geometry",
+            NodeKind::Output => "an output",
+            NodeKind::Object => "an object",
+            NodeKind::Force => "a force",
+            NodeKind::Solver => "a solver",
+            NodeKind::Coupling => "a coupling",
+        }
+    }
+
     /// Name as people read it.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! Output nodes: they write files.
 
 mod caption;
+mod drawn;
 mod foam;
 mod framing;
 mod geo_json;

@@ -1,18 +1,16 @@
 //! `preview`: a ray-traced picture of every frame and a contact sheet of the shot.
 
+use super::drawn::{Drawn, ONLY_GEOMETRY, choose, chosen, foam_surface};
 use super::foam::Foam;
 use super::framing::{self, Bounds, NOWHERE, View, frame as frame_camera};
 use super::moving;
-use super::pattern::Pattern;
 use super::picture::Picture;
-use super::vdb_grid::{Converted, Velocity, convert};
 use super::{FRAME, Frame, Offer, Output, OutputError, Shot, sheet};
-use crate::data::{self, Grid, GridClass, Object};
+use crate::data;
 use crate::node::{NodeKind, NodeType, ParamSpec, Params, Value};
 use glam::DVec3;
-use openvdb_sys::{Camera, Class, GridOut, Material, Surface, Values};
+use openvdb_sys::{Camera, Surface};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// Distance of the studio floor below the shot, in diagonals of the shot: if they touched, floor and shot would
 /// flicker.
@@ -80,6 +78,12 @@ fn parameters() -> Vec<ParamSpec> {
             "Glass",
             "*",
             "Solids drawn as clear glass, by name; the others are drawn as opaque clay.",
+        ),
+        ParamSpec::toggle(
+            "body_colors",
+            "Bodies in Colors",
+            true,
+            "On: each body that is not glass has a color of its own, so that it can be followed. Off: all are of grey clay.",
         ),
         ParamSpec {
             animatable: false,
@@ -170,59 +174,6 @@ impl Output for Preview {
     }
 }
 
-/// A surface of an object and how it is drawn.
-struct Drawn<'a> {
-    grid: &'a Grid,
-    converted: Rc<Converted>,
-    /// Index-to-world, row-major.
-    transform: [f64; 16],
-    material: Material,
-}
-
-impl Drawn<'_> {
-    fn surface(&self) -> Surface<'_> {
-        let grid = GridOut {
-            name: "drawn",
-            class: self.converted.class,
-            transform: self.transform,
-            background: self.converted.background,
-            origins: &self.converted.origins,
-            masks: self.converted.masks.as_deref(),
-            values: self.converted.channels.values(),
-            tiles: &self.converted.tiles,
-            half: false,
-            flood: self.converted.flood,
-            vector_type: None,
-            metadata: &[],
-        };
-        Surface { grid, material: self.material }
-    }
-}
-
-/// Foam as it is drawn.
-fn foam_surface(foam: &Foam) -> Surface<'_> {
-    let grid = GridOut {
-        name: "foam",
-        class: Class::FogVolume,
-        transform: foam.transform(),
-        background: [0.0; 3],
-        origins: &foam.origins,
-        masks: None,
-        values: Values::Float(&foam.values),
-        tiles: &[],
-        half: false,
-        flood: false,
-        vector_type: None,
-        metadata: &[],
-    };
-    Surface { grid, material: Material::Foam }
-}
-
-/// The names of the objects to draw.
-fn chosen(params: &Params) -> Pattern<'_> {
-    Pattern::new(params.text("objects"))
-}
-
 /// Refuses a camera that looks nowhere, and names that choose nothing.
 pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
     let chosen = chosen(params);
@@ -235,58 +186,6 @@ pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
         return Err(OutputError::param("objects", ONLY_GEOMETRY));
     }
     camera(params, &NOWHERE, 1.0).map(drop)
-}
-
-/// What is said of meshes that no object is made of.
-const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
-
-/// The surfaces of the chosen objects.
-fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
-    let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
-    let mut drawn = Vec::new();
-    for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
-        let solid = if glass.matches(&object.name) { Material::Glass } else { Material::Clay };
-        for (name, grid, how) in object.drawn() {
-            let material = if how == data::Drawn::Liquid { Material::Liquid } else { solid };
-            let converted = Rc::new(converted(object, name, grid)?);
-            let transform = converted.transform;
-            match object.places(how) {
-                None => drawn.push(Drawn { grid, converted, transform, material }),
-                Some(places) => drawn.extend(places.iter().map(|place| {
-                    let transform = after(&transform, place);
-                    Drawn { grid, converted: converted.clone(), transform, material }
-                })),
-            }
-        }
-    }
-    if let Some(reason) = nothing_to_draw(&frame.scene.objects, &objects) {
-        return Err(OutputError::param("objects", reason));
-    }
-    Ok(drawn)
-}
-
-/// Why nothing will ever be drawn, if so. An object that only begins later is no reason.
-fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
-    let mut found = objects.iter().filter(|o| chosen.matches(&o.name)).peekable();
-    if objects.is_empty() {
-        return None;
-    }
-    if found.peek().is_none() {
-        let names: Vec<&str> = objects.iter().map(|o| o.name.as_str()).collect();
-        return Some(Offer::no_such_name(&names));
-    }
-    let is_geometry = |o: &Object| o.ports.keys().any(|port| port == "geometry") && o.ports.len() == 1;
-    found.all(is_geometry).then(|| ONLY_GEOMETRY.into())
-}
-
-fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, OutputError> {
-    convert(GridClass::LevelSet, grid, None, Velocity::Collocated)
-        .map_err(|e| OutputError::new(format!("grid `{name}` of `{}` cannot be drawn: {e}", object.name)))
-}
-
-/// One row-major map after another.
-fn after(first: &[f64; 16], then: &[f64; 16]) -> [f64; 16] {
-    std::array::from_fn(|n| (0..4).map(|k| first[n / 4 * 4 + k] * then[4 * k + n % 4]).sum())
 }
 
 fn resolution(params: &Params) -> (u32, u32) {
@@ -315,7 +214,7 @@ fn camera(params: &Params, bounds: &Bounds, aspect: f64) -> Result<Camera, Outpu
 mod tests {
     use super::super::test_scene::{RADIUS, ball, defaults, grid, offer, scene};
     use super::*;
-    use crate::data::{Data, Geometry, Lifetime, Sampling, Scene, Shown};
+    use crate::data::{Data, Geometry, GridClass, Lifetime, Object, Sampling, Scene, Shown};
     use std::sync::Arc;
 
     fn params(changes: &[(&str, Value)]) -> Params {

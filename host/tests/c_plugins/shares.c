@@ -70,6 +70,21 @@ static const mns_port_t grasping_ports[] = {
     PORT(MNS_TABLE, "share", MNS_OF_PARTICIPANT, .access = {[MNS_PREDICT] = MNS_READ}),
 };
 
+/* A solver that contributes two things, a coupling that passes on one of them and takes the other in its solve, and one that takes what
+ * is passed on. */
+static const mns_port_t double_ports[] = {
+    PORT(MNS_TABLE, "share", MNS_OF_OBJECT, .access = {[MNS_CONTRIBUTE] = MNS_READ_WRITE}),
+    PORT(MNS_TABLE, "tag", MNS_OF_OBJECT, .access = {[MNS_CONTRIBUTE] = MNS_WRITE}),
+};
+static const mns_port_t passing_ports[] = {
+    PORT(MNS_TABLE, "share", MNS_OF_PARTICIPANT, .role = 0, .access = {[MNS_SOLVE] = MNS_READ}),
+    PORT(MNS_TABLE, "tag", MNS_OF_PARTICIPANT, .role = 0, .access = {[MNS_SOLVE] = MNS_READ, [MNS_CONTRIBUTE] = MNS_READ}),
+    PORT(MNS_TABLE, "passed", MNS_OF_NODE, .access = {[MNS_CONTRIBUTE] = MNS_WRITE}),
+};
+static const mns_port_t taking_ports[] = {
+    PORT(MNS_TABLE, "passed", MNS_OF_MEMBER, .role = 0, .access = {[MNS_SOLVE] = MNS_READ}),
+};
+
 /* What no participant writes. */
 static const mns_port_t hopeful_ports[] = {
     PORT(MNS_TABLE, "fog", MNS_OF_PARTICIPANT, .role = 0, .access = {[MNS_SOLVE] = MNS_READ}),
@@ -82,6 +97,10 @@ static const mns_port_t hopeful_ports[] = {
 #define NODE(id_, kind_, ports_, count_, ...) \
     {.size = sizeof(mns_node_t), .version = 1, .id = id_, .label = id_, .kind = kind_, .ports = ports_, \
      .port_count = count_, __VA_ARGS__}
+
+/* Predicts twice, and corrects nobody of the second role. */
+static const mns_step_t hasty_steps[] = {{0, MNS_PREDICT}, {0, MNS_PREDICT}, {1, MNS_PREDICT}, {0, MNS_CONTRIBUTE},
+                                         {1, MNS_CONTRIBUTE}, {MNS_ROLE_SELF, MNS_SOLVE}, {0, MNS_CORRECT}};
 
 static const mns_node_t nodes[] = {
     NODE("test.soft", MNS_NODE_OBJECT, object_ports, 2, OF_GRAIN, .medium = "soft", .stages = MNS_BIT(MNS_INIT)),
@@ -99,6 +118,8 @@ static const mns_node_t nodes[] = {
          .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
     NODE("test.hopeful", MNS_NODE_COUPLING, hopeful_ports, 1, .roles = inner_roles, .role_count = 1,
          .stages = MNS_BIT(MNS_SOLVE), .steps = (const mns_step_t[]){{MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 1, TAKES_SOLVERS),
+    NODE("test.hasty", MNS_NODE_COUPLING, outer_ports, 2, .roles = outer_roles, .role_count = 2, .stages = ALL, TAKES_SOLVERS,
+         .steps = hasty_steps, .step_count = 7),
     NODE("test.few", MNS_NODE_COUPLING, outer_ports, 2, .roles = few, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.lone", MNS_NODE_COUPLING, outer_ports, 2, .roles = lone, .role_count = 2, .stages = ALL, TAKES_SOLVERS),
     NODE("test.thin_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = ALL, TAKES_OBJECTS,
@@ -114,6 +135,12 @@ static const mns_node_t nodes[] = {
     NODE("test.eager_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft",
          .stages = ALL | MNS_BIT(MNS_ADVANCE) | MNS_BIT(MNS_TRANSPORT), TAKES_OBJECTS),
     NODE("test.half_solver", MNS_NODE_SOLVER, solver_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_PREDICT), TAKES_OBJECTS),
+    NODE("test.double_solver", MNS_NODE_SOLVER, double_ports, 2, .medium = "soft", .stages = MNS_BIT(MNS_CONTRIBUTE), TAKES_OBJECTS),
+    NODE("test.passing", MNS_NODE_COUPLING, passing_ports, 3, .roles = inner_roles, .role_count = 1,
+         .stages = MNS_BIT(MNS_SOLVE) | MNS_BIT(MNS_CONTRIBUTE), TAKES_SOLVERS),
+    NODE("test.taking", MNS_NODE_COUPLING, taking_ports, 1, .roles = inner_roles, .role_count = 1,
+         .stages = MNS_BIT(MNS_SOLVE), .steps = (const mns_step_t[]){{0, MNS_CONTRIBUTE}, {MNS_ROLE_SELF, MNS_SOLVE}}, .step_count = 2,
+         TAKES_SOLVERS),
     NODE("test.push", MNS_NODE_FORCE, push_ports, 1, .stages = MNS_BIT(MNS_PREDICT)),
     NODE("test.eraser", MNS_NODE_FORCE, eraser_ports, 1, .stages = MNS_BIT(MNS_PREDICT)),
     NODE("test.grasping", MNS_NODE_FORCE, grasping_ports, 1, .stages = MNS_BIT(MNS_PREDICT), .roles = inner_roles, .role_count = 1),

@@ -319,6 +319,13 @@ fn what_would_be_left_out_or_meets_the_wrong_owner_is_refused() {
                { "name": "out", "type": "test.hopeful", "inputs": ["cloth"] }"#,
             "node `cloth`: `out` uses nothing that it has: wire it out of `out`, and it steps by itself",
         ),
+        // One of two shares is passed on, and the other would be taken in a solve that never runs.
+        (
+            r#"{ "name": "cloth", "type": "test.double_solver", "inputs": ["wool"] },
+               { "name": "in", "type": "test.passing", "inputs": ["cloth"] },
+               { "name": "out", "type": "test.taking", "inputs": ["in"] }"#,
+            "node `cloth`: what it contributes is lost: `in` would take its `share`, but `out` solves in its stead",
+        ),
         // It looks for a port that nobody fills.
         (
             r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] },
@@ -401,7 +408,23 @@ fn stages_that_no_schedule_names_are_told_of() {
         "node `cloth`: no coupling around it calls its stages `advance` and `transport`: it steps without";
     assert!(said.contains(expected), "{said}");
     let said = advice(r#"{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }"#);
-    assert!(!said.contains("no coupling around it"), "{said}");
+    assert!(!said.contains("coupling around it"), "{said}");
+    let coupled = |by: &str| {
+        advice(&format!(
+            r#"{{ "name": "cloth", "type": "test.soft_solver", "inputs": ["wool"] }},
+            {{ "name": "metal", "type": "test.hard_solver", "inputs": ["zinc"] }},
+            {{ "name": "out", "type": "test.{by}", "inputs": ["cloth", "metal"] }}"#
+        ))
+    };
+    let (good, hasty) = (coupled("outer"), coupled("hasty"));
+    assert!(!good.contains("coupling around it"), "{good}");
+    for (node, words) in [
+        ("metal", "the coupling around it calls its stage `predict` several times a substep"),
+        ("cloth", "no coupling around it calls its stage `correct`: it steps without"),
+        ("out", "its schedule leaves out its stages `predict` and `correct`: it steps without"),
+    ] {
+        assert!(hasty.contains(&format!("node `{node}`: {words}")), "{hasty}");
+    }
 }
 
 #[test]

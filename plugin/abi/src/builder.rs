@@ -285,7 +285,7 @@ impl Port {
         self
     }
 
-    /// Forces act on its points.
+    /// Forces act on its points; of a grid of three f32, they add to it what they change velocities by, m/s.
     pub const fn movable(mut self) -> Self {
         self.flags |= flags::MOVABLE;
         self
@@ -294,6 +294,13 @@ impl Port {
     /// Of a force: every geometry of the object that forces may move.
     pub const fn every_movable() -> Self {
         let mut p = Self::new(Carries::GEOMETRY, Owner::OBJECT, c"").movable();
+        p.name = null();
+        p
+    }
+
+    /// Of a force: every grid of three f32 of the object, sampled like this, that forces may add to.
+    pub const fn every_movable_grid(sampling: Sampling) -> Self {
+        let mut p = Self::grid(Owner::OBJECT, c"", sampling, Element::F32).components(3).movable();
         p.name = null();
         p
     }

@@ -1,6 +1,6 @@
 //! Bodies: their shares of a pressure solve, the faces that they own, and what they get back.
 
-use super::dynamics::{masses, rigid_pieces, skin, within_reach};
+use super::dynamics::{masses, rigid_pieces, skin, unfit, within_reach};
 use super::{Exchange, Field, constraints};
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::{Sampling, port_places};
@@ -110,7 +110,7 @@ fn bodies(call: &Call, port: u32, item: u32) -> Result<Vec<Body>, Failure> {
     let name = call.item_name(port, item);
     let array = |what: &str| -> Result<Vec<f64>, Failure> {
         let values = table.array::<f64>(what).filter(|v| v.iter().all(|x| x.is_finite()));
-        let lacks = || Failure::input(port, format!("`{name}` lacks the finite array `{what}`"));
+        let lacks = || Failure::input(port, unfit(name, what));
         let values = values.ok_or_else(lacks)?;
         within_reach(values, what, name).map_err(|sentence| Failure::input(port, sentence))?;
         Ok(values.to_vec())
@@ -160,7 +160,7 @@ pub struct Owners {
     /// The solids' names.
     pub names: Vec<String>,
     /// Share of each cell that no solid fills; of those that bodies share with other solids, that the first body leaves.
-    pub volume: Grid<f32>,
+    pub left_by_first: Grid<f32>,
     /// Share of each cell that no solid fills; `None`: the liquid's solver does not say.
     pub room: Option<Grid<f32>>,
 }
@@ -176,7 +176,7 @@ impl Exchange {
         names: &[String],
         transform: &Transform,
     ) -> Result<(), Failure> {
-        let (Some(owner), Some(left)) = (&solid.owner, &solid.left_by_body) else { return Ok(()) };
+        let (Some(owner), Some(left)) = (&solid.owner, &solid.left_by_first) else { return Ok(()) };
         let numbers = |v: &Vec<u32>| v.iter().map(|&n| n as i32).collect();
         let owner = FaceGrid {
             topology: owner.topology.clone(),
@@ -208,8 +208,9 @@ impl Exchange {
         let table = call.table(ports.owners, item).ok_or_else(broken)?;
         let text = table.array::<u8>("names").ok_or_else(broken)?;
         let names = text.split(|&b| b == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-        let (volume, _) = self.required_grid_of(call, ports.open_volume, item)?;
+        let (left_by_first, _) = self.required_grid_of(call, ports.open_volume, item)?;
         let room = self.grid(call, ports.room, item)?.map(|(room, _)| room);
-        Ok(Some(Owners { faces: FaceGrid { topology, values, background: 0 }, names, volume, room }))
+        let faces = FaceGrid { topology, values, background: 0 };
+        Ok(Some(Owners { faces, names, left_by_first, room }))
     }
 }

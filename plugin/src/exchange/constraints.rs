@@ -26,7 +26,7 @@ impl Arrays<'_> {
 
     fn numbers(&self, what: &str, count: usize) -> Result<Vec<f64>, String> {
         let values = (self.numbers)(what).filter(|v| v.iter().all(|x| x.is_finite()));
-        let values = values.ok_or_else(|| format!("the finite array `{what}` is missing"))?;
+        let values = values.ok_or_else(|| format!("the array `{what}` is missing or not finite"))?;
         match values.len() == count {
             true => Ok(values),
             false => Err(format!("`{what}` has {} numbers, not {count}", values.len())),
@@ -60,6 +60,9 @@ impl Arrays<'_> {
             return Err(format!("`soft` of row {row} is negative"));
         }
         let objects = self.objects.as_ref().ok_or("the names `objects` are missing")?;
+        if !objects.ends_with('\0') {
+            return Err("`objects` does not end with a 0: each name does".into());
+        }
         let objects: Vec<&str> = objects.split_terminator('\0').collect();
         let entry = |e: usize| -> Result<(usize, usize, f64), String> {
             let known = usize::try_from(object[e]).ok().and_then(|n| objects.get(n));
@@ -251,7 +254,7 @@ mod tests {
             ("freedom", Some(vec![4.0, 0.0, 0.0]), "`a` takes no part with a degree of freedom 4"),
             ("freedom", Some(vec![3.0, -1.0, 0.0]), "`b` takes no part with a degree of freedom -1"),
             ("freedom", Some(vec![0.0]), "`freedom` has 1 numbers, not 3"),
-            ("value", Some(vec![1.0, f64::NAN, 0.5]), "finite array `value`"),
+            ("value", Some(vec![1.0, f64::NAN, 0.5]), "array `value` is missing or not finite"),
             ("wanted", Some(vec![0.0]), "`wanted` has 1 numbers, not 2"),
             ("soft", Some(vec![0.0, -1.0]), "`soft` of row 1 is negative"),
             ("kind", Some(vec![1.0, 3.0]), "row 1 is of kind 3"),

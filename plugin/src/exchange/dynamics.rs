@@ -8,9 +8,18 @@ use meniscus_core::coupling::mass::{Mass, SparseMass};
 /// Largest number of a share. Its cube is a number still, and so are products of a mass, the square of a velocity and an area.
 const LARGEST: f64 = 1e100;
 
-/// Refuses numbers that are too large to be computed with.
+/// What is said of an array that is not there, or holds what is no number.
+pub(super) fn unfit(name: &str, what: &str) -> String {
+    format!("the array `{what}` of `{name}` is missing or not finite")
+}
+
+/// Largest velocity of a degree of freedom, and largest velocity of a piece per unit of one: light makes 3e8 m/s.
+const FASTEST: f64 = 1e12;
+
+/// Refuses numbers that are too large to be computed with, and velocities that nobody means.
 pub(super) fn within_reach(values: &[f64], what: &str, name: &str) -> Result<(), String> {
-    match values.iter().find(|v| v.abs() > LARGEST) {
+    let most = if ["velocity", "before", "basis"].contains(&what) { FASTEST } else { LARGEST };
+    match values.iter().find(|v| v.abs() > most) {
         Some(v) => Err(format!("`{what}` of `{name}` holds {v:e}, which is too large to be meant")),
         None => Ok(()),
     }
@@ -24,7 +33,7 @@ pub(super) fn masses(table: &TableView, name: &str, count: usize, all: usize) ->
     match (dense, places, table.array::<f64>("mass_values")) {
         (Some(mass), [None, None], None) => {
             if !mass.iter().all(|v| v.is_finite()) {
-                return Err(format!("`{name}` lacks the finite array `mass`"));
+                return Err(unfit(name, "mass"));
             }
             within_reach(mass, "mass", name)?;
             if count * k != all || mass.len() != count * k * k {
@@ -120,7 +129,7 @@ pub(super) fn skin(table: &TableView, name: &str, count: usize, k: usize) -> Res
         ));
     }
     if !points.as_flattened().iter().all(|v| v.is_finite()) {
-        return Err(format!("`{name}` lacks the finite array `points`"));
+        return Err(unfit(name, "points"));
     }
     let point = |p: i64| u32::try_from(p).ok().filter(|&p| (p as usize) < points.len());
     let triangle = |t: &[i64; 3]| -> Result<[u32; 3], String> {

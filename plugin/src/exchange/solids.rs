@@ -30,7 +30,7 @@ port_places! {
 }
 
 impl Exchange {
-    /// The colliders among the affectors, in wire order, as they moved in this substep and as they will in the next. One
+    /// The colliders among the affectors, in the order of their names, as they moved in this substep and as they will in the next. One
     /// with a share of a solve, at the port `dynamics`, is a body; on a fluid's `lattice` it keeps its volume.
     pub fn colliders(
         &mut self,
@@ -41,7 +41,7 @@ impl Exchange {
     ) -> Result<[Vec<Collider>; 2], Failure> {
         let mut colliders = [Vec::new(), Vec::new()];
         let most = KEPT + call.items(ports.collision) as usize;
-        for item in 0..call.items(ports.collision) {
+        for item in by_name(call, ports.collision) {
             let Some(view) = call.grid(ports.collision, item) else { continue };
             let transform = Transform::from_row_major(view.index_to_world());
             let distance = match known(&self.level_sets.distances, view.value_id()) {
@@ -65,6 +65,7 @@ impl Exchange {
                     None => vec![(transform, self.motion(call, ports, item, when)?)],
                 };
                 for (place, motion) in placed {
+                    in_reach(call, ports.collision, item, &place)?;
                     let seen = match (lattice, enclosed) {
                         (Some(lattice), Some(enclosed)) => {
                             self.with_volume((view.value_id(), &distance), &place, lattice, enclosed, most)
@@ -139,7 +140,10 @@ impl Exchange {
         let vector = |array: &str| -> Result<DVec3, Failure> {
             let values = table.array::<f64>(array).and_then(|v| v.try_into().ok()).map(DVec3::from_array);
             values.filter(|v| v.is_finite()).ok_or_else(|| {
-                let sentence = format!("`{}` lacks the finite vector `{array}`", name(call, ports.motion));
+                let sentence = format!(
+                    "the vector `{array}` of `{}` is missing or not finite",
+                    name(call, ports.motion)
+                );
                 Failure::input(ports.motion, sentence)
             })
         };
@@ -151,6 +155,13 @@ impl Exchange {
         }
         Ok(Motion::Rigid { linear, angular, pivot: vector("pivot")? })
     }
+}
+
+/// The items of a port in the order of their names: which solid counts where several meet must not hang on the wires.
+fn by_name(call: &Call, port: u32) -> Vec<u32> {
+    let mut items: Vec<u32> = (0..call.items(port)).collect();
+    items.sort_by_key(|&item| call.item_name(port, item));
+    items
 }
 
 /// What a body's distance encloses; `None` where it does not say. `lattice`: that of the distance.
@@ -165,7 +176,8 @@ impl Exchange {
     /// The names of [`Self::colliders`]: that of an object once for each of its pieces, in their order.
     pub fn collider_names(call: &Call, ports: ColliderPorts) -> Result<Vec<String>, Failure> {
         let mut names = Vec::new();
-        for item in (0..call.items(ports.collision)).filter(|&i| call.grid(ports.collision, i).is_some()) {
+        let items = by_name(call, ports.collision).into_iter();
+        for item in items.filter(|&i| call.grid(ports.collision, i).is_some()) {
             let pieces = placements(call, ports.motion, item)?.map_or(1, |places| places.len());
             names.extend(std::iter::repeat_n(call.item_name(ports.collision, item).to_owned(), pieces));
         }
@@ -197,6 +209,20 @@ fn placements(call: &Call, motion: u32, item: u32) -> Result<Option<Vec<Transfor
 
 /// Farthest place of a solid from the origin, m.
 const FARTHEST: f64 = 1e9;
+
+/// Refuses a solid whose lattice is so far away that its voxels have no number.
+fn in_reach(call: &Call, port: u32, item: u32, place: &Transform) -> Result<(), Failure> {
+    let voxel = place.voxel_size();
+    let away = place.translation.length();
+    if away <= FARTHEST && away <= f64::from(i32::MAX / 4) * voxel {
+        return Ok(());
+    }
+    let name = call.item_name(port, item);
+    let sentence = format!(
+        "the lattice of `{name}`, of voxels of {voxel} m, begins {away:.3e} m from the origin: too far"
+    );
+    Err(Failure::input(port, sentence))
+}
 
 /// Whether a placement only turns and moves, or mirrors, and goes no farther than a number can tell.
 fn is_rigid(place: &Transform) -> bool {

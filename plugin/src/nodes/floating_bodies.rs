@@ -31,7 +31,7 @@ const ROLES: &[Role] = &[
 
 /// The descriptor.
 pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.floating_bodies", c"Floating Bodies")
-    .help(c"Solves liquid and bodies as one: a body floats or sinks by its density, and the liquid feels its weight. All air has the same pressure; wire the same solvers into constraint_bubbles instead, and trapped air keeps its volume and carries bodies, too. Joints between bodies, and what they lie on or hang from, are part of the same solve; friction follows it, and heaps of more than 12 bodies that touch each other meet after it, too. A viscous liquid drags bodies and is dragged by them.")
+    .help(c"Solves liquid and bodies as one: a body floats or sinks by its density, and the liquid feels its weight. All air has the same pressure, but for chambers that a plugin keeps; wire the same solvers into constraint_bubbles instead, and trapped air keeps its volume and carries bodies, too. Joints between bodies, and what they lie on or hang from, are part of the same solve; friction follows it, and heaps of more than 12 bodies that touch each other meet after it, too. A viscous liquid drags bodies and is dragged by them.")
     .cites(c"Batty2007 Gibou2002 Hintermueller2002")
     .stages(&[Stage::INIT, Stage::SOLVE])
     .inputs(&[NodeKind::SOLVER, NodeKind::COUPLING], 2, 0)

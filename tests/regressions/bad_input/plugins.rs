@@ -13,7 +13,10 @@ fn a_force_that_goes_wrong_is_named_and_the_frames_before_it_stay() {
         ("test.fails", vec!["predict of `water` failed", "not to its liking"]),
         ("test.fails_silently", vec!["predict of `water` failed", "without a reason"]),
         ("test.fails_and_says_ok", vec!["predict of `water` failed", "it returns ok all the same"]),
-        ("test.fails_without_words", vec!["predict of `water` failed", "without a reason (unsupported)"]),
+        (
+            "test.fails_without_words",
+            vec!["predict of `water` failed", "without a reason: status unsupported (plugin `test faults`"],
+        ),
         ("test.says_it_was_cancelled", vec!["told to stop, and nobody told it"]),
         ("test.reports_nan", vec!["its solve `wild` reports NaN"]),
         ("test.places_flat", vec!["`surface`", "its transform gives voxels no volume"]),

@@ -15,7 +15,6 @@ const Vec3 WATER_BODY(0.03, 0.23, 0.50);
 const Vec3 GLASS_TINT(0.955, 0.975, 0.98);
 const Vec3 GLASS_RIM(0.22, 0.28, 0.32);
 const Vec3 FOAM(0.93, 0.96, 0.98);
-const Vec3 CLAY(0.62, 0.58, 0.54);
 
 // Reflectance of a dielectric for unpolarised light (Fresnel).
 inline double fresnel(double cos_in, double ratio, double& cos_out)
@@ -55,8 +54,15 @@ public:
             if (hit->material == MV_GLASS) {
                 cross_glass(*hit, direction, light, through);
             } else {
+                const Vec3 straight = direction;
                 in_water = cross_surface(*hit, direction, light, through);
                 tracer.aim(hit->point, direction, hit->surface);
+                // What is thinner than the tracer skips lets the ray through as it came.
+                if (tracer.begins_inside(hit->surface) != in_water) {
+                    in_water = !in_water;
+                    direction = straight;
+                    tracer.aim(hit->point, direction, hit->surface);
+                }
                 crossed = 0.0;
             }
         }
@@ -125,7 +131,7 @@ private:
         const double key = std::max(0.0, n.dot(KEY));
         const double lit = key > 0.0 ? key * tracer.openness(at, KEY) : 0.0;
         const double sky = 0.35 + 0.25 * n[1];
-        return CLAY * (0.75 * lit + sky);
+        return hit.colour * (0.75 * lit + sky);
     }
 
     Vec3 floor(const Hit& hit, const Vec3& direction) const

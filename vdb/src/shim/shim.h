@@ -121,6 +121,7 @@ enum { MV_LIQUID = 0, MV_GLASS = 1, MV_CLAY = 2, MV_FOAM = 3 };
 typedef struct mv_surface {
     mv_grid grid; /* uniform voxels; a level set, or of MV_FOAM a fog: the share of light it takes away, 1/m */
     int32_t material;
+    double colour[3]; /* of MV_CLAY, linear */
 } mv_surface;
 
 typedef struct mv_camera {

@@ -29,6 +29,7 @@ struct Scene::Grids {
     struct Entry {
         FloatGrid::Ptr grid;
         int32_t material;
+        Vec3 colour;
         std::vector<float> bricks; // by the leaf's transient number
     };
     std::vector<Entry> entries, foams;
@@ -103,7 +104,7 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
         auto grid = build_grid<FloatGrid>(surfaces[s].grid);
         if (grid->activeVoxelCount() == 0) continue; // nothing to see
         auto& kind = surfaces[s].material == MV_FOAM ? grids_->foams : entries;
-        kind.push_back({grid, surfaces[s].material, {}});
+        kind.push_back({grid, surfaces[s].material, Vec3(surfaces[s].colour), {}});
     }
     tbb::task_arena(std::min(threads, tbb::this_task_arena::max_concurrency())).execute([&] {
         for (auto& liquid : entries) {
@@ -222,9 +223,13 @@ protected:
 class Tracer::Surface : public Field
 {
 public:
-    Surface(const FloatGrid& grid, int32_t material, const float* bricks) : Field(grid, bricks), material_(material) {}
+    Surface(const FloatGrid& grid, int32_t material, const Vec3& colour, const float* bricks)
+        : Field(grid, bricks), material_(material), colour_(colour)
+    {
+    }
 
     int32_t material() const { return material_; }
+    const Vec3& colour() const { return colour_; }
 
     // Distance along the ray (unit direction) to the first crossing beyond `from`; infinity: none. `outside` says
     // on which side of the surface the ray comes from.
@@ -290,6 +295,7 @@ private:
     }
 
     int32_t material_;
+    Vec3 colour_;
 };
 
 // Foam: a fog that takes light away and scatters it.
@@ -336,7 +342,7 @@ Tracer::Tracer(const Scene& scene, double floor) : floor_(floor)
 {
     surfaces_.reserve(scene.grids_->entries.size());
     for (const auto& entry : scene.grids_->entries) {
-        surfaces_.emplace_back(*entry.grid, entry.material, entry.bricks.data());
+        surfaces_.emplace_back(*entry.grid, entry.material, entry.colour, entry.bricks.data());
     }
     for (const auto& foam : scene.grids_->foams) foams_.emplace_back(*foam.grid, foam.bricks.data());
     cursors_.resize(surfaces_.size());
@@ -350,7 +356,7 @@ void Tracer::aim(const Vec3& origin, const Vec3& direction, int left)
     direction_ = direction;
     floor_met_ = false;
     for (int s = 0; s < int(surfaces_.size()); ++s) {
-        cursors_[size_t(s)] = {s == left ? 0.5 * surfaces_[size_t(s)].voxel() : 0.0, 0.0, false, false};
+        cursors_[size_t(s)] = {s == left ? 0.5 * surfaces_[size_t(s)].voxel() : 0.0, 0.0, false, true};
     }
 }
 
@@ -360,32 +366,41 @@ double Tracer::floor_ahead() const
     return meets ? (floor_ - origin_[1]) / direction_[1] : INFINITY;
 }
 
+// What is ahead of the ray at a surface.
+Tracer::Cursor& Tracer::looked_ahead(int surface)
+{
+    Cursor& cursor = cursors_[size_t(surface)];
+    if (!cursor.known) {
+        cursor.known = true;
+        cursor.found = surfaces_[size_t(surface)].hit(origin_, direction_, cursor.from, cursor.outside);
+    }
+    return cursor;
+}
+
+bool Tracer::begins_inside(int surface) { return !looked_ahead(surface).outside; }
+
 std::optional<Hit> Tracer::next()
 {
     int nearest = -1;
     double distance = floor_ahead();
     for (int s = 0; s < int(surfaces_.size()); ++s) {
-        Cursor& cursor = cursors_[size_t(s)];
-        if (!cursor.known) {
-            cursor.known = true;
-            cursor.found = surfaces_[size_t(s)].hit(origin_, direction_, cursor.from, cursor.outside);
-        }
-        if (cursor.found < distance) {
+        if (looked_ahead(s).found < distance) {
             nearest = s;
-            distance = cursor.found;
+            distance = cursors_[size_t(s)].found;
         }
     }
     if (std::isinf(distance)) return std::nullopt;
     const Vec3 at = origin_ + direction_ * distance;
     if (nearest < 0) {
         floor_met_ = true;
-        return Hit{distance, -1, MV_CLAY, 0.0, true, at, Vec3(0.0, 1.0, 0.0)};
+        return Hit{distance, -1, MV_CLAY, 0.0, true, at, Vec3(0.0, 1.0, 0.0), Vec3(0.0)};
     }
     Surface& surface = surfaces_[size_t(nearest)];
     Cursor& cursor = cursors_[size_t(nearest)];
     const bool entering = cursor.outside;
-    cursor = {distance + 0.5 * surface.voxel(), 0.0, false, false};
-    return Hit{distance, nearest, surface.material(), surface.voxel(), entering, at, shading_normal(surface, at)};
+    cursor = {distance + 0.5 * surface.voxel(), 0.0, false, true};
+    return Hit{distance, nearest,  surface.material(),          surface.voxel(), entering,
+               at,       shading_normal(surface, at), surface.colour()};
 }
 
 double Tracer::openness(const Vec3& origin, const Vec3& direction)

@@ -36,6 +36,7 @@ struct Hit {
     bool entering;    // from outside into the surface
     Vec3 point;
     Vec3 normal; // outwards
+    Vec3 colour; // of clay
 };
 
 // The level sets of a picture.
@@ -64,6 +65,9 @@ public:
     // The next thing the ray meets. Asked again, it goes straight on behind that.
     std::optional<Hit> next();
 
+    // Whether the ray is inside a surface where it begins, or behind what it skips there.
+    bool begins_inside(int surface);
+
     // Share of light that comes straight through everything.
     double openness(const Vec3& origin, const Vec3& direction);
 
@@ -82,6 +86,7 @@ private:
         bool outside; // whether the ray comes from outside to that crossing
     };
     double floor_ahead() const;
+    Cursor& looked_ahead(int surface);
     Vec3 shading_normal(Surface& surface, const Vec3& at);
 
     std::vector<Surface> surfaces_;

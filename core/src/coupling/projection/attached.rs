@@ -66,15 +66,19 @@ struct Share {
 }
 
 impl Share {
+    /// What it moves, in absolute values. What goes into air is summed, and sums may cancel: of a body that lies in one bubble
+    /// rounding is left.
+    fn moved(&self) -> f64 {
+        self.outflow.iter().map(|flux| flux.moved).sum::<f64>() + self.pushed.all()
+    }
+
     fn net(&self) -> Net {
         let mut net = Net::default();
         for flux in &self.outflow {
-            net.all += flux.cells.iter().map(|(_, v)| v.abs()).sum::<f64>();
-            net.all += flux.air.iter().map(|(_, v)| v.abs()).sum::<f64>();
             net.liquid.extend_from_slice(&flux.liquid);
             net.air.extend_from_slice(&flux.air);
         }
-        net.all += self.pushed.all();
+        net.all = self.moved();
         net.liquid.extend(self.pushed.liquid.iter().map(|&(_, of, v)| (of, v)));
         net.air.extend_from_slice(&self.pushed.air);
         net
@@ -462,5 +466,5 @@ fn column(share: &Share, system: &PressureSystem, air: &AirUnknowns) -> Column {
     }
     let supers =
         supers.into_iter().enumerate().filter(|(_, v)| *v != 0.0).map(|(b, v)| (b as u32, v)).collect();
-    Column { cells, supers }
+    Column { cells, supers, moved: share.moved() }
 }

@@ -43,6 +43,8 @@ pub(super) struct BodyFlux {
     pub(super) liquid: Vec<(usize, f64)>,
     /// By air region.
     pub(super) air: Vec<(usize, f64)>,
+    /// What flows through each face of these cells, in absolute values.
+    pub(super) moved: f64,
 }
 
 impl BodyFaces {
@@ -88,10 +90,12 @@ impl BodyFaces {
     pub(super) fn outflow(&self, velocity: &FaceGrid<f32>) -> Vec<BodyFlux> {
         let of_leaf = |(origin, beside): &(Coord, Vec<CellBeside>)| {
             let (mut cells, mut liquid, mut air) = (Vec::new(), Tally::default(), Tally::default());
+            let mut moved = 0.0;
             for cell in beside {
                 let through = |k: usize| {
                     cell.faces[k].map_or(0.0, |(share, slot)| share * f64::from(velocity.values[k / 2][slot]))
                 };
+                moved += (0..6).map(|k| through(k).abs()).sum::<f64>();
                 if cell.label < LABEL_SOLID {
                     let sign = |k: usize| if k % 2 == 1 { 1.0 } else { -1.0 };
                     let outflow = (0..6).fold(0.0, |sum, k| sum + sign(k) * through(k));
@@ -102,7 +106,7 @@ impl BodyFaces {
                     air.add(cell.label as usize, outflow);
                 }
             }
-            BodyFlux { origin: *origin, cells, liquid: liquid.0, air: air.0 }
+            BodyFlux { origin: *origin, cells, liquid: liquid.0, air: air.0, moved }
         };
         self.cells.iter().map(of_leaf).collect()
     }

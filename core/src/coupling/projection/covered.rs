@@ -201,7 +201,7 @@ impl Cell {
         let all = owners.as_flattened().iter().filter(|&&number| bodies.of_number(number).is_some());
         let of = |&number: &u32| bodies.of_number(number).is_some_and(|(b, _)| b == body);
         let is_first = all.min().is_some_and(of);
-        let left = if is_first { bodies.volume.get(self.at) } else { bodies.left_by_others(self.at) };
+        let left = if is_first { bodies.left_by_first.get(self.at) } else { bodies.left_by_others(self.at) };
         Some((owners, f64::from(left)))
     }
 }
@@ -223,7 +223,7 @@ fn waiting(fields: &LiquidFields, regions: &Regions, bodies: &Bodies, origin: Co
         let owners = owners_of_cell(&owner, n);
         // Where solids lie in each other, nothing gets between them.
         let covered = is_shared(&owners) && owners.as_flattened().iter().any(is_body);
-        let covered = covered && bodies.volume.get(at) >= 0.0;
+        let covered = covered && bodies.left_by_first.get(at) >= 0.0;
         covered.then_some(Waiting { at, owners: Some(owners) })
     };
     (0..leaf::SIZE).filter_map(of_cell).collect()

@@ -170,7 +170,7 @@ fn layers_of_cell(
     f: &mut impl FnMut(Layer),
 ) {
     let whole = fields.density.at(cell) * fields.voxel_size().powi(3);
-    let volume = f64::from(bodies.volume.get(cell));
+    let volume = f64::from(bodies.left_by_first.get(cell));
     let mut add = |of: &dyn Fn(u32) -> bool, volume: f64| {
         for axis in 0..3 {
             let closed = |side: usize| match of(owners[axis][side]) {

@@ -130,6 +130,9 @@ pub enum Error {
     /// A body is thinner than a voxel, so that the coupling would let liquid through it.
     #[error("pressure projection: body {0} is thinner than a voxel")]
     Thin(usize),
+    /// A body is so much lighter than the liquid that the coupling would throw it.
+    #[error("pressure projection: body {0} is more than a thousand times lighter than the liquid")]
+    Light(usize),
     /// A body deforms, and the coupling moves rigid ones only.
     #[error("pressure projection: body {0} deforms")]
     Deforms(usize),
@@ -139,8 +142,8 @@ pub enum Error {
     )]
     Constraint(usize),
     /// A joint or contact speaks of a body that deforms.
-    #[error("pressure projection: constraint {0} speaks of a body that deforms")]
-    RowOfSkin(usize),
+    #[error("pressure projection: a constraint speaks of body {0}, which deforms")]
+    SkinHeld(usize),
     /// The sparse mass of a body is not positive definite.
     #[error(
         "pressure projection: the mass of body {body} is not positive definite: see degree of freedom {row}"

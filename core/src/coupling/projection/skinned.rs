@@ -272,7 +272,7 @@ mod tests {
             let bodies = Bodies {
                 bodies: &bodies,
                 owner: &owner,
-                volume: &scene.volume,
+                left_by_first: &scene.volume,
                 room: None,
                 pieces: &[Some((0, 0))],
                 constraints: &[],

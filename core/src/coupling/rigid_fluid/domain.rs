@@ -38,7 +38,7 @@ impl Domain {
         let topology = Arc::new(Topology::new(seen.origins().iter().copied().chain(origins).collect()));
         let mut owner = bodies.owner.on(&topology);
         let mut open = fields.left_by_solids().on(&topology);
-        let mut filled = bodies.volume.on(&topology);
+        let mut filled = bodies.left_by_first.on(&topology);
         // Where bodies that touch lie in one another no cell holds more than its volume.
         filled.values.iter_mut().for_each(|v| *v = if *v < 0.0 { 1.0 } else { 1.0 - *v });
         filled.background = 0.0;
@@ -191,7 +191,7 @@ fn filled_side(fields: &LiquidFields, bodies: &Bodies, origin: Coord, side: usiz
         cell
     });
     let mut filled = cells
-        .filter(|&c| bodies.volume.get(c) <= 0.0 && fields.left_by_solids().get(axis, c) <= 0.0)
+        .filter(|&c| bodies.left_by_first.get(c) <= 0.0 && fields.left_by_solids().get(axis, c) <= 0.0)
         .map(|c| bodies.owner.get(axis, c));
     filled.find(|&number| body(bodies, number).is_some())
 }

@@ -10,6 +10,10 @@ use crate::grid::Grid;
 use glam::DVec3;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
+/// Least density of a body, in densities of the liquid around it. Lighter ones are thrown: a cube of six voxels let go at the bottom of
+/// a tank reached 4 m/s at this bound, 16 and 310 m/s at a tenth and a hundredth of it.
+const LIGHTEST: f64 = 1e-3;
+
 /// A body in C.
 pub(super) struct RigidBody {
     /// Faces in it, wet or dry, by leaf.
@@ -64,6 +68,9 @@ pub(super) fn find_all(
         rigid.wet(fields, domain, &density, &bodies.bodies[b]);
         if rigid.is_wet() && rigid.places.iter().all(|place| place.is_thin(domain)) {
             return Err(Error::Thin(b));
+        }
+        if rigid.is_light() {
+            return Err(Error::Light(b));
         }
     }
     Ok((all, density))
@@ -155,6 +162,12 @@ impl RigidBody {
             self.start = factor.solve(&momentum);
             self.lined = factor;
         }
+    }
+
+    /// Whether the liquid around it is denser by more than [`LIGHTEST`].
+    fn is_light(&self) -> bool {
+        let mut masses = self.masses.iter().flatten();
+        masses.any(|masses| self.density < LIGHTEST * masses.liquid_density)
     }
 
     /// Whether any of it lies in C.

@@ -53,7 +53,7 @@ fn a_rigid_projection_keeps_momentum_and_angular_momentum() {
             bodies: &this,
             constraints: &[],
             owner: &owner,
-            volume: &scene.volume,
+            left_by_first: &scene.volume,
             room: None,
             pieces: &[Some((0, 0))],
         };
@@ -124,7 +124,7 @@ fn cells_that_a_body_closes_with_a_floor_take_the_liquid_around() {
                 bodies: &body,
                 constraints: &[],
                 owner: &owner,
-                volume: &scene.volume,
+                left_by_first: &scene.volume,
                 room: None,
                 pieces: &[Some((0, 0))],
             };

@@ -37,8 +37,8 @@ pub struct Joined {
     /// Solid that a cut face belongs to; those of the second liquid are counted on from those of the first.
     solids: Option<FaceGrid<u32>>,
     pieces: Vec<Option<(usize, usize)>>,
-    /// See [`Bodies::volume`]; `None` without bodies.
-    volume: Option<Grid<f32>>,
+    /// See [`Bodies::left_by_first`]; `None` without bodies.
+    left_by_first: Option<Grid<f32>>,
     /// See [`Bodies::room`].
     room: Option<Grid<f32>>,
     density: Result<f64, Grid<f32>>,
@@ -89,7 +89,9 @@ impl Joined {
             vel_solid: faces.vel_solid,
             solids: faces.solids,
             pieces: liquids.iter().flat_map(|l| l.bodies.map_or(&[][..], |b| b.pieces)).copied().collect(),
-            volume: join::least(&liquids.iter().map(|l| l.bodies.map(|b| b.volume)).collect::<Vec<_>>()),
+            left_by_first: join::least(
+                &liquids.iter().map(|l| l.bodies.map(|b| b.left_by_first)).collect::<Vec<_>>(),
+            ),
             room: join::least(&liquids.iter().map(|l| l.bodies?.room).collect::<Vec<_>>()),
             kicks: liquids.iter().map(|liquid| liquid.kick).collect(),
             overlaps: overlap.of_each,
@@ -130,10 +132,14 @@ impl Joined {
                 driven: self.driven.as_ref(),
                 ..parting
             }),
-            bodies: match (bodies, &self.solids, &self.volume) {
-                (Some(bodies), Some(owner), Some(volume)) => {
-                    Some(Bodies { owner, volume, room: self.room.as_ref(), pieces: &self.pieces, ..bodies })
-                }
+            bodies: match (bodies, &self.solids, &self.left_by_first) {
+                (Some(bodies), Some(owner), Some(left_by_first)) => Some(Bodies {
+                    owner,
+                    left_by_first,
+                    room: self.room.as_ref(),
+                    pieces: &self.pieces,
+                    ..bodies
+                }),
                 _ => None,
             },
             transform: first.transform,

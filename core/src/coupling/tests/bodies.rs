@@ -72,7 +72,7 @@ impl Duct {
             bodies,
             constraints: &[],
             owner: &self.owner,
-            volume: &self.scene.volume,
+            left_by_first: &self.scene.volume,
             room: None,
             pieces: &[Some((0, 0))],
         }

@@ -65,14 +65,14 @@ impl Tank {
     }
 
     fn solve(&self, constraints: &[Constraint]) -> (FaceGrid<f32>, Projection) {
-        let (bodies, volume) = (self.bodies.as_slice(), &self.scene.volume);
+        let (bodies, left_by_first) = (self.bodies.as_slice(), &self.scene.volume);
         let mut fields = self.scene.fields();
         fields.kick.y = -GRAVITY * DT;
         fields.bodies = Some(Bodies {
             bodies,
             constraints,
             owner: &self.owner,
-            volume,
+            left_by_first,
             room: None,
             pieces: &self.pieces,
         });
@@ -305,7 +305,7 @@ fn a_jammed_piston_leaves_the_constant_of_its_chambers() {
             bodies: &bodies,
             constraints: &stop,
             owner: &owner,
-            volume: &scene.volume,
+            left_by_first: &scene.volume,
             room: None,
             pieces: &[Some((0, 0))],
         });

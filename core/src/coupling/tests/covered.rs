@@ -46,7 +46,7 @@ fn solved(
     let topology = Arc::new(scene.vel.topology.union(&cut));
     let fields = rasterise(&colliders, &scene.domain, &topology, &scene.transform);
     (scene.open, scene.vel_solid, scene.volume) =
-        (fields.open, fields.velocity, fields.left_by_body.unwrap());
+        (fields.open, fields.velocity, fields.left_by_first.unwrap());
     let owner = fields.owner.unwrap();
     let unit = |n: usize, of: usize| if n / 3 == of { DVec3::AXES[n % 3] } else { DVec3::ZERO };
     let twists = (0..6).map(|n| Twist { linear: unit(n, 0), angular: unit(n, 1) }).collect();
@@ -59,9 +59,15 @@ fn solved(
     let mut fields = scene.fields();
     fields.kick[axis] = -GRAVITY * DT;
     let pieces = vec![Some((0, 0)); 1].into_iter().chain(solids.iter().map(|_| None)).collect::<Vec<_>>();
-    let (constraints, volume) = (&[], &scene.volume);
-    fields.bodies =
-        Some(Bodies { bodies: &bodies, constraints, owner: &owner, volume, room: None, pieces: &pieces });
+    let (constraints, left_by_first) = (&[], &scene.volume);
+    fields.bodies = Some(Bodies {
+        bodies: &bodies,
+        constraints,
+        owner: &owner,
+        left_by_first,
+        room: None,
+        pieces: &pieces,
+    });
     let mut vel = scene.vel.clone();
     let projected = free_surface::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
     assert!(projected.info.converged && projected.max_divergence < 1e-6);

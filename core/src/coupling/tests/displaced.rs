@@ -100,7 +100,7 @@ fn projected(
         bodies: &bodies,
         constraints: &[],
         owner: &owner,
-        volume: &scene.volume,
+        left_by_first: &scene.volume,
         room: None,
         pieces: &[Some((0, 0))],
     });

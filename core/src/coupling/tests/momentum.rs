@@ -122,7 +122,7 @@ impl Thrown {
         let topology = Arc::new(scene.vel.topology.union(&cut));
         let fields = rasterise(&colliders, &scene.domain, &topology, &scene.transform);
         (scene.open, scene.vel_solid, scene.volume) =
-            (fields.open, fields.velocity, fields.left_by_body.unwrap());
+            (fields.open, fields.velocity, fields.left_by_first.unwrap());
         Self { scene, owner: fields.owner.unwrap(), bodies, rows, bubbles: false }
     }
 
@@ -133,7 +133,7 @@ impl Thrown {
             bodies: &self.bodies,
             constraints: rows,
             owner: &self.owner,
-            volume: &self.scene.volume,
+            left_by_first: &self.scene.volume,
             room: None,
             pieces: &pieces,
         });

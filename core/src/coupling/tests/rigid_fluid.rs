@@ -133,7 +133,7 @@ impl Afloat {
             bodies: &self.bodies,
             constraints: &[],
             owner: &self.owner,
-            volume: &self.scene.volume,
+            left_by_first: &self.scene.volume,
             room: None,
             pieces: &pieces,
         });
@@ -242,6 +242,23 @@ fn balls_start_with_half_their_displaced_mass_added() {
         println!("{density} kg/m³: {measured:.3} m/s², theory {theory:.3}; by substeps {}", each.join(" "));
         assert!((measured / theory - 1.0).abs() < 0.15, "{density} kg/m³: {measured} m/s², not {theory}");
     }
+}
+
+/// A body a thousand times lighter than the liquid would be thrown; one that is dry may be as light.
+#[test]
+fn bodies_that_would_be_thrown_are_refused() {
+    let form = Form::Ball(4.0 * H);
+    let solved = |density: f64, level: f64| {
+        let middle = H * DVec3::new(12.6, 12.27, 12.41);
+        let body = form.body(middle, density, [[0.0; 6]; 2]);
+        let tank =
+            Afloat::new(IVec3::splat(25), open_above(1), |p| p.y - level * H, &[(form, middle)], vec![body]);
+        let afloat = tank.falling(1);
+        afloat.project(&mut afloat.scene.vel.clone()).map(|_| ())
+    };
+    assert_eq!(solved(0.9e-3 * WATER, 24.0), Err(Error::Light(0)));
+    assert_eq!(solved(2e-3 * WATER, 24.0), Ok(()));
+    assert_eq!(solved(1e-6 * WATER, 5.0), Ok(()));
 }
 
 /// A drop in free fall with bodies in it, all at random speeds.

@@ -176,7 +176,7 @@ fn solved(duct: &Duct, pieces: &[Option<(usize, usize)>], solver: &mut dyn Press
     fields.bodies = Some(Bodies {
         bodies: &bodies,
         owner: &duct.owner,
-        volume: &duct.scene.volume,
+        left_by_first: &duct.scene.volume,
         room: None,
         pieces,
         constraints: &[],
@@ -233,7 +233,7 @@ fn a_mass_of_a_sheet_that_is_none_is_refused() {
         fields.bodies = Some(Bodies {
             bodies: &bodies,
             owner: &duct.owner,
-            volume: &duct.scene.volume,
+            left_by_first: &duct.scene.volume,
             room: None,
             pieces: &[Some((0, 0))],
             constraints: &[],

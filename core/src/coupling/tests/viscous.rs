@@ -100,9 +100,15 @@ impl Afloat {
         let pieces: Vec<_> = (0..self.bodies.len()).map(|b| Some((b, 0))).collect();
         let mut fields = self.scene.fields();
         fields.kick.y = -g * dt;
-        let (bodies, volume) = (self.bodies.as_slice(), &self.scene.volume);
-        fields.bodies =
-            Some(Bodies { bodies, constraints, owner: &self.owner, volume, room: None, pieces: &pieces });
+        let (bodies, left_by_first) = (self.bodies.as_slice(), &self.scene.volume);
+        fields.bodies = Some(Bodies {
+            bodies,
+            constraints,
+            owner: &self.owner,
+            left_by_first,
+            room: None,
+            pieces: &pieces,
+        });
         let viscous = Viscous {
             solid: &self.solid,
             viscosity: Viscosity::Uniform(self.mu),

@@ -6,7 +6,7 @@ use super::{Frame, Liquid, MOST_VOXELS, SurfaceError};
 use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, Grid, Topology, block, leaf};
 use crate::solid::Solids;
-use glam::{IVec3, Vec3};
+use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ pub(super) struct Lattice {
     starts: Vec<usize>,
 }
 
-/// The liquid's voxels near its surface: within this many of them, or beside a voxel on the other side.
+/// The liquid's voxels near its surface, or near that of a solid: within this many of them, or beside a voxel on the other side.
 const NEAR: f32 = 2.0;
 
 /// How far the surface goes on into walls, in the liquid's voxels, so that no gap shows; there it is as flat as the wall.
 const INTO_WALLS: f32 = 0.5;
 
 /// Refuses a lattice that would not fit.
-pub(super) fn check_size(liquid: &Liquid, frame: &Frame) -> Result<(), SurfaceError> {
+pub(super) fn check_size(liquid: &Liquid, solids: &Solids, frame: &Frame) -> Result<(), SurfaceError> {
     let count = |cells: &Vec<Coord>| cells.len() as f64;
-    let cells: f64 = near_cells(liquid, frame).iter().map(count).sum();
+    let cells: f64 = near_cells(liquid, solids, frame).iter().map(count).sum();
     let voxels = cells * f64::from(frame.cell).powi(3);
     if voxels <= MOST_VOXELS as f64 {
         return Ok(());
@@ -38,10 +38,12 @@ pub(super) fn check_size(liquid: &Liquid, frame: &Frame) -> Result<(), SurfaceEr
     Err(SurfaceError::TooFine { voxel: frame.voxel, voxels: voxels as u64 })
 }
 
-/// The liquid's voxels near its surface, leaf by leaf.
-fn near_cells(liquid: &Liquid, frame: &Frame) -> Vec<Vec<Coord>> {
+/// The liquid's voxels near its surface, leaf by leaf; and those near the surface of a solid in which the level set says that there is
+/// liquid, as in a plate of a few voxels: there the liquid's surface is the solid's.
+fn near_cells(liquid: &Liquid, solids: &Solids, frame: &Frame) -> Vec<Vec<Coord>> {
     let surface = &liquid.surface;
     let near = NEAR * (frame.voxel / frame.scale) as f32;
+    let world = |cell: DVec3| frame.world(cell * f64::from(frame.cell));
     let of_leaf = |l: usize| {
         let mut around = [0.0; block::SIZE];
         block::load(&mut around, &surface.values, &surface.topology.neighbours()[l], surface.background);
@@ -51,7 +53,19 @@ fn near_cells(liquid: &Liquid, frame: &Frame) -> Vec<Vec<Coord>> {
             let beside = block::STRIDE.iter().flat_map(|step| [around[middle - step], around[middle + step]]);
             own.abs() < near || beside.into_iter().any(|other| (other < 0.0) != (own < 0.0))
         };
-        (0..leaf::SIZE).filter(is_near).map(|n| surface.topology.coord(l * leaf::SIZE + n)).collect()
+        let [low, high] =
+            [-0.5, leaf::DIM as f64 - 0.5].map(|end| world(surface.topology.origins()[l].as_dvec3() + end));
+        let is_among_solids = solids.colliders.iter().any(|solid| solid.reaches(low, high));
+        let mut probe = is_among_solids.then(|| solids.probe());
+        let mut is_by_a_solid = |n: &usize| {
+            let Some(probe) = probe.as_mut().filter(|_| around[block::centre(*n)] < 0.0) else {
+                return false;
+            };
+            let place = world(surface.topology.coord(l * leaf::SIZE + n).as_dvec3());
+            probe.distance(place).abs() < f64::from(near)
+        };
+        let of_cell = |n: &usize| is_near(n) || is_by_a_solid(n);
+        (0..leaf::SIZE).filter(of_cell).map(|n| surface.topology.coord(l * leaf::SIZE + n)).collect()
     };
     (0..surface.topology.len()).into_par_iter().map(of_leaf).collect()
 }
@@ -73,13 +87,13 @@ pub(super) fn leaves_between(low: IVec3, high: IVec3) -> impl Iterator<Item = IV
 
 impl Lattice {
     /// The leaves that grains or the level set's surface reach into, or a voxel beside them.
-    pub(super) fn around(liquid: &Liquid, frame: &Frame, grains: Vec<Grain>) -> Self {
+    pub(super) fn around(liquid: &Liquid, solids: &Solids, frame: &Frame, grains: Vec<Grain>) -> Self {
         let reached = |grain: &Grain| {
             let from = grain.at.floor();
             let middle = (grain.at - from).as_vec3();
             leaves_of(middle - grain.reach - 1.0, middle + grain.reach + 1.0, from.as_ivec3())
         };
-        let of_cells = near_cells(liquid, frame).into_par_iter().map(|cells| {
+        let of_cells = near_cells(liquid, solids, frame).into_par_iter().map(|cells| {
             let mut origins: Vec<IVec3> = Vec::new();
             for cell in cells {
                 let middle = cell.as_vec3() * frame.cell;

@@ -175,14 +175,14 @@ pub fn reconstruct(
     interrupt: Interrupt,
 ) -> Result<RenderSurface, SurfaceError> {
     let frame = Frame::of(liquid, settings.voxel_scale);
-    lattice::check_size(liquid, &frame)?;
+    lattice::check_size(liquid, solids, &frame)?;
     let places: Vec<DVec3> = liquid.position.par_iter().map(|&p| frame.place(p)).collect();
     let depths = depths::sample(liquid, &frame, &places);
     let drops = drops::find(liquid, &frame, &places, &depths);
     interrupt.check()?;
     let grains = grains::of(liquid, solids, &frame, &places, &depths, &drops);
     interrupt.check()?;
-    let lattice = lattice::Lattice::around(liquid, &frame, grains);
+    let lattice = lattice::Lattice::around(liquid, solids, &frame, grains);
     let share = lattice.share(liquid, solids, &frame);
     interrupt.check()?;
     let mut mesh = contour::contour(&lattice, &share, liquid, &frame);

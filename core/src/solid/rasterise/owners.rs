@@ -163,17 +163,17 @@ impl Cells<'_> {
 }
 
 /// Closes the cells that a body and other solids nearly fill together, and those of bodies that are nearly closed by that.
-/// In all cells that a body shares with other solids, `left_by_body` becomes what the first of their bodies leaves, below 0 in those
+/// In all cells that a body shares with other solids, `left_by_first` becomes what the first of their bodies leaves, below 0 in those
 /// that are closed where it lies in a wall; and `volume` what all of them leave, which nodes do not see of a gap between two of them.
 pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
-    let SolidFields { open, volume, left_by_body, owner: Some(owner), .. } = fields else { return };
-    let left_by_body = left_by_body.insert(volume.clone());
+    let SolidFields { open, volume, left_by_first, owner: Some(owner), .. } = fields else { return };
+    let left_by_first = left_by_first.insert(volume.clone());
     let topology = open.topology.clone();
     let cells = Cells { colliders: placed.solids.colliders, owner, topology: &topology };
     let shared = cells.shared(open);
     for (cell, owners) in &shared {
         if let Some(([left, apart], slot)) = cells.left(placed, *cell, owners).zip(topology.slot_of(*cell)) {
-            left_by_body.values[slot] = left;
+            left_by_first.values[slot] = left;
             volume.values[slot] = apart.max(0.0);
         }
     }
@@ -189,7 +189,7 @@ pub(super) fn close_gaps(placed: &Placed, fields: &mut SolidFields) {
             if let Some(([left, apart], slot)) = cells.left(placed, cell, &owners).zip(topology.slot_of(cell))
             {
                 let lies_in_wall = apart < -cells.embedded(placed.h, &owners);
-                left_by_body.values[slot] = if lies_in_wall { apart } else { left };
+                left_by_first.values[slot] = if lies_in_wall { apart } else { left };
             }
         }
         let beside = closing.iter().flat_map(|(cell, _)| IVec3::AXES.map(|e| [*cell - e, *cell + e]));

@@ -53,6 +53,23 @@ fn open_areas_bound_a_sphere() {
     assert!(fine < 8e-3 && coarse / fine > 3.0, "area error {coarse} → {fine} is not second order");
 }
 
+/// Of a solid whose voxels are far larger than the fluid's only what lies in the domain is looked at: here one face of six
+/// kilometres, of which a metre is in it.
+#[test]
+fn a_solid_of_huge_voxels_costs_what_the_domain_has_of_it() {
+    let own = Transform::uniform(1000.0, DVec3::splat(-1.0));
+    let cells = IVec3::splat(8);
+    let face =
+        SignedDistance::from_fn(&own, -cells, cells, 3.0, |p| (p.x - 0.5).max(p.abs().max_element() - 6e3));
+    let solid = Collider::new(Arc::new(face), own, Motion::Static);
+    let transform = Transform::uniform(0.02, DVec3::ZERO);
+    let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::ONE, Side::Closed);
+    let leaves = cut_leaves(&[solid], &domain, &transform);
+    assert!(leaves.len() >= 7 * 7 && leaves.len() <= 3 * 9 * 9, "{} leaves", leaves.len());
+    let inside = |o: &IVec3| o.cmpge(IVec3::splat(-16)).all() && o.cmplt(IVec3::splat(64)).all();
+    assert!(leaves.origins().iter().all(inside));
+}
+
 #[test]
 fn closed_sides_on_the_lattice_are_closed_faces() {
     let (n, h) = (8, 0.1f32);

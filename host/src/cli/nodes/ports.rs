@@ -119,7 +119,7 @@ fn drawn(p: &PortSpec) -> Option<&'static str> {
     p.shown.drawn.map(|drawn| match drawn {
         Drawn::Liquid => "liquid",
         Drawn::Solid => "a solid",
-        Drawn::Dots => "foam",
+        Drawn::Dots => "dots",
     })
 }
 

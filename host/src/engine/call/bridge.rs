@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Why a call fails.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// One sentence.
+    /// One sentence; empty where the plugin gave none.
     pub(super) sentence: String,
     /// The port whose data are at fault.
     pub(super) port: Option<usize>,
@@ -45,11 +45,6 @@ pub(super) struct Bridge<'a> {
     pub(super) desk: Mutex<Desk>,
 }
 
-/// Why a call failed that names a status and no reason.
-pub(super) fn without_a_reason(status: &str) -> String {
-    format!("it gave up without a reason ({})", status.to_lowercase().replace('_', " "))
-}
-
 /// The result of edit and shape: an address in the arena, or why there is none.
 type Made<T> = Result<*const T, (Status, String)>;
 
@@ -69,9 +64,7 @@ impl<'a> Bridge<'a> {
     /// Records why a call fails; the first reason is kept.
     pub(super) fn fail(&self, status: Status, port: i32, sentence: &str) -> Status {
         let port = usize::try_from(port).ok().filter(|&p| p < self.ports.len());
-        let unsaid = || without_a_reason(status.name().unwrap_or("unknown status"));
-        let sentence = if sentence.trim().is_empty() { &unsaid() } else { sentence };
-        self.notes().failure.get_or_insert(Failure { sentence: sentence.to_owned(), port });
+        self.notes().failure.get_or_insert(Failure { sentence: sentence.trim().to_owned(), port });
         status
     }
 

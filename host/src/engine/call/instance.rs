@@ -1,6 +1,6 @@
 //! Creates instances of plugin nodes and runs their stages.
 
-use super::bridge::{Bridge, without_a_reason};
+use super::bridge::Bridge;
 use super::paranoid::Fingerprints;
 use super::{Ending, Measured, Outcome, Request, callbacks};
 use crate::engine::state::State;
@@ -141,7 +141,7 @@ fn call(
     let entered = enter(&format!("node `{}`", request.node), noted.0, noted.1);
     let status = f(&raw mut ctx);
     drop(entered);
-    let mut outcome = gather(status, bridge);
+    let mut outcome = gather(status, bridge, noted.1);
     if let Some(changed) = before.and_then(|b| b.changed(&Fingerprints::of(request, state))) {
         outcome.ending = Ending::Failed;
         outcome.reason = format!("it changed {changed}, which a node may only read ({})", noted.1);
@@ -151,7 +151,7 @@ fn call(
     outcome
 }
 
-fn gather(status: Status, bridge: Bridge) -> Outcome {
+fn gather(status: Status, bridge: Bridge, plugin: &str) -> Outcome {
     let asked = bridge.request.cancel.load(Ordering::Relaxed);
     let notes = std::mem::take(&mut *bridge.notes());
     let mut desk = std::mem::take(&mut *bridge.desk());
@@ -165,10 +165,11 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
         _ => Ending::Failed,
     };
     let port = notes.failure.as_ref().and_then(|failure| failure.port);
-    let reason = match (notes.failure, status.name()) {
-        (Some(failure), _) => failure.sentence,
+    let told = notes.failure.map(|failure| failure.sentence).filter(|sentence| !sentence.is_empty());
+    let reason = match (told, status.name()) {
+        (Some(sentence), _) => sentence,
         (None, _) if status == Status::CANCELLED => {
-            "it says that it was told to stop, and nobody told it".into()
+            format!("it says that it was told to stop, and nobody told it ({plugin})")
         }
         (None, _) if ending == Ending::NotConverged => match notes.solves.last() {
             Some(s) => format!(
@@ -177,8 +178,11 @@ fn gather(status: Status, bridge: Bridge) -> Outcome {
             ),
             None => "it does not say what it reached".into(),
         },
-        (None, Some(name)) => without_a_reason(name),
-        (None, None) => format!("it answered with the unknown status {}", status.0),
+        (None, Some(name)) => {
+            let status = name.to_lowercase().replace('_', " ");
+            format!("it gave up without a reason: status {status} ({plugin})")
+        }
+        (None, None) => format!("it answered with the unknown status {} ({plugin})", status.0),
     };
     let keep = matches!(ending, Ending::Done | Ending::NotConverged);
     Outcome {

@@ -49,7 +49,11 @@ pub(super) unsafe fn grid(
         crate::loader::sampling(s.sampling).ok_or_else(|| format!("sampling {} is unknown", s.sampling.0))?;
     let asked = Carries::Grid { element, components: s.components as usize, sampling };
     if asked != port.carries {
-        return Err(format!("it was shaped as {asked:?} but is declared as {:?}", port.carries));
+        return Err(format!(
+            "it was shaped as a {} but is declared as a {}",
+            asked.described(),
+            port.carries.described()
+        ));
     }
     let reused = (s.topology_id != 0).then(|| shared(s.topology_id)).flatten();
     let topology_id = if reused.is_some() { s.topology_id } else { next_stamp() };

@@ -229,7 +229,8 @@ impl<'a> Checker<'a> {
         if port.owner == PortOwner::Affector {
             return;
         }
-        if port.is_every_movable() && self.slots(call, port).is_empty() {
+        let finds = |p: &PortSpec| p.is_every_movable() && !self.slots(call, p).is_empty();
+        if port.is_every_movable() && !contract(&self.network.nodes[call.node]).ports.iter().any(finds) {
             let object = call.object.map(|o| self.network.nodes[o].name.as_str()).unwrap_or_default();
             let message = format!("acts on `{object}`, which has nothing that forces could move");
             self.found.insert((call.node, message));

@@ -30,6 +30,13 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         } else if !wired(object) {
             found.push((object, "it is wired into nothing: nothing meets it".into()));
         }
+        if let Some(solver) = plan.solver_of(object).filter(|&s| stays_empty(network, plan, object, s)) {
+            let name = &network.nodes[solver].name;
+            let sentence = format!(
+                "it begins empty, and nothing fills it: wire geometry into it, or a source into `{name}`"
+            );
+            found.push((object, sentence));
+        }
         let solvers = plan.solvers.iter().filter(|(_, wires)| wires.affectors.contains(&object));
         for (&solver, _) in solvers.filter(|(solver, _)| !reads(network, &made, **solver, object)) {
             let name = &network.nodes[solver].name;
@@ -41,22 +48,47 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     found
 }
 
-/// Solvers and couplings with stages that nothing they are wired into ever calls: such a stage runs only where the schedule of a
-/// coupling names it.
-pub fn unscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
-    let nodes = plan.solvers.keys().chain(plan.couplings.keys()).copied();
-    let rests = |node: usize, stage: Stage| {
-        contract(&network.nodes[node]).implements(stage)
-            && !plan.calls.iter().any(|call| call.node == node && call.stage == stage)
+/// Solvers and couplings with stages that nothing they are wired into ever calls, or calls several times a substep: the schedule of a
+/// coupling says which of them run.
+pub fn misscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
+    let calls = |node: usize, stage: Stage| {
+        let mut times: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+        let of_stage = plan.calls.iter().filter(|call| call.node == node && call.stage == stage);
+        of_stage.for_each(|call| *times.entry(call.object).or_default() += 1);
+        times.into_values().max().unwrap_or(0)
+    };
+    let listed = |stages: &[Stage]| {
+        let names: Vec<String> = stages.iter().map(|stage| format!("`{}`", stage.name())).collect();
+        let of_several = if names.len() > 1 { "stages" } else { "stage" };
+        format!("{of_several} {}", names.join(" and "))
     };
     let mut found = Vec::new();
-    for node in nodes {
-        let stages = [Stage::Advance, Stage::Transport].into_iter().filter(|&stage| rests(node, stage));
-        let names: Vec<String> = stages.map(|stage| format!("`{}`", stage.name())).collect();
-        if !names.is_empty() {
-            let stages = if names.len() > 1 { "stages" } else { "stage" };
-            let names = names.join(" and ");
-            found.push((node, format!("no coupling around it calls its {stages} {names}: it steps without")));
+    for node in plan.solvers.keys().chain(plan.couplings.keys()).copied() {
+        // A coupling contributes where it is wired into another one.
+        let contributes = plan.solvers.contains_key(&node) && plan.is_coupled(node);
+        let own = [Stage::Predict, Stage::Contribute, Stage::Correct, Stage::Advance, Stage::Transport];
+        let own = own.into_iter().filter(|&stage| contract(&network.nodes[node]).implements(stage));
+        let own: Vec<Stage> = own.filter(|&stage| stage != Stage::Contribute || contributes).collect();
+        let resting: Vec<Stage> = own.iter().copied().filter(|&stage| calls(node, stage) == 0).collect();
+        let heads = plan.couplings.contains_key(&node) && !plan.is_coupled(node);
+        if !resting.is_empty() {
+            let stages = listed(&resting);
+            found.push((
+                node,
+                match heads {
+                    true => format!("its schedule leaves out its {stages}: it steps without"),
+                    false => format!("no coupling around it calls its {stages}: it steps without"),
+                },
+            ));
+        }
+        // Those are made to be repeated.
+        let iterated = [Stage::Advance, Stage::Transport];
+        let again = own.into_iter().filter(|stage| !iterated.contains(stage) && calls(node, *stage) > 1);
+        let again: Vec<Stage> = again.collect();
+        if !again.is_empty() {
+            let (stages, who) =
+                (listed(&again), if heads { "its schedule" } else { "the coupling around it" });
+            found.push((node, format!("{who} calls its {stages} several times a substep")));
         }
     }
     found
@@ -89,6 +121,16 @@ pub fn uncoupled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         }
     }
     found.into_iter().collect()
+}
+
+/// Whether an object is made from geometry and has none, and its solver has no source that could fill it.
+fn stays_empty(network: &Network, plan: &Plan, object: usize, solver: usize) -> bool {
+    let node = &network.nodes[object];
+    let is_made_from_geometry = contract(node).ports.iter().any(|p| p.owner == PortOwner::Input);
+    let forces = plan.solvers.get(&solver).into_iter().flat_map(|wires| &wires.forces);
+    let fills = |&force: &usize| contract(&network.nodes[force]).is_source;
+    let takes_sources = contract(&network.nodes[solver]).accepts_sources;
+    node.inputs.is_empty() && is_made_from_geometry && takes_sources && !forces.copied().any(|f| fills(&f))
 }
 
 /// Whether a solver reads anything that an object has.

@@ -9,11 +9,11 @@ mod wires;
 
 pub(super) use check::offer;
 pub use check::{Declared, check};
-pub(super) use idle::{idle, uncoupled, unscheduled};
+pub(super) use idle::{idle, misscheduled, uncoupled};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};
-use crate::node::{Contract, NodeKind, PortOwner, PortSpec, Stage};
+use crate::node::{Carries, Contract, NodeKind, PortOwner, PortSpec, Stage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One call of a node's stage.
@@ -96,7 +96,10 @@ impl Plan {
         let roots = planner.roots();
         planner.order(roots);
         planner.check_sources();
-        planner.check_shares();
+        // What is wired wrongly is not solved either: one sentence is enough.
+        if planner.problems.0.is_empty() {
+            planner.check_shares();
+        }
         planner.problems.unless_any(planner.plan)
     }
 
@@ -108,7 +111,7 @@ impl Plan {
         }
         let movable = |holder| {
             let Holder::Object(object) = holder else { return Vec::new() };
-            let names = self.movable(network, object);
+            let names = self.movable(network, object, port.carries);
             names.into_iter().map(|port| Slot { holder, port }).collect()
         };
         holders.flat_map(movable).collect()
@@ -150,16 +153,22 @@ impl Plan {
         self.solvers.iter().find(serves).map(|(_, w)| w.affectors.clone()).unwrap_or_default()
     }
 
+    /// Whether a node takes part in a coupling.
+    pub fn is_coupled(&self, node: usize) -> bool {
+        self.couplings.values().any(|wires| wires.participants().contains(&node))
+    }
+
     /// The solver of an object.
     pub fn solver_of(&self, object: usize) -> Option<usize> {
         self.solvers.iter().find(|(_, w)| w.solved.contains(&object)).map(|(&solver, _)| solver)
     }
 
-    /// The geometry of an object that forces may move, as its own node and its solver declare it.
-    fn movable(&self, network: &Network, object: usize) -> BTreeSet<String> {
+    /// What of an object forces may move, of such data, as its own node and its solver declare it.
+    fn movable(&self, network: &Network, object: usize, carries: Carries) -> BTreeSet<String> {
         let nodes = [Some(object), self.solver_of(object)];
         let ports = nodes.into_iter().flatten().flat_map(|n| &contract(&network.nodes[n]).ports);
-        let own = ports.filter(|p| p.is_movable && p.owner != PortOwner::Affector && !p.is_every_movable());
+        let ports = ports.filter(|p| p.is_movable && p.carries == carries);
+        let own = ports.filter(|p| p.owner != PortOwner::Affector && !p.is_every_movable());
         own.map(|p| p.name.clone()).collect()
     }
 

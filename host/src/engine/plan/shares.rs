@@ -40,10 +40,18 @@ impl Planner<'_> {
             };
             self.complain(member, message);
         }
-        self.check_idle();
-        self.check_unwritten();
-        self.check_heard();
-        self.check_frames();
+        // Each looks for what the ones before it did not find: one mistake is told of once.
+        for check in [
+            Self::check_idle,
+            Self::check_unwritten,
+            Self::check_heard,
+            Self::check_passed_by,
+            Self::check_frames,
+        ] {
+            if self.problems.0.is_empty() {
+                check(self);
+            }
+        }
     }
 
     /// Refuses solvers in couplings that nothing ever calls: what their objects have is old, and a coupling would take it for new.
@@ -185,6 +193,41 @@ impl Planner<'_> {
             let names = names.into_iter().collect::<Vec<_>>().join(", ");
             let message = format!(
                 "what it contributes is read by nobody: `{top}` takes no {names}; wire it out of `{top}`"
+            );
+            self.complain(member, message);
+        }
+    }
+
+    /// Refuses solvers whose contribution only a coupling would take that does not solve, because another one solves in its stead.
+    fn check_passed_by(&mut self) {
+        let plan = &self.plan;
+        let read = self.readers();
+        let mut would: BTreeMap<Slot, usize> = BTreeMap::new();
+        for &coupling in plan.couplings.keys() {
+            let ports = self.contract(coupling).ports.iter().filter(|p| p.access(Stage::Solve).reads);
+            for slot in ports.flat_map(|p| plan.slots(self.network, coupling, None, p)) {
+                would.insert(slot, coupling);
+            }
+        }
+        let mut lost: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+        let contributes =
+            |call: &&Call| call.stage == Stage::Contribute && plan.solvers.contains_key(&call.node);
+        for call in plan.calls.iter().filter(contributes) {
+            for slot in
+                self.slots_of(call, |access| access.writes).into_iter().filter(|s| !read.contains_key(s))
+            {
+                if let Some(&coupling) = would.get(&slot) {
+                    lost.entry((call.node, coupling)).or_default().insert(format!("`{}`", slot.port));
+                }
+            }
+        }
+        for ((member, coupling), names) in lost {
+            let (taker, top) =
+                (self.node(coupling).name.clone(), self.node(self.outermost(member)).name.clone());
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "what it contributes is lost: `{taker}` would take its {names}, but `{top}` solves in its stead, and does not; \
+                 wire `{taker}` out of `{top}`"
             );
             self.complain(member, message);
         }

@@ -63,7 +63,10 @@ impl Planner<'_> {
                         (medium, Some(most)) => format!("`{medium}` ({most} solvers or couplings at most)"),
                         (medium, None) => format!("`{medium}`"),
                     };
-                    let wanted: Vec<String> = roles.iter().map(wanted).collect();
+                    let mut wanted: Vec<String> = roles.iter().map(wanted).collect();
+                    if wanted.is_empty() {
+                        wanted.push("nothing".into());
+                    }
                     let media: Vec<&str> = self.media(member).into_iter().collect();
                     let (name, media, wanted) =
                         (&self.node(member).name, media.join(", "), wanted.join(", "));

@@ -16,7 +16,11 @@ pub(super) fn contract(
     let mut ports = Vec::new();
     for p in read.structs(node.ports, node.port_count, MOST_ENTRIES, "ports")? {
         let port: PortSpec = port(read, &p, node.role_count as usize)?;
-        if ports.iter().any(|q: &PortSpec| q.name == port.name && q.owner == port.owner) {
+        let is_twice = |q: &PortSpec| {
+            (&q.name, q.owner) == (&port.name, port.owner)
+                && (!port.is_every_movable() || q.carries == port.carries)
+        };
+        if ports.iter().any(is_twice) {
             return Err(format!("two ports of one owner are called `{}`", port.called()));
         }
         if port.is_every_movable() && kind != NodeKind::Force {

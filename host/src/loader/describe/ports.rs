@@ -66,12 +66,18 @@ pub(super) fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpe
     };
     let has = |flag| p.flags & flag != 0;
     let is_movable = has(abi::flags::MOVABLE);
-    let may_be_nameless = is_movable && carries == Carries::Geometry && owner == PortOwner::Object;
+    let takes_forces = carries == Carries::Geometry
+        || matches!(carries, Carries::Grid { components: 3, element: Element::F32, .. });
+    let may_be_nameless = is_movable && takes_forces && owner == PortOwner::Object;
     if name.is_empty() && !may_be_nameless {
         return Err("a port has no name".into());
     }
-    if is_movable && carries != Carries::Geometry {
-        return Err(format!("port `{name}` is a {} that forces move; they move geometry", carries.name()));
+    if is_movable && !takes_forces {
+        let sentence = format!(
+            "port `{name}` is a {} that forces move; they move geometry and grids of three f32",
+            carries.described()
+        );
+        return Err(sentence);
     }
     let class = match p.grid_class {
         abi::GridClass::PLAIN => GridClass::Plain,
@@ -98,6 +104,10 @@ pub(super) fn port(read: &Reader, p: &abi::Port, roles: usize) -> Result<PortSpe
         return Err(format!("port `{name}` is drawn, and neither a level set nor geometry"));
     }
     let report = report(&read.text(p.report), &name, carries)?;
+    if let Some(stage) = Stage::ALL.into_iter().find(|&s| p.access[s as usize] & !3 != 0) {
+        let (bits, stage) = (p.access[stage as usize], stage.name());
+        return Err(format!("port `{name}` has access {bits} in {stage}: 1 reads, 2 writes, 3 does both"));
+    }
     let access = Stage::ALL.map(|s| {
         let bits = p.access[s as usize];
         Access { reads: bits & 1 != 0, writes: bits & 2 != 0 }

@@ -1,5 +1,6 @@
 //! Rigid bodies: reads their state from ports; `write` puts it back.
 
+use super::dynamics::unfit;
 use glam::{DMat3, DQuat, DVec3};
 use meniscus_abi::guest::{Call, Failure, TableView};
 use meniscus_abi::port_places;
@@ -91,7 +92,7 @@ struct State<'a, 'c> {
 }
 
 fn lacks(call: &Call, port: u32, item: u32, what: &str) -> Failure {
-    Failure::input(port, format!("`{}` lacks the finite array `{what}`", call.item_name(port, item)))
+    Failure::input(port, unfit(call.item_name(port, item), what))
 }
 
 impl State<'_, '_> {

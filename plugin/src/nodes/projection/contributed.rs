@@ -77,6 +77,11 @@ fn joined(
         if beyond != Some(false) {
             return refuse("has a background that is not 0".into());
         }
+        let has_tiles =
+            call.grid(port, item).and_then(|view| view.tiles()).is_some_and(|tiles| !tiles.is_empty());
+        if has_tiles {
+            return refuse("has tiles, and only leaves are read: give it leaves there".into());
+        }
         if !own.values.iter().flatten().all(|&value| is_sound(value)) {
             return refuse("holds a value that is no share from 0 to 1".into());
         }

@@ -177,7 +177,7 @@ impl Inputs {
                 bodies: &shares.bodies,
                 constraints: &shares.constraints,
                 owner: &owners.faces,
-                volume: &owners.volume,
+                left_by_first: &owners.left_by_first,
                 room: owners.room.as_ref(),
                 pieces,
             }),

@@ -23,7 +23,7 @@ pub(super) fn end(error: &SplitError, names: &[String], port: Option<u32>) -> Re
 
 /// Whether a body's mass is at fault.
 fn is_of_mass(error: &SplitError) -> bool {
-    matches!(error, SplitError::Projection(Error::Mass(_) | Error::Indefinite { .. }))
+    matches!(error, SplitError::Projection(Error::Mass(_) | Error::Indefinite { .. } | Error::Light(_)))
 }
 
 /// What is wrong with a body, if one is at fault.
@@ -42,8 +42,18 @@ fn about_body(error: &SplitError, names: &[String]) -> Option<String> {
             "`{}` is thinner than a voxel, so that liquid would pass through it: make particle_separation smaller, or use floating_bodies",
             name(body)
         ),
+        Error::Light(body) => format!(
+            "`{}` is more than a thousand times lighter than the liquid, and rigid_fluid would throw it: make it heavier, or use floating_bodies",
+            name(body)
+        ),
         Error::Deforms(body) => {
             format!("`{}` deforms, and rigid_fluid moves rigid bodies only: use floating_bodies", name(body))
+        }
+        Error::SkinHeld(body) => {
+            format!(
+                "`{}` deforms, and joints and contacts of a solve hold rigid bodies only: take its rows out",
+                name(body)
+            )
         }
         _ => return None,
     })

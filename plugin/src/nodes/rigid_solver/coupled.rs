@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 impl RigidSolver {
     /// What a coupling is told of the bodies: their velocities, and the joints and contacts that it solves for with its
     /// pressure. Those that press under the pressure of the substep before are a first guess. Friction acts as it does
-    /// with that guess; and so do the contacts of more bodies than a coupling can join.
+    /// with that guess; and so do the contacts of more bodies than a coupling can join. In the first substep there is no guess: what
+    /// hardly rests on the floor would be held by the friction of its whole weight, so nothing rubs until the pressure is known.
     pub(super) fn contribute(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let (bodies, before) = rigid::read_flying(call, AT, &mut self.shapes)?;
         let pressed = each(call, &bodies, "pressed")?;
         let mut held = bodies.clone();
         for (body, pressed) in held.iter_mut().zip(&pressed).filter(|(b, _)| b.led.is_none()) {
-            body.take(sum(body.speed(), *pressed, body.kicked));
+            body.take(sum(body.speed(), pressed.unwrap_or_default(), body.kicked));
         }
         for (body, before) in held.iter_mut().zip(&before) {
             body.nearing = Some(speed_of(body, *before));
@@ -26,9 +27,11 @@ impl RigidSolver {
         ties.retain(|tie| tie.ends.iter().all(|(n, _)| places[*n].is_some()));
         // The coupling finds what these rows give anew.
         let given = given(&held, &ties);
-        let told: Vec<Velocity> = (0..bodies.len())
-            .map(|n| sum(sum(sum(bodies[n].speed(), held[n].speed(), 1.0), alone[n], -1.0), given[n], -1.0))
-            .collect();
+        let told = |n: usize| match pressed[n] {
+            Some(_) => sum(sum(sum(bodies[n].speed(), held[n].speed(), 1.0), alone[n], -1.0), given[n], -1.0),
+            None => bodies[n].speed(),
+        };
+        let told: Vec<Velocity> = (0..bodies.len()).map(told).collect();
         for item in 0..call.items(AT.rigid) {
             if call.table(AT.rigid, item).is_none() || call.table(DYNAMICS, item).is_none() {
                 continue;
@@ -119,13 +122,13 @@ fn places(call: &Call, bodies: &[Body]) -> Vec<Option<(usize, usize)>> {
     bodies.iter().map(place).collect()
 }
 
-/// What the items' tables hold for each body under a name; zero where they hold nothing.
-fn each(call: &Call, bodies: &[Body], what: &str) -> Result<Vec<Velocity>, Failure> {
-    let mut all = vec![Velocity::default(); bodies.len()];
+/// What the items' tables hold for each body under a name; `None` where they hold nothing.
+fn each(call: &Call, bodies: &[Body], what: &str) -> Result<Vec<Option<Velocity>>, Failure> {
+    let mut all = vec![None; bodies.len()];
     for item in 0..call.items(AT.rigid) {
         let Some(values) = rigid::read_velocities(call, AT, item, what)? else { continue };
         let own = (0..bodies.len()).filter(|&n| bodies[n].key[0] == i64::from(item));
-        own.zip(values).for_each(|(n, value)| all[n] = value);
+        own.zip(values).for_each(|(n, value)| all[n] = Some(value));
     }
     Ok(all)
 }

@@ -64,9 +64,9 @@ impl ConstraintGroups {
             return Err(Error::Constraint(row));
         }
         // Rows join bodies of dense masses.
-        let is_dense = |row: &Constraint| row.entries.iter().all(|e| !inverse[e.0].is_empty());
-        if let Some(row) = constraints.iter().position(|row| !is_dense(row)) {
-            return Err(Error::RowOfSkin(row));
+        let mut held = constraints.iter().flat_map(|row| &row.entries).map(|&(body, ..)| body);
+        if let Some(body) = held.find(|&body| inverse[body].is_empty()) {
+            return Err(Error::SkinHeld(body));
         }
         let mut sets = DisjointSets::new(bodies.len());
         let mut joined = vec![false; bodies.len()];

@@ -38,7 +38,9 @@ impl<'a> Spread<'a> {
                 let first = block::index(x - 1, y - 1, z - 1);
                 let slot = l * leaf::SIZE + n;
                 let range = cells.range(slot);
-                if range.is_empty() || cells.is_full(slot) {
+                if weights.is_even(slot) {
+                    add_evenly(&mut block, first, weight);
+                } else if range.is_empty() || cells.is_full(slot) {
                     add(&mut block, first, [Vec3::ZERO], weight);
                 } else {
                     let offset = |&x: &Vec3| frame.local(x) - origin - centre;
@@ -98,6 +100,20 @@ fn add(block: &mut Block, first: usize, offsets: impl IntoIterator<Item = Vec3>,
     }
 }
 
+/// The integrals of B over a neighbour of a cell and the cell itself.
+const SHARE: [f32; 2] = [1.0 / 6.0, 4.0 / 6.0];
+
+/// Adds a weight spread evenly over the cell in the middle of the 3³ cells that start at block index `first`.
+#[inline]
+fn add_evenly(block: &mut Block, first: usize, weight: f32) {
+    let share = |d: usize| SHARE[usize::from(d == 1)];
+    for n in 0..27 {
+        let [x, y, z] = [n / 9, n / 3 % 3, n % 3];
+        let there = first + x * block::STRIDE[0] + y * block::STRIDE[1] + z;
+        block[there] += weight * share(x) * share(y) * share(z);
+    }
+}
+
 /// The same sum for evenly filled cells: `content` each, `beyond` where there is no leaf.
 pub(crate) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) -> Vec<f32> {
     let mut sum = vec![0.0f32; content.len()];
@@ -111,8 +127,6 @@ pub(crate) fn spread_cells(topology: &Topology, content: &[f32], beyond: f32) ->
 
 /// The sum over evenly filled cells in the leaf of a block; and whether all are filled to the same level.
 pub(crate) fn spread_block(block: &[f32; block::SIZE], sum: &mut [f32]) -> bool {
-    // The integrals of B over a neighbour of a cell and the cell itself.
-    const SHARE: [f32; 2] = [1.0 / 6.0, 4.0 / 6.0];
     const PLANE: usize = block::STRIDE[0];
     if is_constant(block) {
         sum.fill(block[0]);

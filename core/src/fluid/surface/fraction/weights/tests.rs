@@ -1,10 +1,18 @@
 use super::*;
-use crate::grid::{Coord, Grid};
+use crate::grid::Grid;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Particles in a cell, −1 in a solid one without.
+/// Particles in a cell, −1 in a solid one without, and in an empty sliver alone among others that are not dry.
 fn content(cells: &Cells, open: &Grid<f32>, c: Coord) -> f32 {
+    let is_sliver = cells.topology.slot_of(c).is_some_and(|s| open.values[s] < SLIVER);
+    let is_alone = || around(c).filter(|&there| there != c).all(|c| counted(cells, open, c) != 0.0);
+    let own = counted(cells, open, c);
+    if own == 0.0 && is_sliver && is_alone() { -1.0 } else { own }
+}
+
+/// Particles in a cell, −1 in a solid one without.
+fn counted(cells: &Cells, open: &Grid<f32>, c: Coord) -> f32 {
     match cells.topology.slot_of(c) {
         None => 0.0,
         Some(s) if cells.count(s) == 0 && open.values[s] < LEAST_OPEN => -1.0,
@@ -19,9 +27,10 @@ fn around(c: Coord) -> impl Iterator<Item = Coord> {
 fn is_full(cells: &Cells, open: &Grid<f32>, c: Coord, per_voxel: f32) -> bool {
     let of = |c| content(cells, open, c);
     let total: f32 = around(c).map(|c| of(c).max(0.0)).sum();
-    let places = around(c).filter(|&c| of(c) != -1.0).count() as f32;
+    let room = |c: Coord| cells.topology.slot_of(c).map_or(1.0, |s| open.values[s]);
+    let rooms: f32 = around(c).filter(|&c| of(c) != -1.0).map(room).sum();
     let no_other_is_dry = around(c).filter(|&there| there != c).all(|c| of(c) != 0.0);
-    of(c) != -1.0 && total >= 0.5 * per_voxel * places && no_other_is_dry
+    total > 0.0 && total >= 0.5 * per_voxel * rooms && no_other_is_dry
 }
 
 fn weight(cells: &Cells, open: &Grid<f32>, c: Coord, per_voxel: f32) -> f32 {
@@ -29,8 +38,8 @@ fn weight(cells: &Cells, open: &Grid<f32>, c: Coord, per_voxel: f32) -> f32 {
     let full = |&c: &Coord| cells.topology.slot_of(c).is_some() && is_full(cells, open, c, per_voxel);
     let room = |c: Coord| cells.topology.slot_of(c).map_or(1.0, |s| open.values[s]);
     match (full(&c), own > 0.0) {
-        (true, true) => room(c) / own,
-        (true, false) => room(c),
+        (true, true) if room(c) == 1.0 => 1.0 / own,
+        (true, _) => room(c),
         (false, true) => {
             let wet = around(c).filter(full).filter(|&c| content(cells, open, c) > 0.0);
             let add = |(sum, rooms), c| (sum + content(cells, open, c), rooms + room(c));

@@ -1,0 +1,134 @@
+//! What `preview` draws: the surfaces of objects and foam, and how each looks.
+
+use super::foam::Foam;
+use super::pattern::Pattern;
+use super::vdb_grid::{Converted, Velocity, convert};
+use super::{Frame, Offer, OutputError};
+use crate::data::{self, Grid, GridClass, Object};
+use crate::node::Params;
+use openvdb_sys::{Class, GridOut, Material, Surface, Values};
+use std::rc::Rc;
+
+/// A surface of an object and how it is drawn.
+pub(super) struct Drawn<'a> {
+    pub(super) grid: &'a Grid,
+    converted: Rc<Converted>,
+    /// Index-to-world, row-major.
+    pub(super) transform: [f64; 16],
+    material: Material,
+}
+
+impl Drawn<'_> {
+    /// For the tracer.
+    pub(super) fn surface(&self) -> Surface<'_> {
+        let grid = GridOut {
+            name: "drawn",
+            class: self.converted.class,
+            transform: self.transform,
+            background: self.converted.background,
+            origins: &self.converted.origins,
+            masks: self.converted.masks.as_deref(),
+            values: self.converted.channels.values(),
+            tiles: &self.converted.tiles,
+            half: false,
+            flood: self.converted.flood,
+            vector_type: None,
+            metadata: &[],
+        };
+        Surface { grid, material: self.material }
+    }
+}
+
+/// Foam as it is drawn.
+pub(super) fn foam_surface(foam: &Foam) -> Surface<'_> {
+    let grid = GridOut {
+        name: "foam",
+        class: Class::FogVolume,
+        transform: foam.transform(),
+        background: [0.0; 3],
+        origins: &foam.origins,
+        masks: None,
+        values: Values::Float(&foam.values),
+        tiles: &[],
+        half: false,
+        flood: false,
+        vector_type: None,
+        metadata: &[],
+    };
+    Surface { grid, material: Material::Foam }
+}
+
+/// The names of the objects to draw.
+pub(super) fn chosen(params: &Params) -> Pattern<'_> {
+    Pattern::new(params.text("objects"))
+}
+
+/// What is said of meshes that no object is made of.
+pub(super) const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
+
+/// The surfaces of the chosen objects.
+pub(super) fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
+    let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
+    let (mut drawn, mut bodies) = (Vec::new(), 0);
+    for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
+        let is_glass = glass.matches(&object.name);
+        let is_coloured = !is_glass && frame.params.toggle("body_colors");
+        let solid = if is_glass { Material::Glass } else { Material::GREY_CLAY };
+        for (name, grid, how) in object.drawn() {
+            let is_liquid = how == data::Drawn::Liquid;
+            let material = if is_liquid { Material::Liquid } else { solid };
+            let converted = Rc::new(converted(object, name, grid)?);
+            let transform = converted.transform;
+            match object.places(how) {
+                None => drawn.push(Drawn { grid, converted, transform, material }),
+                Some(places) => drawn.extend(places.iter().map(|place| {
+                    let transform = after(&transform, place);
+                    let has_colour = is_coloured && !is_liquid;
+                    let material = if has_colour { Material::Clay(body_colour(bodies)) } else { material };
+                    bodies += 1;
+                    Drawn { grid, converted: converted.clone(), transform, material }
+                })),
+            }
+        }
+    }
+    if let Some(reason) = nothing_to_draw(&frame.scene.objects, &objects) {
+        return Err(OutputError::param("objects", reason));
+    }
+    Ok(drawn)
+}
+
+/// The colour of a body, linear: hues follow each other by the golden section, so that any number of bodies next to each other differ.
+fn body_colour(number: usize) -> [f64; 3] {
+    const FIRST: f64 = 0.04;
+    const GOLDEN: f64 = 0.618_033_988_75;
+    let hue = (FIRST + number as f64 * GOLDEN).fract();
+    [0.0, 1.0 / 3.0, 2.0 / 3.0].map(|channel| {
+        let away = (hue - channel).abs();
+        let near = 1.0 - 3.0 * away.min(1.0 - away);
+        0.12 + 0.58 * near.clamp(0.0, 0.5) / 0.5
+    })
+}
+
+/// Why nothing will ever be drawn, if so. An object that only begins later is no reason.
+fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
+    let mut found = objects.iter().filter(|o| chosen.matches(&o.name)).peekable();
+    if objects.is_empty() {
+        return None;
+    }
+    if found.peek().is_none() {
+        let names: Vec<&str> = objects.iter().map(|o| o.name.as_str()).collect();
+        return Some(Offer::no_such_name(&names));
+    }
+    let is_geometry = |o: &Object| o.ports.keys().any(|port| port == "geometry") && o.ports.len() == 1;
+    found.all(is_geometry).then(|| ONLY_GEOMETRY.into())
+}
+
+fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, OutputError> {
+    convert(GridClass::LevelSet, grid, None, Velocity::Collocated)
+        .map_err(|e| OutputError::new(format!("grid `{name}` of `{}` cannot be drawn: {e}", object.name)))
+}
+
+/// One row-major map after another.
+fn after(first: &[f64; 16], then: &[f64; 16]) -> [f64; 16] {
+    std::array::from_fn(|n| (0..4).map(|k| first[n / 4 * 4 + k] * then[4 * k + n % 4]).sum())
+}

@@ -8,10 +8,14 @@ use serde_json::Value;
 const NECK: f64 = 0.32;
 const FRAMES: usize = 24;
 
-fn cooler(set: &str) -> Cooked {
+fn cooler(sets: &[&str]) -> Cooked {
     let graph = "bubbles/water_cooler/water_cooler.meniscus.json";
     let frames = format!("frames=[1, {FRAMES}]");
-    cook_example(graph, &["--quality", "preview", "--set", &frames, "--set", set])
+    let sets = sets.iter().flat_map(|&set| ["--set", set]);
+    cook_example(
+        graph,
+        &["--quality", "preview", "--set", &frames].into_iter().chain(sets).collect::<Vec<_>>(),
+    )
 }
 
 /// Share of the particles below the neck in the last frame.
@@ -34,7 +38,7 @@ fn bubbles(record: &Value) -> Vec<f64> {
 
 #[test]
 fn the_cooler_glugs_and_its_twin_pours() {
-    let (glugs, pours) = (cooler("air.bypass=false"), cooler("air.bypass=true"));
+    let (glugs, pours) = (cooler(&["air.bypass=false"]), cooler(&["air.bypass=true"]));
     let (glugging, pouring) = (glugs.stats(), pours.stats());
     liquid_keeps_its_volume(&glugging);
     liquid_keeps_its_volume(&pouring);
@@ -68,11 +72,14 @@ fn the_cooler_glugs_and_its_twin_pours() {
     );
 
     // How fast it empties is hardly a matter of the voxel: at 14, 10, 7.5 and 5 mm a quarter is through within 12 % of the same
-    // time (docs/cases.md). Here the coarsest, with five voxels across the neck, after a second, in the middle of a gulp: one filling at
-    // 14 mm has 0.222 of the water through by then, others 0.189 and 0.170, at 10 mm 0.163 and 0.176: this bounds gross errors alone.
-    let coarse = fallen(&cooler("voxel=0.014"));
+    // time (docs/cases.md). Here the coarsest, with five voxels across the neck, after a second. A gulp begins by chance: eight
+    // fillings at 14 mm have 0.17 to 0.22 of the water through by then, 0.191 in the mean, so three of them are taken together.
+    let fillings = ["water.seed=0", "water.seed=1", "water.seed=2"];
+    let coarse: Vec<f64> =
+        fillings.iter().map(|filling| fallen(&cooler(&["voxel=0.014", filling]))).collect();
+    let mean = coarse.iter().sum::<f64>() / coarse.len() as f64;
     assert!(
-        (coarse / with_air - 1.0).abs() < 0.45,
-        "{coarse:.3} of the water through at 14 mm, {with_air:.3} at 10 mm"
+        (mean / with_air - 1.0).abs() < 0.25,
+        "{coarse:.3?} of the water through at 14 mm, {with_air:.3} at 10 mm"
     );
 }

@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3, IVec3, Vec3};
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{LiquidFields, Projection, constraint_bubbles, free_surface};
+use meniscus_core::coupling::{CellGrids, LiquidFields, Projection, constraint_bubbles, free_surface};
 use meniscus_core::fluid::flip::{correct, predict, start, suggest_dt};
 use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::params::FlipParams;
@@ -140,10 +140,13 @@ impl Small {
         let plain =
             LiquidFields::new(*transform, self.domain, surface, &solid.open, &solid.velocity, density);
         let fields = LiquidFields {
-            spray: Some(spray),
+            cells: CellGrids {
+                spray: Some(spray),
+                divergence: Some(divergence),
+                pressure: self.pressure.as_ref(),
+                ..CellGrids::default()
+            },
             liquid_excess: volume.excess_volume(),
-            source: Some(divergence),
-            previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
             volume_gain: 2.0,
             ..plain

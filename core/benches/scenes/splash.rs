@@ -2,7 +2,7 @@
 
 use glam::{DVec3, IVec3};
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{LiquidFields, Projection, constraint_bubbles};
+use meniscus_core::coupling::{CellGrids, LiquidFields, Projection, constraint_bubbles};
 use meniscus_core::fluid::flip::{correct, predict, start, suggest_dt};
 use meniscus_core::fluid::liquid::Liquid;
 use meniscus_core::fluid::params::FlipParams;
@@ -129,13 +129,16 @@ impl Splash {
             density,
         );
         LiquidFields {
-            spray: Some(&liquid.spray),
+            cells: CellGrids {
+                spray: Some(&liquid.spray),
+                divergence: Some(&liquid.divergence),
+                pressure: self.pressure.as_ref(),
+                ..CellGrids::default()
+            },
             kick: glam::DVec3::ZERO,
             kicks: None,
             liquid_excess: liquid.volume.excess_volume(),
             rest_volume: 0.0,
-            source: Some(&liquid.divergence),
-            previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
             volume_gain: 2.0,
             ..water

@@ -1,6 +1,7 @@
 //! The fields that a pressure projection reads.
 
 use super::bodies::Bodies;
+use super::cells::CellGrids;
 use super::memory::BubbleMemory;
 use crate::grid::{Coord, FaceGrid, Grid, Transform, leaf};
 use crate::pressure::Density;
@@ -78,23 +79,15 @@ pub struct LiquidFields<'a> {
     pub without_lids: Option<&'a FaceGrid<f32>>,
     /// Velocity of the solids on faces, m/s; read where they close some of a face.
     pub vel_solid: &'a FaceGrid<f32>,
-    /// ∫ ∇·w of deforming solids over the solid part of each cell, per volume of the cell, 1/s.
-    pub swelling: Option<&'a Grid<f32>>,
+    /// What it may have per cell.
+    pub cells: CellGrids<&'a Grid<f32>>,
     /// Density of the liquid.
     pub density: Density<'a>,
     /// Density on the faces between liquid cells, kg/m³; `None`: the mean of both cells.
     pub face_density: Option<&'a FaceGrid<f32>>,
-    /// Wanted divergence of the velocity, 1/s (volume correction, sources), per open volume of the cell.
-    pub source: Option<&'a Grid<f32>>,
-    /// σκ at the cells on either side of the liquid's surface, Pa: surface tension (N/m) times mean curvature, by which
-    /// the pressure jumps there [Hong and Kim 2005].
-    pub tension: Option<&'a Grid<f32>>,
     /// By how much the pressure is higher above each face than below it, Pa, beside surface tension: what something thinner than a
     /// voxel carries there, such as a membrane or a fan.
     pub jump: Option<&'a FaceGrid<f32>>,
-    /// Fraction of each cell that spray fills. Spray is liquid too fine for `surface`; it reduces the volume of the
-    /// air.
-    pub spray: Option<&'a Grid<f32>>,
     /// Volume of liquid, spray included, beyond what there should be, m³.
     pub liquid_excess: f64,
     /// Volume that the liquid should have, m³; read where there are several.
@@ -103,8 +96,6 @@ pub struct LiquidFields<'a> {
     pub kick: DVec3,
     /// The same of each of several liquids, and the liquid that each cell belongs to; `None`: there is one.
     pub kicks: Option<(&'a [DVec3], &'a Grid<u8>)>,
-    /// Pressure of the previous substep, Pa: the solver's first guess.
-    pub previous_pressure: Option<&'a Grid<f32>>,
     /// The bubbles of the previous substep.
     pub previous_bubbles: Option<&'a BubbleMemory>,
     /// Length of the drift that follows the solve, s: a volume error is corrected over this time.
@@ -141,18 +132,14 @@ impl<'a> LiquidFields<'a> {
             open,
             without_lids: None,
             vel_solid,
+            cells: CellGrids::default(),
             density,
             face_density: None,
-            swelling: None,
-            source: None,
-            tension: None,
             jump: None,
-            spray: None,
             liquid_excess: 0.0,
             rest_volume: 0.0,
             kick: DVec3::ZERO,
             kicks: None,
-            previous_pressure: None,
             previous_bubbles: None,
             drift: 1.0,
             volume_gain: 0.0,

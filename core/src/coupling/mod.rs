@@ -7,6 +7,7 @@
 
 pub mod air;
 pub mod bodies;
+mod cells;
 pub mod constraint_bubbles;
 mod fields;
 pub mod free_surface;
@@ -18,6 +19,7 @@ pub mod several;
 mod shut;
 pub mod viscous;
 
+pub use cells::{CELL_GRIDS, CellGrids};
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
 pub use projection::{AirRow, AirShare, Bubble, ConstraintReport, Error, Projection};
 pub use shut::{passed, shut};

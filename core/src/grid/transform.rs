@@ -24,6 +24,15 @@ impl Transform {
         self.linear.x_axis.length()
     }
 
+    /// Whether two grids have their voxels in the same places, up to what rounding leaves of them.
+    pub fn is_same_lattice(&self, other: &Self) -> bool {
+        let h = other.voxel_size();
+        let columns = |t: &Self| t.linear.to_cols_array();
+        let shift = (self.translation - other.translation) / h;
+        columns(self).iter().zip(columns(other)).all(|(a, b)| (a - b).abs() <= 1e-9 * h)
+            && shift.abs().max_element() <= 1e-6
+    }
+
     /// World position of an index position, metres.
     pub fn to_world(&self, index: DVec3) -> DVec3 {
         self.linear * index + self.translation

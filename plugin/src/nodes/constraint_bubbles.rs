@@ -1,10 +1,9 @@
 //! Constraint bubbles: trapped air keeps its volume [Goldade and Batty 2017].
 
+use super::coupled;
 use super::coupled_ports::{self, BODY, COUPLED, LIQUID};
-use super::projection::{
-    self, Air, Caches, ContributedPorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
-};
-use crate::exchange::{BodyPorts, Exchange};
+use super::projection::{self, Air, Caches, MAX_ITERATIONS, Solve, TOLERANCE};
+use crate::exchange::Exchange;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage, Step, param, port};
 use meniscus_core::coupling::{Gas, constraint_bubbles};
@@ -59,14 +58,7 @@ const STEPS: &[Step] = &[
     Step { role: BODY, stage: Stage::CORRECT },
     Step { role: LIQUID, stage: Stage::CORRECT },
 ];
-const SOLVE: Solve = Solve {
-    ports: SolvePorts::of_role(PORTS, LIQUID),
-    params: SolveParams::of(PARAMS),
-    bodies: Some(BodyPorts::of_role(PORTS, BODY)),
-    contributed: Some(ContributedPorts::of_role(PORTS, BODY)),
-    name: "constraint_bubbles",
-    project: constraint_bubbles::project,
-};
+const SOLVE: Solve = coupled::solve(PORTS, PARAMS, "constraint_bubbles", constraint_bubbles::project);
 const ROLES: &[Role] = &[
     Role::new(c"body", c"", 0, 0, c"Solvers of bodies that the pressure moves, such as pistons: they move the liquid and the air, which push back."),
     Role::new(c"liquid", c"liquid", 1, 0, c"The liquids that enclose the air: wire in their FLIP solvers. Several push each other where they touch; they need voxels of one size, and one box."),

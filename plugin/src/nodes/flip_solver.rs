@@ -6,7 +6,7 @@ use super::flip_step::LongestStep;
 use super::flip_totals::{Totals, potential_energy};
 use super::flip_warnings::{Told, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
-use super::projection::{self, Air, Caches, Solve, SolveParams, SolvePorts};
+use super::projection::{self, Air, Caches, CellPorts, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
     Beside, ColliderPorts, Exchange, Field, InletPorts, LiquidState, OwnerPorts, StatePorts, SubstepPorts,
     shared_density, write_domain, write_table,
@@ -39,6 +39,7 @@ const AIR_PARTICLES: u32 = port!(PORTS, air_particles);
 const FORCES: u32 = port!(PORTS, forces);
 const SOLVE: Solve = Solve {
     ports: SolvePorts::of(PORTS),
+    cells: CellPorts::of(PORTS),
     params: SolveParams::of(PARAMS),
     bodies: None,
     contributed: None,

@@ -78,7 +78,7 @@ impl Told {
             let Some(p) = (0..position.len()).find(leaves) else { continue };
             self.leaving = true;
             let count = (0..position.len()).filter(leaves).count();
-            let place = (*origin + position[p].as_dvec3()).to_array().map(|x| roughly(x)).join(", ");
+            let place = (*origin + position[p].as_dvec3()).to_array().map(roughly).join(", ");
             let sentence = format!(
                 "liquid has left the box through its open side and moves on for good, {count} particles so far, as at \
                  [{place}] m with {} m/s: nothing is there that it could meet, and it takes time and memory; let {} kill it, \

@@ -1,23 +1,12 @@
 //! Floating bodies: bodies and liquid push each other, under open air.
 
-use super::coupled_ports::{BODY, LIQUID, PORTS};
-use super::projection::{
-    self, Air, Caches, ContributedPorts, MAX_ITERATIONS, Solve, SolveParams, SolvePorts, TOLERANCE,
-};
-use crate::exchange::{BodyPorts, Exchange};
-use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use super::coupled::{self, Coupled, CoupledSolve};
+use super::coupled_ports::PORTS;
+use super::projection::{MAX_ITERATIONS, Solve, TOLERANCE};
 use meniscus_abi::{Node, NodeKind, Param, Role, Stage};
 use meniscus_core::coupling::free_surface;
 
 const PARAMS: &[Param] = &[TOLERANCE, MAX_ITERATIONS];
-const SOLVE: Solve = Solve {
-    ports: SolvePorts::of_role(PORTS, LIQUID),
-    params: SolveParams::of(PARAMS),
-    bodies: Some(BodyPorts::of_role(PORTS, BODY)),
-    contributed: Some(ContributedPorts::of_role(PORTS, BODY)),
-    name: "floating_bodies",
-    project: free_surface::project,
-};
 const ROLES: &[Role] = &[
     Role::new(c"body", c"", 1, 0, c"Solvers of bodies that float, sink and splash, such as a rigid solver."),
     Role::new(
@@ -40,28 +29,11 @@ pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.floating_bodies"
     .roles(ROLES);
 
 /// An instance.
-#[derive(Default)]
-pub struct FloatingBodies {
-    exchange: Exchange,
-    caches: Caches,
-}
+pub type FloatingBodies = Coupled<Own>;
 
-impl Instance for FloatingBodies {
-    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        if call.stage() == Stage::INIT {
-            projection::alike::check(call, SOLVE.ports)?;
-            return Ok(Outcome::Done);
-        }
-        self.exchange.begin(call)?;
-        SOLVE.run(
-            &mut self.exchange,
-            &mut self.caches,
-            call,
-            Air { volume_gain: projection::VOLUME_GAIN, gas: None },
-        )
-    }
+/// What it solves.
+pub enum Own {}
 
-    fn drop_caches(&mut self) {
-        *self = Self::default();
-    }
+impl CoupledSolve for Own {
+    const SOLVE: Solve = coupled::solve(PORTS, PARAMS, "floating_bodies", free_surface::project);
 }

@@ -4,6 +4,7 @@ mod body_ports;
 mod box_params;
 mod collider_ports;
 mod constraint_bubbles;
+mod coupled;
 mod coupled_ports;
 mod drive;
 mod flip_params;

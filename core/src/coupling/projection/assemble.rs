@@ -65,7 +65,7 @@ impl<'a> Faces<'a> {
             phi: block::of(fields.surface, origin),
             density,
             uniform_density,
-            tension: fields.tension.map(|t| block::of(t, origin)),
+            tension: fields.cells.tension.map(|t| block::of(t, origin)),
             fields,
         }
     }
@@ -221,7 +221,7 @@ pub(crate) fn jump_flux(
     regions: &Regions,
     system: &PressureSystem,
 ) -> Option<[Vec<f64>; 3]> {
-    if fields.tension.is_none() && fields.jump.is_none() {
+    if fields.cells.tension.is_none() && fields.jump.is_none() {
         return None;
     }
     let axis_flux = |axis: usize| {

@@ -19,7 +19,7 @@ pub(crate) fn first_guess<'c>(
 ) -> Unknowns {
     let closed: Vec<&ClosedVolume> = gauged.collect();
     let mut x = Unknowns::zeros(system);
-    let Some(previous) = fields.previous_pressure else { return x };
+    let Some(previous) = fields.cells.pressure else { return x };
     let has_unknowns = air.iter().any(Option::is_some) || closed.iter().any(|volume| !volume.air.is_empty());
     let mean = if has_unknowns { mean_of_air(previous, regions) } else { vec![0.0; regions.air.len()] };
     let mut air_level = vec![0.0; regions.air.len()];

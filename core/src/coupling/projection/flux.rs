@@ -2,6 +2,7 @@
 
 use crate::coupling::air::regions::sets::{NONE, Words, has};
 use crate::coupling::air::regions::{Regions, component_of};
+use crate::coupling::cells::CellGrids;
 use crate::coupling::fields::LiquidFields;
 use crate::grid::block;
 use crate::grid::morphology::offsets;
@@ -116,7 +117,7 @@ pub(crate) fn wall_flux_by_cell(
     regions: &Regions,
     origins: &[Coord],
 ) -> Vec<Box<[f64; leaf::SIZE]>> {
-    let fields = &LiquidFields { source: None, swelling: None, ..*fields };
+    let fields = &LiquidFields { cells: CellGrids::default(), ..*fields };
     let still = FaceGrid::new(Arc::default(), 0.0);
     let walls = Walls { moving: vec![true; fields.vel_solid.topology.len()], outflow: Vec::new() };
     let of_leaf = |&origin: &Coord| {
@@ -152,8 +153,8 @@ impl<'a> LeafFields<'a> {
             left: Rows::faces(fields.left_by_solids(), origin),
             velocity: Rows::faces(vel, origin),
             solid,
-            source: fields.source.map(|s| Rows::of(s, origin)),
-            swelling: fields.swelling.map(|s| Rows::of(s, origin)),
+            source: fields.cells.divergence.map(|s| Rows::of(s, origin)),
+            swelling: fields.cells.swelling.map(|s| Rows::of(s, origin)),
             h: fields.voxel_size(),
         }
     }
@@ -282,7 +283,7 @@ fn air_wall_flux(
     let h = fields.voxel_size();
     let left = fields.left_by_solids();
     let left = block::faces(left, &left.topology.surroundings(origin));
-    let swelling = fields.swelling.map(|s| block::of(s, origin));
+    let swelling = fields.cells.swelling.map(|s| block::of(s, origin));
     for (n, &label) in labels.iter().enumerate().filter(|(_, label)| **label >= 0) {
         let i = block::centre(n);
         let through =

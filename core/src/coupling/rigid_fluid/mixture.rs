@@ -32,7 +32,7 @@ impl Mixture {
             vel: vel.on(&topology),
             face_density: liquid_on_faces(fields, domain),
             parts: Vec::with_capacity(rigid.len()),
-            source: fields.source.map(|source| {
+            source: fields.cells.divergence.map(|source| {
                 let mut source = source.clone();
                 let topology = source.topology.clone();
                 for (slot, source) in source.values.iter_mut().enumerate().filter(|(_, v)| **v != 0.0) {

@@ -48,6 +48,7 @@ mod rigid;
 mod tests;
 
 use super::bodies::Moved;
+use super::cells::CellGrids;
 use super::fields::LiquidFields;
 use super::free_surface;
 use super::projection::{ConstraintReport, Error, Projection};
@@ -81,7 +82,7 @@ pub fn project(
         without_lids: domain.open_under_lids.is_some().then_some(&domain.open_to_all),
         density: Density::PerCell(&cell_density),
         face_density: Some(&mixture.face_density),
-        source: mixture.source.as_ref(),
+        cells: CellGrids { divergence: mixture.source.as_ref(), ..fields.cells },
         bodies: None,
         ..*fields
     };

@@ -1,5 +1,6 @@
 //! Joins fields of several liquids into one.
 
+use crate::coupling::cells::Joining;
 use crate::coupling::fields::LiquidFields;
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
 use crate::levelset::redistance;
@@ -23,13 +24,13 @@ fn spread(parts: &[Option<&Grid<f32>>]) -> Option<Vec<(usize, Grid<f32>)>> {
     Some(parts.iter().enumerate().filter_map(on_all).collect())
 }
 
-/// The value of greatest magnitude, of the first of equals. Solids that several liquids meet swell once.
-pub(super) fn greatest(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
+/// The value of greatest magnitude, of the first of equals.
+fn greatest(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
     folded(parts, |a, b| if b.abs() > a.abs() { b } else { a })
 }
 
 /// The sum.
-pub(super) fn sum(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
+fn sum(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
     folded(parts, |a, b| a + b)
 }
 
@@ -58,7 +59,7 @@ pub(super) fn greatest_share(parts: &[Option<&FaceGrid<f32>>]) -> Option<FaceGri
 }
 
 /// Of each leaf the values of the first that has it.
-pub(super) fn first_leaf(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
+fn first_leaf(parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
     let topology = all_leaves(parts.iter().flatten().map(|grid| &grid.topology))?;
     let mut out = Grid::new(topology.clone(), 0.0);
     out.values.par_chunks_mut(leaf::SIZE).zip(topology.origins()).for_each(|(out, &origin)| {
@@ -157,6 +158,16 @@ impl Lattice {
         let mut owner = Grid::new(surface.topology.clone(), 0);
         owner.values.par_iter_mut().enumerate().with_min_len(4096).for_each(|(n, out)| *out = deepest(n));
         Self { owner, surface, each, h }
+    }
+
+    /// Joins grids of the liquids by a rule.
+    pub(super) fn joined(&self, by: Joining, parts: &[Option<&Grid<f32>>]) -> Option<Grid<f32>> {
+        match by {
+            Joining::Owner => self.of_owner(parts),
+            Joining::Greatest => greatest(parts),
+            Joining::Sum => sum(parts),
+            Joining::FirstLeaf => first_leaf(parts),
+        }
     }
 
     /// [`of_owner`] of this lattice.

@@ -9,6 +9,7 @@ mod join;
 mod overlap;
 
 use super::bodies::Bodies;
+use super::cells::CellGrids;
 use super::fields::{LiquidFields, Parting};
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Density;
@@ -45,11 +46,7 @@ pub struct Joined {
     /// kg/m³. It changes as a surface between two liquids moves past a face, so that waves lower than a voxel are felt;
     /// momentum is joined with the same masses.
     face_density: Option<FaceGrid<f32>>,
-    swelling: Option<Grid<f32>>,
-    source: Grid<f32>,
-    tension: Option<Grid<f32>>,
-    spray: Option<Grid<f32>>,
-    previous_pressure: Option<Grid<f32>>,
+    cells: CellGrids<Grid<f32>>,
     parted: Option<Grid<f32>>,
     driven: Option<FaceGrid<f32>>,
 }
@@ -63,25 +60,22 @@ impl Joined {
         let faces = Faces::of(liquids);
         let rho: Vec<_> = liquids.iter().map(|liquid| liquid.density).collect();
         let every = |of: fn(&LiquidFields<'_>) -> bool| liquids.iter().any(of);
-        let parts = |of: for<'a> fn(&LiquidFields<'a>) -> Option<&'a Grid<f32>>| -> Vec<_> {
-            liquids.iter().map(of).collect()
-        };
         let driven: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.driven).collect();
-        let parted = parts(|liquid| liquid.parting?.previous);
+        let parted: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.previous).collect();
         let drift = liquids.first().map_or(1.0, |liquid| liquid.drift);
-        let sprays = parts(|liquid| liquid.spray);
-        let overlap = Overlap::find(liquids, &lattice, &sprays, &faces.left);
+        let cells: Vec<_> = liquids.iter().map(|liquid| liquid.cells).collect();
+        let cells = CellGrids::joined(&cells, |by, parts| lattice.joined(by, parts));
+        let overlap = Overlap::find(liquids, &lattice, &faces.left);
         let density = lattice.density(&rho);
         let on_faces = lattice.on_faces(vel, &rho);
         Self {
             vel: on_faces.vel,
             face_density: density.is_err().then_some(on_faces.density),
             density,
-            source: lattice.divergence(lattice.of_owner(&parts(|liquid| liquid.source)), overlap.real, drift),
-            tension: lattice.of_owner(&parts(|liquid| liquid.tension)),
-            swelling: join::greatest(&parts(|liquid| liquid.swelling)),
-            spray: join::sum(&parts(|liquid| liquid.spray)),
-            previous_pressure: join::first_leaf(&parts(|liquid| liquid.previous_pressure)),
+            cells: CellGrids {
+                divergence: Some(lattice.divergence(cells.divergence, overlap.real, drift)),
+                ..cells
+            },
             parted: if every(|liquid| liquid.parting.is_some()) { lattice.of_owner(&parted) } else { None },
             driven: join::greatest_share(&driven),
             left: faces.left,
@@ -115,17 +109,13 @@ impl Joined {
             open: self.open.as_ref().unwrap_or(&self.left),
             without_lids: self.open.is_some().then_some(&self.left),
             vel_solid: &self.vel_solid,
-            swelling: self.swelling.as_ref(),
+            cells: self.cells.as_ref(),
             density: match &self.density {
                 Ok(rho) => Density::Uniform(*rho),
                 Err(rho) => Density::PerCell(rho),
             },
             face_density: self.face_density.as_ref(),
-            source: Some(&self.source),
-            tension: self.tension.as_ref(),
-            spray: self.spray.as_ref(),
             liquid_excess: liquids.iter().map(|liquid| liquid.liquid_excess).sum(),
-            previous_pressure: self.previous_pressure.as_ref(),
             previous_bubbles: liquids.iter().find_map(|liquid| liquid.previous_bubbles),
             parting: first.parting.map(|parting| Parting {
                 previous: self.parted.as_ref(),

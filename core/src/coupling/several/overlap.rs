@@ -7,7 +7,7 @@
 use super::join::{Lattice, inside};
 use crate::coupling::fields::LiquidFields;
 use crate::grid::rows::Rows;
-use crate::grid::{FaceGrid, Grid, leaf};
+use crate::grid::{FaceGrid, leaf};
 use crate::levelset::open_volume;
 use rayon::prelude::*;
 
@@ -48,15 +48,10 @@ impl Overlap {
     /// missing = Σ V₀ − (Σ V − net)      what all of them fill is Σ V − net
     /// real    = 1 − (net − missing) / beyond
     /// ```
-    /// `sprays`: share of each cell that spray of each fills; `left`: share of each face that solids leave open.
-    pub(super) fn find(
-        liquids: &[LiquidFields],
-        lattice: &Lattice,
-        sprays: &[Option<&Grid<f32>>],
-        left: &FaceGrid<f32>,
-    ) -> Self {
+    /// `left`: share of each face that solids leave open.
+    pub(super) fn find(liquids: &[LiquidFields], lattice: &Lattice, left: &FaceGrid<f32>) -> Self {
         let cell = liquids.first().map_or(1.0, |liquid| liquid.voxel_size()).powi(3);
-        let claims = claims(liquids.len(), lattice, sprays, left);
+        let claims = claims(liquids, lattice, left);
         let rest: Vec<f64> = liquids.iter().map(|liquid| liquid.rest_volume / cell).collect();
         let missing = rest.iter().sum::<f64>() - claims.all.iter().sum::<f64>() + claims.net;
         let mixed = (claims.twice() - missing.max(0.0)).max(0.0);
@@ -67,10 +62,11 @@ impl Overlap {
 }
 
 /// Sums the claims leaf by leaf.
-fn claims(count: usize, lattice: &Lattice, sprays: &[Option<&Grid<f32>>], left: &FaceGrid<f32>) -> Claims {
+fn claims(liquids: &[LiquidFields], lattice: &Lattice, left: &FaceGrid<f32>) -> Claims {
+    let count = liquids.len();
     let topology = &lattice.surface.topology;
     let none = Claims { all: vec![0.0; count], contested: vec![0.0; count], beyond: 0.0, net: 0.0 };
-    let sprays: Vec<_> = sprays.iter().map(|spray| spray.map(|spray| spray.on(topology))).collect();
+    let sprays: Vec<_> = liquids.iter().map(|liquid| Some(liquid.cells.spray?.on(topology))).collect();
     let of_leaf = |l: usize| {
         let mut claims = none.clone();
         let open = Rows::faces(left, topology.origins()[l]);

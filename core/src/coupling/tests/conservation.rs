@@ -166,7 +166,7 @@ fn a_full_tank_that_asks_for_volume_rests() {
         let scene = Scene::still(h, IVec3::new(10, 9, 8), [true; 6], |_| -1.0, floor).falling(0.01);
         let source = Grid::new(scene.surface.topology.clone(), 1.0);
         let mut vel = scene.vel.clone();
-        let fields = LiquidFields { source: Some(&source), ..scene.fields() };
+        let fields = scene.with(CellGrids { divergence: Some(&source), ..CellGrids::default() });
         let (params, solver) = (Params { tolerance: 1e-9, ..TIGHT }, &mut MultigridSolver::default());
         let solved =
             constraint_bubbles::project(&fields, &mut vel, 0.01, solver, &params, &mut run_on).unwrap();

@@ -143,7 +143,7 @@ fn spray_takes_no_part_in_a_bubble_s_volume() {
     let centre = scene.transform.to_index(CENTRES[0]).round().as_ivec3();
     let drops = |c: Coord| if (c - centre).abs().max_element() <= 1 { 0.25 } else { 0.0 };
     let spray = Grid::from_fn(scene.surface.topology.clone(), 0.0, drops);
-    let fields = LiquidFields { spray: Some(&spray), ..scene.fields() };
+    let fields = scene.with(CellGrids { spray: Some(&spray), ..CellGrids::default() });
     let mut vel = scene.vel.clone();
     let wet = constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
     let volumes = |p: &Projection| p.bubbles.iter().map(|b| b.volume).collect::<Vec<f64>>();

@@ -99,7 +99,7 @@ fn a_drop_under_surface_tension_has_the_pressure_of_laplace() {
     let scene = Scene::still(h, IVec3::splat(16), [false; 6], |p| p.distance(centre) - radius, empty);
     let tension = Grid::from_fn(scene.surface.topology.clone(), 0.0, |_| (sigma * 2.0 / radius) as f32);
     let mut fields = scene.fields();
-    fields.tension = Some(&tension);
+    fields.cells.tension = Some(&tension);
     let mut vel = scene.vel.clone();
     let projection =
         free_surface::project(&fields, &mut vel, 1e-4, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
@@ -129,7 +129,7 @@ fn drops_and_bubbles_have_the_pressure_of_laplace() {
             let near = at.distance(centre) < radius + 3.0 * h;
             *jump *= if near { SIGMA as f32 } else { 0.0 };
         }
-        let fields = LiquidFields { tension: Some(&tension), ..scene.fields() };
+        let fields = scene.with(CellGrids { tension: Some(&tension), ..CellGrids::default() });
         let mut vel = scene.vel.clone();
         let mut solver = MultigridSolver::default();
         let params = Params { tolerance: 1e-8, max_iterations: 1000 };

@@ -72,7 +72,7 @@ fn the_pressure_before_is_only_a_start() {
     let scene = turned(|q| q, |p| p);
     let (u, first) = scene.bubbles(DT);
     let mut fields = scene.fields();
-    fields.previous_pressure = Some(&first.pressure);
+    fields.cells.pressure = Some(&first.pressure);
     let mut vel = scene.vel.clone();
     let again =
         constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();

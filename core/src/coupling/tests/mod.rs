@@ -22,7 +22,7 @@ mod several;
 mod sheets;
 mod viscous;
 
-use super::{Error, LiquidFields, Projection, constraint_bubbles, free_surface};
+use super::{CellGrids, Error, LiquidFields, Projection, constraint_bubbles, free_surface};
 use crate::grid::{Coord, FaceGrid, Grid, Topology, Transform};
 use crate::levelset::fractions::{cell_inside, face_open};
 use crate::pressure::{Density, Info, Iteration, Params, PressureSolver, PressureSystem, Progress, Unknowns};
@@ -185,6 +185,11 @@ impl Scene {
     pub(super) fn fields(&self) -> LiquidFields<'_> {
         let (surface, open, vel_solid) = (&self.surface, &self.open, &self.vel_solid);
         water(self.transform, self.domain, surface, open, vel_solid)
+    }
+
+    /// Its fields, and what it has per cell.
+    pub(super) fn with<'a>(&'a self, cells: CellGrids<&'a Grid<f32>>) -> LiquidFields<'a> {
+        LiquidFields { cells, ..self.fields() }
     }
 
     pub(super) fn bubbles(&self, dt: f64) -> (FaceGrid<f32>, Projection) {

@@ -36,7 +36,7 @@ fn repeated(
         let parting = Parting { cavitation, previous: carried.parted.as_ref(), driven: None };
         let fields = LiquidFields {
             parting: Some(parting),
-            previous_pressure: carried.pressure.as_ref(),
+            cells: CellGrids { pressure: carried.pressure.as_ref(), ..CellGrids::default() },
             previous_bubbles: carried.bubbles.as_ref(),
             ..scene.fields()
         };

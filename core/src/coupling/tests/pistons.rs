@@ -84,7 +84,7 @@ fn air_makes_room_for_a_liquid_s_source() {
     let scene = duct(0.0, 0.0, |p| p.x - 16.5 * H);
     let source = Grid::from_fn(scene.surface.topology.clone(), 0.0, |c| if c.x < 16 { 0.3 } else { 0.0 });
     let mut fields = scene.fields();
-    fields.source = Some(&source);
+    fields.cells.divergence = Some(&source);
     let mut vel = scene.vel.clone();
     let projection =
         constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::coupling::memory::BubbleMemory;
 use crate::coupling::viscous::{Viscous, between_projections};
-use crate::coupling::{Bubble, LiquidFields, Parting, constraint_bubbles, free_surface};
+use crate::coupling::{Bubble, CellGrids, LiquidFields, Parting, constraint_bubbles, free_surface};
 use crate::fluid::flip::{correct_on, predict, start, suggest_dt};
 use crate::fluid::liquid::Liquid;
 use crate::fluid::params::FlipParams;
@@ -98,19 +98,21 @@ impl Scene {
             open: &self.liquid.solid.open,
             without_lids: None,
             vel_solid: &self.liquid.solid.velocity,
-            swelling: self.liquid.swelling.as_ref(),
-            spray: Some(&self.liquid.spray),
+            cells: CellGrids {
+                swelling: self.liquid.swelling.as_ref(),
+                divergence: Some(&self.liquid.divergence),
+                tension: self.liquid.tension.as_ref(),
+                spray: Some(&self.liquid.spray),
+                pressure: self.pressure.as_ref(),
+            },
             kick: glam::DVec3::ZERO,
             kicks: None,
             liquid_excess: self.liquid.volume.excess_volume(),
             rest_volume: 0.0,
             density: Density::Uniform(1000.0),
             face_density: None,
-            source: Some(&self.liquid.divergence),
-            tension: self.liquid.tension.as_ref(),
             jump: None,
             chambers: &[],
-            previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.air.as_ref(),
             drift: step.next,
             volume_gain: 10.0,

@@ -4,7 +4,7 @@ use super::flip::GRAVITY;
 use super::*;
 use crate::coupling::memory::BubbleMemory;
 use crate::coupling::several::Joined;
-use crate::coupling::{LiquidFields, constraint_bubbles};
+use crate::coupling::{CellGrids, LiquidFields, constraint_bubbles};
 use crate::fluid::flip::{correct, predict, start};
 use crate::fluid::liquid::Liquid;
 use crate::fluid::params::FlipParams;
@@ -98,11 +98,14 @@ impl Layers {
             let (surface, open, walls) = (&liquid.surface, &liquid.solid.open, &liquid.solid.velocity);
             let density = Density::Uniform(self.density[n]);
             LiquidFields {
-                spray: Some(&liquid.spray),
+                cells: CellGrids {
+                    spray: Some(&liquid.spray),
+                    divergence: Some(&liquid.divergence),
+                    pressure: self.pressure[n].as_ref(),
+                    ..CellGrids::default()
+                },
                 liquid_excess: liquid.volume.excess_volume(),
                 rest_volume: liquid.volume.rest,
-                source: Some(&liquid.divergence),
-                previous_pressure: self.pressure[n].as_ref(),
                 previous_bubbles: self.air.as_ref(),
                 drift: dt,
                 volume_gain: 24.0,

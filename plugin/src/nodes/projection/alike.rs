@@ -41,7 +41,7 @@ fn check_pair(call: &Call, at: SolvePorts, a: u32, b: u32) -> Result<(), Failure
                 "their voxels measure {one} and {other} m; give both the same particle_separation x grid_scale"
             ));
         }
-        if (a.translation - b.translation).abs().max_element() > 1e-6 * h {
+        if !a.is_same_lattice(&b) {
             return refuse("their grids do not lie on one lattice".into());
         }
     }

@@ -65,7 +65,7 @@ fn joined(
             let (grid, name) = (call.port_name(port), call.item_name(port, item));
             Err(Failure::input(port, format!("`{grid}` of `{name}` {what}")))
         };
-        if !is_same(&transform, &lattice) {
+        if !transform.is_same_lattice(&lattice) {
             let [x, y, z] = lattice.translation.to_array().map(written);
             return refuse(format!(
                 "does not lie on the lattice of the liquid: voxels of {} m, the middle of voxel 0 at ({x}, {y}, {z}) m",
@@ -120,13 +120,4 @@ fn chambers(call: &Call, port: u32) -> Result<Vec<Chamber>, Failure> {
         all.extend(places.zip(inflow).map(|(place, inflow)| Chamber { place, inflow }));
     }
     Ok(all)
-}
-
-/// Whether two grids have their voxels in the same places.
-fn is_same(a: &Transform, b: &Transform) -> bool {
-    let h = b.voxel_size();
-    let shift = (a.translation - b.translation) / h;
-    let columns = |t: &Transform| t.linear.to_cols_array();
-    columns(a).iter().zip(columns(b)).all(|(a, b)| (a - b).abs() <= 1e-9 * h)
-        && shift.abs().max_element() <= 1e-6
 }

@@ -1,7 +1,7 @@
 //! What a projection reads.
 
 use super::contributed::Contributed;
-use super::{Air, SolvePorts};
+use super::{Air, CellPorts, SolvePorts};
 use crate::exchange::{
     BodyShares, Exchange, OwnerPorts, Owners, read_cavitation_pressure, read_domain, read_walls,
 };
@@ -9,7 +9,7 @@ use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{LiquidFields, Parting, Projection, shut};
+use meniscus_core::coupling::{CELL_GRIDS, CellGrids, LiquidFields, Parting, Projection, shut};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::pressure::Density;
 use meniscus_core::solid::DomainLimits;
@@ -20,7 +20,7 @@ pub(super) struct Inputs {
     /// Which item of the ports it is.
     pub(super) item: u32,
     pub(super) transform: Transform,
-    pub(super) swelling: Option<Grid<f32>>,
+    pub(super) cells: CellGrids<Grid<f32>>,
     pub(super) parted: Option<Grid<f32>>,
     domain: DomainLimits,
     surface: Grid<f32>,
@@ -31,10 +31,6 @@ pub(super) struct Inputs {
     density: Option<Grid<f32>>,
     /// Where all of the liquid has the same, kg/m³.
     uniform_density: f64,
-    divergence: Option<Grid<f32>>,
-    tension: Option<Grid<f32>>,
-    spray: Option<Grid<f32>>,
-    pressure: Option<Grid<f32>>,
     bubbles: Option<BubbleMemory>,
     /// What the liquid has beyond its rest volume, m³.
     excess: f64,
@@ -59,35 +55,41 @@ impl Inputs {
         exchange: &mut Exchange,
         call: &Call,
         at: SolvePorts,
+        cells: CellPorts,
     ) -> Result<(Vec<Self>, Vec<FaceGrid<f32>>), Failure> {
-        let always = [at.surface, at.vel_drift, at.open, at.vel_solid, at.density, at.divergence];
-        let sometimes = [at.swelling, at.tension, at.spray, at.pressure, at.viscosity, at.parted, at.inlet];
-        exchange.read_ahead(call, &[&always[..], &sometimes].concat());
+        let always = [at.surface, at.vel_drift, at.open, at.vel_solid];
+        let sometimes = [at.density, at.viscosity, at.parted, at.inlet];
+        exchange.read_ahead(call, &[&always[..], &sometimes, cells.all()].concat());
         let begun = (0..call.items(at.surface)).filter(|&item| call.grid(at.surface, item).is_some());
         let mut all = (Vec::new(), Vec::new());
         for item in begun {
-            all.0.push(Self::read(exchange, call, at, item)?);
+            all.0.push(Self::read(exchange, call, (at, cells), item)?);
             all.1.push(exchange.required_faces_of(call, at.vel_drift, item)?.0);
         }
         Ok(all)
     }
 
-    fn read(exchange: &mut Exchange, call: &Call, at: SolvePorts, item: u32) -> Result<Self, Failure> {
+    fn read(
+        exchange: &mut Exchange,
+        call: &Call,
+        (at, cells): (SolvePorts, CellPorts),
+        item: u32,
+    ) -> Result<Self, Failure> {
         let (surface, transform) = exchange.required_grid_of(call, at.surface, item)?;
         let cavitation = read_cavitation_pressure(call, at.domain, item);
         let mut optional = |port| Ok(exchange.grid::<f32>(call, port, item)?.map(|g| g.0));
         let density = optional(at.density)?;
+        let mut in_cells = [const { None }; CELL_GRIDS.len()];
+        for (grid, &port) in in_cells.iter_mut().zip(cells.all()) {
+            *grid = optional(port)?;
+        }
         let viscosity = match optional(at.viscosity)? {
             Some(viscosity) => Some((optional(at.solid)?.ok_or_else(|| no_solid(at))?, viscosity)),
             None => None,
         };
         Ok(Self {
-            swelling: optional(at.swelling)?,
+            cells: in_cells.into(),
             parted: optional(at.parted)?,
-            divergence: optional(at.divergence)?,
-            tension: optional(at.tension)?,
-            spray: optional(at.spray)?,
-            pressure: optional(at.pressure)?,
             open: exchange.required_faces_of(call, at.open, item)?.0,
             vel_solid: exchange.required_faces_of(call, at.vel_solid, item)?.0,
             driven: match cavitation {
@@ -147,22 +149,18 @@ impl Inputs {
             open: self.under_lids.as_ref().unwrap_or(&self.open),
             without_lids: self.under_lids.is_some().then_some(&self.open),
             vel_solid: &self.vel_solid,
-            swelling: self.swelling.as_ref(),
+            cells: self.cells.as_ref(),
             density: match &self.density {
                 Some(per_cell) => Density::PerCell(per_cell),
                 None => Density::Uniform(self.uniform_density),
             },
             face_density: None,
-            source: self.divergence.as_ref(),
-            tension: self.tension.as_ref(),
             jump: contributed.jump.as_ref(),
             chambers: &contributed.chambers,
-            spray: self.spray.as_ref(),
             liquid_excess: self.excess,
             rest_volume: self.rest_volume,
             kick: self.kick,
             kicks: None,
-            previous_pressure: self.pressure.as_ref(),
             previous_bubbles: self.bubbles.as_ref(),
             drift: self.drift,
             volume_gain: air.volume_gain,

@@ -2,6 +2,7 @@
 
 mod air_share;
 pub mod alike;
+mod cell_ports;
 mod contributed;
 mod inputs;
 mod refusals;
@@ -9,6 +10,7 @@ mod report;
 mod together;
 
 use crate::exchange::{BodyPorts, BodyShares, Exchange, Field, write_bubble_memory, write_bubbles};
+pub use cell_ports::CellPorts;
 use contributed::Contributed;
 pub use contributed::ContributedPorts;
 use inputs::Inputs;
@@ -22,11 +24,10 @@ use std::ops::ControlFlow;
 use together::Solved;
 
 port_places! {
-    /// What a projection reads and writes: a liquid solver's ports of the solve stage.
+    /// What a projection reads and writes beside [`CellPorts`]: a liquid solver's ports of the solve stage.
     pub struct SolvePorts {
-        surface, vel_drift, open, vel_solid, density, divergence, liquid, domain, pressure, region, bubbles, swelling,
-        viscosity, solid, air, tension, spray, parted, inlet, owner, owners,
-        others, open_volume, room,
+        surface, vel_drift, open, vel_solid, density, liquid, domain, pressure, region, bubbles, viscosity, solid, air,
+        parted, inlet, owner, owners, others, open_volume, room,
     }
 }
 
@@ -65,6 +66,8 @@ pub type Project = fn(
 pub struct Solve {
     /// Of the node.
     pub ports: SolvePorts,
+    /// Of the node.
+    pub cells: CellPorts,
     /// Of the node.
     pub params: SolveParams,
     /// Where bodies take part.
@@ -110,7 +113,7 @@ impl Solve {
     ) -> Result<Outcome, Failure> {
         let at = self.ports;
         alike::check(call, at)?;
-        let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at)?;
+        let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at, self.cells)?;
         let lattice = liquids.first().map(|liquid| liquid.transform);
         let contributed = self
             .contributed
@@ -172,7 +175,8 @@ impl Solve {
         if let Some(info) = &viscous {
             report::viscosity(call, info);
         }
-        let full = liquids.iter().find_map(|l| report::no_room(l.swelling.as_ref(), &l.transform, &of_all));
+        let full =
+            liquids.iter().find_map(|l| report::no_room(l.cells.swelling.as_ref(), &l.transform, &of_all));
         if let Some(sentence) = full.filter(|_| !caches.told_full) {
             caches.told_full = true;
             call.log(Level::WARNING, &sentence);

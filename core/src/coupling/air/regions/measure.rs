@@ -238,7 +238,7 @@ fn measure_leaf(
     let (open, cut) = around.open_and_cut();
     let elsewhere = [fields.surface.background; leaf::SIZE];
     let phi = leaf_of(fields.surface, origin).unwrap_or(&elsewhere);
-    let spray = fields.spray.and_then(|spray| leaf_of(spray, origin));
+    let spray = fields.cells.spray.and_then(|spray| leaf_of(spray, origin));
     let depth = skin::DEPTH * fields.voxel_size() as f32;
     // All cells are air of one region; none is cut by solids, or by the liquid even if its surface moves a little.
     let is_whole = *dry == ALL && cut == NONE && (0..6).all(|k| around.whole(k) == ALL);

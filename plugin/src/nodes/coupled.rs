@@ -1,0 +1,58 @@
+//! Couplings of liquids and bodies that differ in their solve alone.
+
+use super::coupled_ports::{BODY, LIQUID};
+use super::projection::{
+    self, Air, Caches, CellPorts, ContributedPorts, Project, Solve, SolveParams, SolvePorts,
+};
+use crate::exchange::{BodyPorts, Exchange};
+use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use meniscus_abi::{Param, Port, Stage};
+use std::marker::PhantomData;
+
+/// The solve of a node with these ports, those of [`coupled_ports`](super::coupled_ports) among them, and parameters.
+pub const fn solve(ports: &[Port], params: &[Param], name: &'static str, project: Project) -> Solve {
+    Solve {
+        ports: SolvePorts::of_role(ports, LIQUID),
+        cells: CellPorts::of_role(ports, LIQUID),
+        params: SolveParams::of(params),
+        bodies: Some(BodyPorts::of_role(ports, BODY)),
+        contributed: Some(ContributedPorts::of_role(ports, BODY)),
+        name,
+        project,
+    }
+}
+
+/// What makes one of them.
+pub trait CoupledSolve {
+    /// Its solve.
+    const SOLVE: Solve;
+}
+
+/// An instance. All air has one pressure, but for chambers.
+pub struct Coupled<K> {
+    exchange: Exchange,
+    caches: Caches,
+    kind: PhantomData<K>,
+}
+
+impl<K> Default for Coupled<K> {
+    fn default() -> Self {
+        Self { exchange: Exchange::default(), caches: Caches::default(), kind: PhantomData }
+    }
+}
+
+impl<K: CoupledSolve> Instance for Coupled<K> {
+    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+        if call.stage() == Stage::INIT {
+            projection::alike::check(call, K::SOLVE.ports)?;
+            return Ok(Outcome::Done);
+        }
+        self.exchange.begin(call)?;
+        let air = Air { volume_gain: projection::VOLUME_GAIN, gas: None };
+        K::SOLVE.run(&mut self.exchange, &mut self.caches, call, air)
+    }
+
+    fn drop_caches(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -92,6 +92,22 @@ fn liquid_that_stays_empty_is_told_of() {
     assert!(!checked.contains("begins empty") && !cooked.contains("begins empty"), "{checked} {cooked}");
 }
 
+/// A solver whose only object is bypassed.
+#[test]
+fn a_solver_without_objects_is_told_of() {
+    let nodes = json!([
+        { "name": "drop", "type": "box", "params": { "size": [0.2, 0.2, 0.2] } },
+        { "name": "water", "type": "liquid_object", "inputs": ["drop"], "bypass": true },
+        { "name": "flip", "type": "flip_solver", "inputs": ["water"] },
+    ]);
+    let graph = json!({ "format": "meniscus.graph/1", "fps": 24, "frames": [1, 2], "nodes": nodes });
+    let [checked, cooked] = said(&graph);
+    let words = "it solves nothing: wire an object of medium `liquid` into it, or end its bypass";
+    assert!(checked.contains(&format!("node `flip`: {words}")), "{checked}");
+    assert!(cooked.contains(&format!("flip: {words}")), "{cooked}");
+    assert!(!checked.contains("steps without") && !checked.contains("-0 B"), "{checked}");
+}
+
 #[test]
 fn nothing_of_our_examples_is_there_for_nothing() {
     let mut graphs = Vec::new();

@@ -115,7 +115,7 @@ impl Estimate {
     /// Bytes written per frame, checkpoints not counted: two of them are kept, each about as large as the memory
     /// of the particles.
     pub fn disk_per_frame(&self) -> f64 {
-        self.objects.iter().map(|o| o.disk).sum()
+        self.objects.iter().fold(0.0, |sum, o| sum + o.disk)
     }
 }
 

@@ -22,6 +22,7 @@ fn damaged_checkpoints_are_refused() {
         (cut(51), vec!["cut short"]),
         (cut(whole.len() / 2), vec!["cut short"]),
         (cut(whole.len() - 1), vec!["cut short"]),
+        ([&whole[..], b"xy"].concat(), vec!["damaged"]),
         (flipped(0), vec!["no Meniscus checkpoint"]),
         (flipped(8), vec!["version"]),
         (flipped(30), vec!["damaged"]),

@@ -18,6 +18,7 @@ pub use origin::Origin;
 
 use super::state::{Holder, State};
 use crate::graph::Network;
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"MNSCHKPT";
@@ -115,10 +116,11 @@ fn check_head(head: &[u8], payload: u64) -> Result<(), String> {
     if version != u64::from(VERSION) {
         return Err(format!("it is of version {version}, this host reads version {VERSION}"));
     }
-    if length != payload {
-        return Err(format!("it is cut short: {payload} of {length} bytes are there"));
+    match payload.cmp(&length) {
+        Ordering::Less => Err(format!("it is cut short: {payload} of {length} bytes are there")),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(format!("it is damaged: {payload} bytes are there, not {length}")),
     }
-    Ok(())
 }
 
 /// Name of the checkpoint at a frame and, within it, after so many substeps.

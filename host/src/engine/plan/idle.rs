@@ -48,7 +48,7 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     found
 }
 
-/// Solvers and couplings with stages that nothing they are wired into ever calls, or calls several times a substep: the schedule of a
+/// Solvers that have nothing to solve, and solvers and couplings with stages that nothing they are wired into ever calls, or calls several times a substep: the schedule of a
 /// coupling says which of them run.
 pub fn misscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     let calls = |node: usize, stage: Stage| {
@@ -64,6 +64,13 @@ pub fn misscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     };
     let mut found = Vec::new();
     for node in plan.solvers.keys().chain(plan.couplings.keys()).copied() {
+        if plan.solvers.get(&node).is_some_and(|wires| wires.solved.is_empty()) {
+            let medium = &contract(&network.nodes[node]).medium;
+            let sentence =
+                format!("it solves nothing: wire an object of medium `{medium}` into it, or end its bypass");
+            found.push((node, sentence));
+            continue;
+        }
         // A coupling contributes where it is wired into another one.
         let contributes = plan.solvers.contains_key(&node) && plan.is_coupled(node);
         let own = [Stage::Predict, Stage::Contribute, Stage::Correct, Stage::Advance, Stage::Transport];

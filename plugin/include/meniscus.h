@@ -69,6 +69,7 @@ enum { MNS_NODE_GEOMETRY = 0, MNS_NODE_OBJECT = 1, MNS_NODE_FORCE = 2, MNS_NODE_
  * `contribute` a participant of a coupling writes its share of the system at ports of its objects or of itself; the
  * outermost coupling reads all shares in `solve`, solves once, and writes back what it promises: see its ports. */
 enum { MNS_INIT = 0, MNS_PREDICT = 1, MNS_ADVANCE = 2, MNS_TRANSPORT = 3, MNS_SOLVE = 4, MNS_CORRECT = 5, MNS_CONTRIBUTE = 6 };
+#define MNS_PROMISED 1.65 /* see mns_context_t.dt_next */
 #define MNS_STAGES 16u /* room in mns_port_t.access */
 
 /* A mask bit of a node kind or of a stage. */
@@ -237,7 +238,8 @@ typedef struct mns_port_t {
     int32_t grid_class; /* grids: MNS_PLAIN_GRID ... */
     int32_t drawn;      /* level sets: MNS_NOT_DRAWN ...; points: as dots, or (P, orient) places at which the object's level
                            sets that are drawn so are shown, each moved there from the origin, instead of where they are; triangles:
-                           the mesh that stands at each of these places, which outputs move there */
+                           the mesh that stands at each of these places, which outputs move there; where no points are drawn
+                           so, a surface where it is */
     uint32_t flags;     /* MNS_RESULT ... */
     uint32_t reserved;
     const char *report; /* geometry: how its points are listed in stats.jsonl: a key ("bubbles", "bodies"), then names
@@ -417,7 +419,9 @@ struct mns_context_t {
     double dt;               /* of this substep, s; 0 in init and in an object's first step of all, which moves nothing:
                                 in it forces and pressures act for half of the substep that follows at once. An
                                 object that a stage sees together with others that have moved has no such step */
-    double dt_next;          /* of the next one, s; promised, it may come out shorter where speeds jump; 0 in init */
+    double dt_next;          /* of the next one, s; promised: it comes out shorter where speeds jump, that is where it is
+                                more than MNS_PROMISED times longer than the shortest answer of suggest_dt when its
+                                turn comes; 0 in init */
     double dt_kick;          /* over which accelerations, pressures and viscosity change velocities, s: from the moment
                                 these belong to, half a substep ahead of positions, to the middle of the next one.
                                 A force reads the point attribute `v` and adds what it changes to `dv`, which
@@ -519,7 +523,7 @@ typedef struct mns_plugin_t {
     mns_status_t (*run)(mns_instance_t *instance, mns_context_t *ctx);
     /* [owner] The longest dt this node would take from here, with every port to read as it is now (NULL where
        nothing is yet; ports of INPUT have no items); NULL in the table, or dt left as it was (+infinity): no
-       opinion. Before every substep each node that runs in it is asked, and the shortest answer counts: an
+       opinion. A dt that was promised may be MNS_PROMISED times longer. Before every substep each node that runs in it is asked, and the shortest answer counts: an
        object for itself, a force and a solver for each object the solver solves, a coupling once. */
     mns_status_t (*suggest_dt)(mns_instance_t *instance, mns_context_t *ctx, double *dt);
     /* [owner] Forget every cache. */

@@ -119,6 +119,7 @@ fn named_numbers_agree() {
     ] {
         names.push((name.into(), i64::from(bits)));
     }
+    names.push(("100 * MNS_PROMISED + 0.5".into(), (100.0 * abi::PROMISED + 0.5) as i64));
     let mut source = String::from("#include \"meniscus.h\"\n");
     for (n, (name, value)) in names.iter().enumerate() {
         writeln!(source, "typedef char is_{n}[(long long)({name}) == {value}LL ? 1 : -1]; /* {name} */")

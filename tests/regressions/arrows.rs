@@ -40,7 +40,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 38] = [
+const ROOMS: [&str; 39] = [
     "tuned",
     "number",
     "scan",
@@ -58,6 +58,7 @@ const ROOMS: [&str; 38] = [
     "coupling/mass",
     "coupling/bodies",
     "coupling/shut",
+    "coupling/cells",
     "coupling/fields",
     "coupling/air",
     "coupling/projection",

@@ -1,4 +1,4 @@
-//! The grids at cell centres that a liquid may hand to a pressure projection.
+//! The optional grids of numbers at cell centres that a liquid may hand to a pressure projection.
 //!
 //! Each is declared once, in the list at the end of this file; the port that holds it has the same name. Joining several
 //! liquids, the two projections of a viscous substep and the plugin's reading follow from the list.

@@ -56,7 +56,8 @@ pub enum GridClass {
     Fog,
 }
 
-/// How pictures draw a level set, or all level sets and the mesh so drawn at each of some points.
+/// How pictures draw a level set, or all level sets and the mesh so drawn at each of some points. A mesh without such points is
+/// a surface where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawn {
     /// Like water.

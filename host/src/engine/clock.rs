@@ -2,6 +2,7 @@
 
 use super::state::Clock;
 use crate::graph::Substeps;
+use meniscus_abi::PROMISED;
 
 /// The limits of a substep.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +24,6 @@ pub(super) struct Pace {
     pub(super) last: bool,
 }
 
-/// How many times longer a promised substep may be than the nodes' wish when its turn comes; beyond that it is cut. For
-/// liquid that falls from rest, the first promise is (1 + √5)/2 times longer than the wish, and the liquid still
-/// crosses no more voxels than it may.
-const SLACK: f64 = 1.65;
-
 /// How many times longer a substep may be than the one before it.
 const GROWTH: f64 = 2.0;
 
@@ -46,7 +42,7 @@ pub(super) fn pace(clock: &Clock, wish: f64, limits: &Limits) -> Pace {
     let left = limits.frame - clock.elapsed;
     let wished = left / f64::from(parts(left, wish, limits, clock.substep));
     let promised = clock.promise.filter(|&dt| dt <= left * (1.0 + 1e-9));
-    let longest = SLACK * wish.max(wished);
+    let longest = PROMISED * wish.max(wished);
     let dt = promised.filter(|&dt| longest.is_nan() || dt <= longest).unwrap_or(wished);
     ahead(clock, dt, wish, limits)
 }

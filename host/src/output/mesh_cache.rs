@@ -1,9 +1,9 @@
-//! `mesh_cache`: the surfaces of liquids as polygons, one `.ply` or `.obj` file a frame.
+//! `mesh_cache`: the surfaces of liquids as polygons, one `.ply` or `.obj` file a frame: level sets, and meshes that a node has made.
 
 use super::{FRAME, Frame, Offer, Output, OutputError, Shot, go_on, save, surface};
-use crate::data::{Drawn, Object};
+use crate::data::{Drawn, Geometry, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
-use openvdb_sys::Polygons;
+use glam::{DVec3, Vec3};
 use std::path::PathBuf;
 
 /// The node at work.
@@ -13,7 +13,7 @@ pub struct MeshCache {
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. Polygons have four corners; their number changes from frame to frame. They go on two voxels into walls, so that no gap shows there.";
+    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; what a liquid_mesher made is written as it is. Their number changes from frame to frame. Wire in the mesh object alone, and the level set is left out.";
     NodeType::host("meniscus.mesh_cache", "Mesh Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::menu(
             "format",
@@ -36,12 +36,26 @@ impl Output for MeshCache {
         let format = frame.params.text("format");
         let mut written = Vec::new();
         for object in &frame.scene.objects {
-            let Some((_, grid, _)) = object.drawn().find(|(.., how)| *how == Drawn::Liquid) else { continue };
             go_on(&self.shot.halt)?;
-            let mesh = surface::polygons(object, grid, self.shot.threads)?;
-            let bytes = match format {
-                "obj" => obj(&mesh),
-                _ => ply(&mesh, velocities(frame, object, &mesh)),
+            let is_obj = format == "obj";
+            let bytes = if let Some((_, grid, _)) = object.drawn().find(|(.., how)| *how == Drawn::Liquid) {
+                let made = surface::polygons(object, grid, self.shot.threads)?;
+                let normals = surface::normals(&made.points, &made.quads);
+                let mesh = Mesh { points: made.points, normals, faces: &made.quads };
+                if is_obj {
+                    obj(&mesh)
+                } else {
+                    ply(&mesh, velocities(frame, object, &mesh.points).as_deref())
+                }
+            } else if let Some(made) =
+                object.drawn_geometry(Drawn::Liquid).find(|g| !g.triangles().is_empty())
+            {
+                let points = in_world(made);
+                let normals = surface::normals(&points, made.triangles());
+                let mesh = Mesh { points, normals, faces: made.triangles() };
+                if is_obj { obj(&mesh) } else { ply(&mesh, made.point_vectors("v")) }
+            } else {
+                continue;
             };
             let path = frame.file(&stem(frame.node, &object.name, frame.offer), format);
             save(&path, &bytes)?;
@@ -56,7 +70,7 @@ impl Output for MeshCache {
     }
 }
 
-/// The objects that are liquids at some time: those with a grid that is drawn so.
+/// The objects that are liquids at some time: those with a level set or a mesh that is drawn so.
 fn liquids(offer: &Offer) -> impl Iterator<Item = &str> {
     let is_liquid = |o: &&super::Offered| o.about.values().any(|a| a.shown.drawn == Some(Drawn::Liquid));
     offer.objects.iter().filter(is_liquid).map(|o| o.object.as_str())
@@ -77,47 +91,62 @@ pub(super) fn check(offer: &Offer) -> Result<(), OutputError> {
     }
 }
 
+/// What goes into a file.
+struct Mesh<'a, const CORNERS: usize> {
+    /// m
+    points: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    faces: &'a [[u32; CORNERS]],
+}
+
 /// The liquid's velocity at the points, m/s.
-fn velocities(frame: &Frame, object: &Object, mesh: &Polygons) -> Option<Vec<[f32; 3]>> {
+fn velocities(frame: &Frame, object: &Object, points: &[[f32; 3]]) -> Option<Vec<[f32; 3]>> {
     let offered = frame.offer.objects.iter().find(|o| o.object == object.name);
-    surface::velocity(object, offered).map(|grid| surface::sampled(grid, &mesh.points))
+    surface::velocity(object, offered).map(|grid| surface::sampled(grid, points))
+}
+
+/// The points of a geometry, m.
+fn in_world(geometry: &Geometry) -> Vec<[f32; 3]> {
+    let origin = DVec3::from(geometry.origin);
+    let place = |p: &[f32; 3]| (origin + Vec3::from(*p).as_dvec3()).as_vec3().to_array();
+    geometry.positions().iter().map(place).collect()
 }
 
 /// A binary PLY file.
-fn ply(mesh: &Polygons, velocities: Option<Vec<[f32; 3]>>) -> Vec<u8> {
+fn ply<const CORNERS: usize>(mesh: &Mesh<CORNERS>, velocities: Option<&[[f32; 3]]>) -> Vec<u8> {
     let mut names = vec!["x", "y", "z", "nx", "ny", "nz"];
     names.extend(velocities.iter().flat_map(|_| ["vx", "vy", "vz"]));
     let properties: String = names.iter().map(|name| format!("property float {name}\n")).collect();
-    let (points, faces) = (mesh.points.len(), mesh.quads.len());
+    let (points, faces) = (mesh.points.len(), mesh.faces.len());
     let mut out = format!(
         "ply\nformat binary_little_endian 1.0\ncomment {}, metres, Y up\nelement vertex {points}\n{properties}\
          element face {faces}\nproperty list uchar uint vertex_indices\nend_header\n",
         super::creator()
     )
     .into_bytes();
-    for (n, (point, normal)) in mesh.points.iter().zip(surface::normals(mesh)).enumerate() {
-        let velocity = velocities.as_ref().map(|v| v[n]);
-        let numbers = point.iter().chain(&normal).chain(velocity.iter().flatten());
+    for (n, (point, normal)) in mesh.points.iter().zip(&mesh.normals).enumerate() {
+        let velocity = velocities.map(|v| v[n]);
+        let numbers = point.iter().chain(normal).chain(velocity.iter().flatten());
         numbers.for_each(|number| out.extend(number.to_le_bytes()));
     }
-    for quad in &mesh.quads {
-        out.push(4);
-        quad.iter().for_each(|corner| out.extend(corner.to_le_bytes()));
+    for face in mesh.faces {
+        out.push(CORNERS as u8);
+        face.iter().for_each(|corner| out.extend(corner.to_le_bytes()));
     }
     out
 }
 
 /// A Wavefront OBJ file.
-fn obj(mesh: &Polygons) -> Vec<u8> {
+fn obj<const CORNERS: usize>(mesh: &Mesh<CORNERS>) -> Vec<u8> {
     let mut out = format!("# {}, metres, Y up\n", super::creator());
     let mut vectors = |key: &str, all: &[[f32; 3]]| {
         all.iter().for_each(|[x, y, z]| out.push_str(&format!("{key} {x} {y} {z}\n")));
     };
     vectors("v", &mesh.points);
-    vectors("vn", &surface::normals(mesh));
-    for quad in &mesh.quads {
-        let [a, b, c, d] = quad.map(|n| n + 1);
-        out.push_str(&format!("f {a}//{a} {b}//{b} {c}//{c} {d}//{d}\n"));
+    vectors("vn", &mesh.normals);
+    for face in mesh.faces {
+        let corners = face.map(|n| format!(" {0}//{0}", n + 1));
+        out.push_str(&format!("f{}\n", corners.concat()));
     }
     out.into_bytes()
 }
@@ -126,20 +155,25 @@ fn obj(mesh: &Polygons) -> Vec<u8> {
 mod tests {
     use super::super::test_scene::{H, RADIUS, defaults, offer, scene, spin};
     use super::*;
+    use crate::data::{Array, Data, GridClass, Lifetime, Owner, Scene, Shown};
     use crate::geometry::{MeshFormat, parse_mesh};
     use crate::node::Value;
     use std::sync::Arc;
 
     fn write(format: &str, threads: u32) -> Vec<u8> {
-        let (folder, scene) = (tempfile::tempdir().unwrap(), scene());
+        write_of(&scene(), format, threads)
+    }
+
+    fn write_of(scene: &Scene, format: &str, threads: u32) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
         let mut params = defaults(&node_type());
         params.values.insert("format".into(), Value::Text(format.into()));
         let frame = Frame {
             number: 3,
             fps: 24.0,
             node: "mesh",
-            scene: &scene,
-            offer: &offer(&scene),
+            scene,
+            offer: &offer(scene),
             params: &params,
             folder: folder.path(),
         };
@@ -185,6 +219,32 @@ mod tests {
             let wanted = spin(p.map(f64::from));
             assert!((0..3).all(|c| (f64::from(v[c]) - wanted[c]).abs() < 1e-5));
         }
+    }
+
+    #[test]
+    fn a_mesh_that_a_node_made_is_written_as_it_is() {
+        let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+        let mut made = Geometry::from_triangles(&corners, &faces);
+        made.origin = [10.0, 0.0, 0.0];
+        let v: Vec<f32> = (0..12).map(|n| n as f32).collect();
+        made.set(Owner::Point, "v", 3, Array::F32(v.clone()));
+        let mut object = Object::new("render", "meniscus.mesh_object");
+        let shown = Shown { class: GridClass::Plain, drawn: Some(Drawn::Liquid) };
+        object.show("render_mesh", Lifetime::Substep, shown, Data::Geometry(made));
+        let scene = Scene { objects: vec![object] };
+        assert_eq!(check(&offer(&scene)), Ok(()));
+        for (format, kind) in [("ply", MeshFormat::Ply), ("obj", MeshFormat::Obj)] {
+            let mesh = parse_mesh(&write_of(&scene, format, 1), kind).unwrap();
+            assert_eq!(mesh.triangles(), faces);
+            let moved = corners.map(|[x, y, z]| [x + 10.0, y, z]);
+            assert_eq!(mesh.positions(), moved);
+        }
+        let mesh = parse_mesh(&write_of(&scene, "ply", 1), MeshFormat::Ply).unwrap();
+        assert_eq!(mesh.point_vectors("v").unwrap().as_flattened(), v);
+        // The corner between the three sides of a cube looks away from it.
+        let normal = surface::normals(&corners, &faces)[0].map(|n| n * -3.0_f32.sqrt());
+        assert!(normal.iter().all(|n| (n - 1.0).abs() < 1e-6), "{normal:?}");
     }
 
     #[test]

@@ -30,12 +30,13 @@ pub fn polygons(object: &Object, grid: &Grid, threads: u32) -> Result<Polygons, 
 }
 
 /// Unit normals at the points, outwards: the mean of those of the polygons around each, by their areas.
-pub fn normals(mesh: &Polygons) -> Vec<[f32; 3]> {
-    let mut normals = vec![Vec3::ZERO; mesh.points.len()];
-    for quad in &mesh.quads {
-        let [a, b, c, d] = quad.map(|n| Vec3::from(mesh.points[n as usize]));
-        let area = (c - a).cross(d - b);
-        quad.iter().for_each(|&n| normals[n as usize] += area);
+pub fn normals<const CORNERS: usize>(points: &[[f32; 3]], polygons: &[[u32; CORNERS]]) -> Vec<[f32; 3]> {
+    let mut normals = vec![Vec3::ZERO; points.len()];
+    for polygon in polygons {
+        let corners = polygon.map(|n| Vec3::from(points[n as usize]));
+        let from_first = corners.map(|corner| corner - corners[0]);
+        let area: Vec3 = from_first.windows(2).map(|two| two[0].cross(two[1])).sum();
+        polygon.iter().for_each(|&n| normals[n as usize] += area);
     }
     normals.into_iter().map(|n| n.normalize_or(Vec3::Y).to_array()).collect()
 }
@@ -125,7 +126,8 @@ mod tests {
         let water = &scene.objects[0];
         let mesh = polygons(water, water.grid("surface").unwrap(), 2).unwrap();
         assert!(mesh.points.len() > 1000);
-        let (normals, velocities) = (normals(&mesh), sampled(water.grid("vel").unwrap(), &mesh.points));
+        let (normals, velocities) =
+            (normals(&mesh.points, &mesh.quads), sampled(water.grid("vel").unwrap(), &mesh.points));
         for ((p, n), v) in mesh.points.iter().zip(&normals).zip(&velocities) {
             let p = Vec3::from(*p);
             assert!((f64::from(p.length()) - RADIUS).abs() < 0.1 * H);

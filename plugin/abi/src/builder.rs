@@ -267,7 +267,8 @@ impl Port {
         self
     }
 
-    /// Points at which pictures show the object's level sets that are drawn so, or the mesh that stands at each of them.
+    /// Points at which pictures show the object's level sets that are drawn so, or the mesh that stands at each of them; a mesh
+    /// without such points is a surface where it is.
     pub const fn drawn(mut self, drawn: Drawn) -> Self {
         self.drawn = drawn;
         self

@@ -3,6 +3,11 @@
 use crate::{Array, Attribute, Geometry, Grid, Level, Stage, Status, Table};
 use std::ffi::{CStr, c_char, c_void};
 
+/// How many times longer a promised substep may be than the shortest answer of `suggest_dt` when its turn comes; beyond that it
+/// is cut. For liquid that falls from rest, the first promise is (1 + √5)/2 times longer than the answer, and the liquid still
+/// crosses no more voxels than it may.
+pub const PROMISED: f64 = 1.65;
+
 /// A parameter's value, already evaluated for this substep.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -18,7 +18,9 @@ mod plugin;
 mod sized;
 mod table;
 
-pub use context::{Context, DEVICE_EXTENSION, EndForWant, MEMORY_EXTENSION, Solve, TRIAL_EXTENSION, Value};
+pub use context::{
+    Context, DEVICE_EXTENSION, EndForWant, MEMORY_EXTENSION, PROMISED, Solve, TRIAL_EXTENSION, Value,
+};
 pub use descriptor::{MenuItem, Node, Param, Port, Role, Step};
 pub use geometry::{Attribute, Geometry};
 pub use grid::{COMPONENTS_MAX, Grid, LEAF_SIZE, Tile};

@@ -1,10 +1,9 @@
 //! Constraint bubbles: trapped air keeps its volume [Goldade and Batty 2017].
 
-use super::coupled;
+use super::coupled::{self, Coupled, CoupledSolve};
 use super::coupled_ports::{self, BODY, COUPLED, LIQUID};
-use super::projection::{self, Air, Caches, MAX_ITERATIONS, Solve, TOLERANCE};
-use crate::exchange::Exchange;
-use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
+use super::projection::{self, Air, MAX_ITERATIONS, Solve, TOLERANCE};
+use meniscus_abi::guest::Call;
 use meniscus_abi::{Access, Node, NodeKind, Owner, Param, Port, Role, Stage, Step, param, port};
 use meniscus_core::coupling::{Gas, constraint_bubbles};
 
@@ -58,7 +57,6 @@ const STEPS: &[Step] = &[
     Step { role: BODY, stage: Stage::CORRECT },
     Step { role: LIQUID, stage: Stage::CORRECT },
 ];
-const SOLVE: Solve = coupled::solve(PORTS, PARAMS, "constraint_bubbles", constraint_bubbles::project);
 const ROLES: &[Role] = &[
     Role::new(c"body", c"", 0, 0, c"Solvers of bodies that the pressure moves, such as pistons: they move the liquid and the air, which push back."),
     Role::new(c"liquid", c"liquid", 1, 0, c"The liquids that enclose the air: wire in their FLIP solvers. Several push each other where they touch; they need voxels of one size, and one box."),
@@ -76,31 +74,20 @@ pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.constraint_bubbl
     .roles(ROLES);
 
 /// An instance.
-#[derive(Default)]
-pub struct ConstraintBubbles {
-    exchange: Exchange,
-    caches: Caches,
-}
+pub type ConstraintBubbles = Coupled<Own>;
 
-impl Instance for ConstraintBubbles {
-    fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
-        if call.stage() == Stage::INIT {
-            projection::alike::check(call, SOLVE.ports)?;
-            return Ok(Outcome::Done);
-        }
-        self.exchange.begin(call)?;
+/// What is its own.
+pub enum Own {}
+
+impl CoupledSolve for Own {
+    const SOLVE: Solve = coupled::solve(PORTS, PARAMS, "constraint_bubbles", constraint_bubbles::project);
+    const AIR_ROWS: Option<u32> = Some(port!(PORTS, air_rows));
+
+    fn air(call: &Call) -> Air {
         let gas = call.on(param!(PARAMS, compressible)).then(|| Gas {
             pressure: call.number(param!(PARAMS, air_pressure)),
             heat_ratio: call.number(param!(PARAMS, heat_ratio)),
         });
-        let air = Air { volume_gain: call.number(param!(PARAMS, volume_gain)), gas };
-        if call.stage() == Stage::CONTRIBUTE {
-            return SOLVE.contribute(&mut self.exchange, call, air, port!(PORTS, air_rows));
-        }
-        SOLVE.run(&mut self.exchange, &mut self.caches, call, air)
-    }
-
-    fn drop_caches(&mut self) {
-        *self = Self::default();
+        Air { volume_gain: call.number(param!(PARAMS, volume_gain)), gas }
     }
 }

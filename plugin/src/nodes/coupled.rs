@@ -1,4 +1,4 @@
-//! Couplings of liquids and bodies that differ in their solve alone.
+//! The couplings of liquids and bodies: they differ in their projection, and in what they do with air.
 
 use super::coupled_ports::{BODY, LIQUID};
 use super::projection::{
@@ -22,13 +22,21 @@ pub const fn solve(ports: &[Port], params: &[Param], name: &'static str, project
     }
 }
 
-/// What makes one of them.
+/// What is a coupling's own.
 pub trait CoupledSolve {
-    /// Its solve.
+    /// Its ports, parameters and projection.
     const SOLVE: Solve;
+
+    /// The port of the rows of air that it hands to a coupling around it; `None`: it hands none.
+    const AIR_ROWS: Option<u32> = None;
+
+    /// How air behaves: none but chambers is kept.
+    fn air(_: &Call) -> Air {
+        Air { volume_gain: projection::VOLUME_GAIN, gas: None }
+    }
 }
 
-/// An instance. All air has one pressure, but for chambers.
+/// A node of such a coupling at work.
 pub struct Coupled<K> {
     exchange: Exchange,
     caches: Caches,
@@ -48,8 +56,13 @@ impl<K: CoupledSolve> Instance for Coupled<K> {
             return Ok(Outcome::Done);
         }
         self.exchange.begin(call)?;
-        let air = Air { volume_gain: projection::VOLUME_GAIN, gas: None };
-        K::SOLVE.run(&mut self.exchange, &mut self.caches, call, air)
+        let air = K::air(call);
+        match K::AIR_ROWS {
+            Some(rows) if call.stage() == Stage::CONTRIBUTE => {
+                K::SOLVE.contribute(&mut self.exchange, call, air, rows)
+            }
+            _ => K::SOLVE.run(&mut self.exchange, &mut self.caches, call, air),
+        }
     }
 
     fn drop_caches(&mut self) {

@@ -12,8 +12,8 @@ pub(super) struct Drive {
     pub(super) acceleration: f64,
     /// The greatest speed that sources give, m/s.
     pub(super) speed: f64,
-    /// Whether all of it was accelerated alike, and nothing else acts on it where it is. Liquid that nothing touches then
-    /// flies on a parabola.
+    /// Whether forces gave every particle the same acceleration, and no sink or second liquid acts on it. Liquid that
+    /// nothing touches then flies on a parabola.
     pub(super) alike: bool,
 }
 

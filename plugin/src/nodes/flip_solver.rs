@@ -2,14 +2,14 @@
 
 use super::drive::Drive;
 use super::flip_params::{PARAMS, cavitation_pressure, domain_limits, flip_params, surface_tension, walls};
-use super::flip_step::LongestStep;
+use super::flip_step::{COLLIDERS, LongestStep};
 use super::flip_totals::{Totals, potential_energy};
 use super::flip_warnings::{Told, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
 use super::projection::{self, Air, Caches, CellPorts, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
-    Beside, ColliderPorts, Exchange, Field, InletPorts, LiquidState, OwnerPorts, StatePorts, SubstepPorts,
-    shared_density, write_domain, write_table,
+    Beside, Exchange, Field, InletPorts, LiquidState, OwnerPorts, StatePorts, SubstepPorts, shared_density,
+    write_domain, write_table,
 };
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -33,7 +33,6 @@ use std::sync::Arc;
 const STATE: StatePorts = StatePorts::of(PORTS);
 const SUBSTEP: SubstepPorts = SubstepPorts::of(PORTS);
 const INLET: InletPorts = InletPorts::of(PORTS);
-pub(super) const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
 const OWNERS: OwnerPorts = OwnerPorts::of(PORTS);
 const AIR_PARTICLES: u32 = port!(PORTS, air_particles);
 const FORCES: u32 = port!(PORTS, forces);
@@ -155,7 +154,8 @@ impl FlipSolver {
         let mover = &mut Interruptible { mover, interrupt: Interrupt::new(&stopped) };
         let LiquidState { liquid, followers, .. } = &mut held;
         let kicks = followers.take(Beside::Kick);
-        let shared = kicks.as_deref().filter(|kicks| alike(kicks)).and_then(|kicks| kicks.first());
+        let are_alike = kicks.as_deref().is_none_or(|kicks| self.exchange.install(|| alike(kicks)));
+        let shared = kicks.as_deref().filter(|_| are_alike).and_then(|kicks| kicks.first());
         liquid.kick = shared.copied().unwrap_or(Vec3::ZERO);
         let predicted = self.exchange.install(|| {
             followers.put(Beside::Now, liquid.particles.velocity.clone());
@@ -182,8 +182,7 @@ impl FlipSolver {
         let acceleration =
             if step.kick > 0.0 { fastest / step.kick } else { Drive::read(call, FORCES).acceleration };
         let drained = call.table(FORCES, 0).is_some_and(|forces| forces.array::<f64>("drains").is_some());
-        let alike = !drained && kicks.as_deref().is_none_or(|kicks| self.exchange.install(|| alike(kicks)));
-        Drive { acceleration, speed: given, alike }.write(call, FORCES)?;
+        Drive { acceleration, speed: given, alike: are_alike && !drained }.write(call, FORCES)?;
         let per_particle = held.particle_separation.powi(3);
         let energy = self.exchange.install(|| {
             let shares = Shares::of(&held.liquid, held.per_voxel());

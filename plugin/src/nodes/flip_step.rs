@@ -2,17 +2,19 @@
 
 use super::drive::Drive;
 use super::flip_params::domain_limits;
-use super::flip_solver::COLLIDERS;
 use super::flip_warnings::call_cfl;
 use super::liquid_ports::PORTS;
-use crate::exchange::Exchange;
+use crate::exchange::{ColliderPorts, Exchange};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView};
-use meniscus_abi::port;
+use meniscus_abi::{PROMISED, port};
 use meniscus_core::fluid::greatest_speed;
 use meniscus_core::fluid::surface::{gravity_waves, tension};
 use meniscus_core::fluid::transport::free_flight::{Drifting, Longest, Parts, Surroundings};
 use meniscus_core::fluid::transport::travel;
+
+/// The solids that the liquid meets.
+pub(super) const COLLIDERS: ColliderPorts = ColliderPorts::of(PORTS);
 
 /// What the longest step depends on besides the particles.
 pub(super) struct LongestStep {
@@ -25,9 +27,6 @@ pub(super) struct LongestStep {
     pub(super) density: f64,
 }
 
-/// By how much a promised substep may be longer than what is wished for when its turn comes, as hosts keep it.
-const PROMISED: f64 = 1.65;
-
 impl LongestStep {
     /// Whether the particles of a liquid, with the velocities of its drift, bear a substep of `dt` seconds: those that
     /// outrun its velocity then fly freely.
@@ -38,8 +37,12 @@ impl LongestStep {
         view: &GeometryView,
         dt: f64,
     ) -> Result<bool, Failure> {
+        if !self.drive.alike {
+            return Ok(false);
+        }
+        // A step of this length was promised, and kept.
         let longest = self.of_particles(exchange, call, view, (call_cfl(call.cfl()), dt))?;
-        Ok(self.drive.alike && longest.is_none_or(|l| PROMISED * l.dt >= dt))
+        Ok(longest.is_none_or(|l| dt <= PROMISED * l.dt))
     }
 
     /// The longest step, s. What sets it is measured: `speed` (m/s) and `place` (m) of the particle that does, the `speed`

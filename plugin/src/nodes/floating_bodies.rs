@@ -31,7 +31,7 @@ pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.floating_bodies"
 /// An instance.
 pub type FloatingBodies = Coupled<Own>;
 
-/// What it solves.
+/// What is its own.
 pub enum Own {}
 
 impl CoupledSolve for Own {

@@ -32,7 +32,7 @@ pub const NODE: Node = Node::new(NodeKind::COUPLING, c"meniscus.rigid_fluid", c"
 /// An instance.
 pub type RigidFluid = Coupled<Own>;
 
-/// What it solves.
+/// What is its own.
 pub enum Own {}
 
 impl CoupledSolve for Own {

@@ -103,6 +103,7 @@ impl Joined {
     pub fn fields<'a>(&'a self, liquids: &[LiquidFields<'a>]) -> Option<LiquidFields<'a>> {
         let first = liquids.first()?;
         let bodies = liquids.iter().find_map(|liquid| liquid.bodies);
+        // Without `..`: who adds a field decides here what it is for all liquids.
         Some(LiquidFields {
             surface: &self.surface,
             kicks: Some((&self.kicks, &self.owner)),

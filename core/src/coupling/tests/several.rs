@@ -1,8 +1,9 @@
 //! What a projection of two liquids hands to each of them.
 
 use super::*;
-use crate::coupling::Bubble;
 use crate::coupling::several::Joined;
+use crate::coupling::{Bubble, CELL_GRIDS};
+use glam::ivec3;
 
 const H: f64 = 0.01;
 const DT: f64 = 0.01;
@@ -50,5 +51,59 @@ fn a_bubble_in_one_of_two_liquids_is_listed_there() {
         let (all, listed) = bubbles(liquids);
         assert_eq!(all.len(), 1, "{all:?}");
         assert_eq!(listed.map(|bubbles| bubbles.len()), if at == 0 { [1, 0] } else { [0, 1] });
+    }
+}
+
+/// A grid of one value on the leaves of a liquid's surface.
+fn flat(scene: &Scene, value: f32) -> Grid<f32> {
+    let mut grid = Grid::new(scene.surface.topology.clone(), 0.0);
+    grid.values.fill(value);
+    grid
+}
+
+/// What each liquid has per cell, by rule: of the owner (tension, divergence), the greatest (swelling), the sum (spray), of the
+/// first liquid that has the leaf (pressure).
+#[test]
+fn what_liquids_have_per_cell_is_joined_by_its_rule_in_either_order() {
+    let [left, right] = [true, false].map(|is_left| liquid(is_left, BETWEEN));
+    let of = |scene: &Scene, [swelling, tension, spray, pressure]: [f32; 4]| CellGrids {
+        swelling: Some(flat(scene, swelling)),
+        tension: Some(flat(scene, tension)),
+        spray: Some(flat(scene, spray)),
+        pressure: Some(flat(scene, pressure)),
+        ..CellGrids::default()
+    };
+    let cells = [of(&left, [-4.0, 3.0, 0.1, 7.0]), of(&right, [3.0, 5.0, 0.2, 9.0])];
+    let fields = [left.with(cells[0].as_ref()), right.with(cells[1].as_ref())];
+    let [a, b] = [ivec3(4, 8, 8), ivec3(20, 8, 8)];
+    for (order, first) in [([0, 1], 7.0), ([1, 0], 9.0)] {
+        let (fields, vel) = (order.map(|i| fields[i]), order.map(|i| &[&left, &right][i].vel));
+        let joined = Joined::of(&fields, &vel);
+        let all = joined.fields(&fields).unwrap().cells;
+        let at = |grid: Option<&Grid<f32>>, cell| grid.unwrap().get(cell);
+        assert_eq!([a, b].map(|cell| at(all.tension, cell)), [3.0, 5.0]);
+        assert!([a, b].iter().all(|&cell| (at(all.spray, cell) - 0.3).abs() < 1e-6));
+        assert_eq!([a, b].map(|cell| at(all.swelling, cell)), [-4.0; 2]);
+        assert_eq!([a, b].map(|cell| at(all.pressure, cell)), [first; 2]);
+        let again = all.after_viscosity();
+        assert!(again.tension.is_none() && again.pressure.is_none());
+        assert!(again.swelling.is_some() && again.spray.is_some() && again.divergence.is_some());
+    }
+}
+
+/// A liquid that is alone has what it had.
+#[test]
+fn what_one_liquid_has_per_cell_stays_as_it_is() {
+    let scene = liquid(true, BETWEEN);
+    let mut grid = Grid::new(scene.surface.topology.clone(), 0.0);
+    grid.values.iter_mut().zip(0..).for_each(|(v, n)| *v = n as f32);
+    let given = CellGrids::from([(); CELL_GRIDS.len()].map(|()| Some(&grid)));
+    let fields = [scene.with(given)];
+    let joined = Joined::of(&fields, &[&scene.vel]);
+    let all = joined.fields(&fields).unwrap().cells;
+    for of_all in [all.swelling, all.divergence, all.tension, all.spray, all.pressure].map(Option::unwrap) {
+        for &origin in scene.surface.topology.origins() {
+            assert_eq!(of_all.get(origin + 3), grid.get(origin + 3));
+        }
     }
 }

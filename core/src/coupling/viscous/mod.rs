@@ -95,6 +95,7 @@ pub fn between_projections(
     let bodies = went_on.as_ref().zip(fields.bodies);
     let bodies = bodies.map(|((bodies, constraints), b)| Bodies { bodies, constraints, ..b });
     let pressed: Vec<f64> = first.bubbles.iter().map(|b| b.pressure).collect();
+    // Without `..`: who adds a field decides here whether it acts again.
     let left = LiquidFields {
         vel_solid: walls.as_ref().unwrap_or(fields.vel_solid),
         bodies,

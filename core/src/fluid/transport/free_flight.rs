@@ -9,21 +9,22 @@ use crate::union_find::DisjointSets;
 use glam::{BVec3, DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Share of the time until a part of the liquid may meet something that a step may last: 1/φ³. A part that flies towards
-/// a wall in steps that are promised one ahead then comes near in steps that shrink by φ = 1.618 each, and each is φ
-/// times as long as what is wished for when its turn comes, as for liquid that falls from rest. So hosts keep their
-/// promises, and two steps never reach what is met.
+/// Share of the time until a part of the liquid may meet something that a step may last: 1/g³ with the golden ratio
+/// g = 1.618. A part that flies towards a wall in steps that are promised one ahead then comes near in steps that shrink
+/// by g each, and each is g times as long as what is wished for when its turn comes, as for liquid that falls from rest.
+/// So hosts keep their promises (a little more than g is kept), and two steps never reach what is met, if that moves
+/// steadily.
 const FORESIGHT: f64 = 0.236;
 
 /// How far, voxels, particles of one part may move against each other in a step that is longer than CFL allows. In such
 /// a step particles that outrun the known velocity follow their own, which is exact while it does not change on the way.
 const INTERNAL: f64 = 0.5;
 
-/// Most parts, fastest first, that are asked what they may meet; the next one is taken to meet something.
+/// Most parts, fastest first, that are asked what they may meet: each is held against every leaf. The rest are bound by CFL.
 const MOST_PARTS: usize = 64;
 
 /// Voxels farther from the world's origin are taken for that far, so that whole numbers hold them.
-const FARTHEST: DVec3 = DVec3::splat((1 << 30) as f64);
+const FARTHEST_VOXEL: DVec3 = DVec3::splat((1 << 30) as f64);
 
 /// Particles that drift: positions relative to `origin` (m) and velocities (m/s).
 #[derive(Clone, Copy, Debug)]
@@ -176,9 +177,10 @@ impl Part {
 pub struct Parts {
     /// Edge of a voxel, m.
     h: f64,
-    topology: Topology,
     /// `[leaf]`
-    own: Vec<(Moving, Swiftest)>,
+    own: Vec<Moving>,
+    /// The one with the fastest particle first.
+    parts: Vec<Part>,
 }
 
 impl Parts {
@@ -190,7 +192,7 @@ impl Parts {
             let mut runs: Vec<(Coord, Moving, Swiftest)> = Vec::new();
             for (n, (&x, &v)) in positions.iter().zip(velocities).enumerate() {
                 let (x, v) = (particles.origin + Vec3::from(x).as_dvec3(), Vec3::from(v));
-                let voxel = (x * per_metre).floor().clamp(-FARTHEST, FARTHEST).as_ivec3();
+                let voxel = (x * per_metre).floor().clamp(-FARTHEST_VOXEL, FARTHEST_VOXEL).as_ivec3();
                 let leaf = voxel & !(leaf::DIM as i32 - 1);
                 let u = v.as_dvec3();
                 let bounds = Moving { low: x, high: x, slow: u, fast: u };
@@ -214,7 +216,9 @@ impl Parts {
             }
         }
         // Every leaf of the topology has a run.
-        Self { h, topology, own: own.into_iter().flatten().collect() }
+        let own: Vec<_> = own.into_iter().flatten().collect();
+        let parts = by_speed(&topology, &own);
+        Self { h, own: own.into_iter().map(|(bounds, _)| bounds).collect(), parts }
     }
 
     /// The longest step that they bear, where `most` seconds are allowed at all; `None` if they bear that. `colliders` is
@@ -234,7 +238,7 @@ impl Parts {
         let mut colliders = Some(colliders);
         let mut solids = Vec::new();
         let mut longest: Option<Longest> = None;
-        for (n, part) in self.by_speed().iter().enumerate() {
+        for (n, part) in self.parts.iter().enumerate() {
             let allowed = longest.map_or(most, |l| l.dt);
             let as_bound = travel::longest_step(f64::from(part.swiftest.speed), h, cfl, acceleration);
             if as_bound >= allowed {
@@ -263,42 +267,15 @@ impl Parts {
         Ok(longest)
     }
 
-    /// The parts, the one with the fastest particle first. Liquid parts where a leaf without particles lies between.
-    fn by_speed(&self) -> Vec<Part> {
-        let mut sets = DisjointSets::new(self.own.len());
-        for (l, around) in self.topology.neighbours().iter().enumerate() {
-            around.iter().filter(|&&n| n != leaf::ABSENT).for_each(|&n| sets.union(l, n as usize));
-        }
-        let mut of_set: Vec<Option<usize>> = vec![None; self.own.len()];
-        let mut parts: Vec<Part> = Vec::new();
-        for (l, &(bounds, swiftest)) in self.own.iter().enumerate() {
-            let first = sets.find(l);
-            match of_set[first] {
-                None => {
-                    of_set[first] = Some(parts.len());
-                    parts.push(Part { bounds, swiftest, leaves: vec![l] });
-                }
-                Some(n) => {
-                    let part = &mut parts[n];
-                    part.bounds = part.bounds.union(&bounds);
-                    part.swiftest = part.swiftest.or(swiftest);
-                    part.leaves.push(l);
-                }
-            }
-        }
-        parts.sort_by(|a, b| b.swiftest.speed.total_cmp(&a.swiftest.speed));
-        parts
-    }
-
-    /// The time, s, before which a part cannot touch other liquid, or `free` if that is sooner. What is less than `least`
-    /// may be more.
+    /// The time, s, before which a part cannot touch other liquid, or `free` if that is sooner. It stops at the
+    /// first neighbour that leaves `least` or less: others may leave less still.
     fn free_of_others(&self, part: &Part, mut free: f64, least: f64) -> f64 {
         // A part's leaves ascend.
         let others = self.own.iter().enumerate().filter(|(l, _)| part.leaves.binary_search(l).is_err());
-        for (_, (other, _)) in others {
+        for (_, other) in others {
             // Forces give both the same.
             if part.bounds.until(other, 0.0) < free {
-                let nearest = |&l: &usize| self.own[l].0.until(other, 0.0);
+                let nearest = |&l: &usize| self.own[l].until(other, 0.0);
                 free = part.leaves.iter().map(nearest).fold(free, f64::min);
             }
             if free <= least {
@@ -307,4 +284,31 @@ impl Parts {
         }
         free
     }
+}
+
+/// The parts, the one with the fastest particle first. Liquid parts where a leaf without particles lies between.
+fn by_speed(topology: &Topology, own: &[(Moving, Swiftest)]) -> Vec<Part> {
+    let mut sets = DisjointSets::new(own.len());
+    for (l, around) in topology.neighbours().iter().enumerate() {
+        around.iter().filter(|&&n| n != leaf::ABSENT).for_each(|&n| sets.union(l, n as usize));
+    }
+    let mut of_set: Vec<Option<usize>> = vec![None; own.len()];
+    let mut parts: Vec<Part> = Vec::new();
+    for (l, &(bounds, swiftest)) in own.iter().enumerate() {
+        let first = sets.find(l);
+        match of_set[first] {
+            None => {
+                of_set[first] = Some(parts.len());
+                parts.push(Part { bounds, swiftest, leaves: vec![l] });
+            }
+            Some(n) => {
+                let part = &mut parts[n];
+                part.bounds = part.bounds.union(&bounds);
+                part.swiftest = part.swiftest.or(swiftest);
+                part.leaves.push(l);
+            }
+        }
+    }
+    parts.sort_by(|a, b| b.swiftest.speed.total_cmp(&a.swiftest.speed));
+    parts
 }

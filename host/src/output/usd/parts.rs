@@ -14,7 +14,7 @@ const POINT_WIDTH: f64 = 0.01;
 /// What a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Polygons of a liquid's level set.
+    /// Polygons of a liquid: of its level set, or as a node made them.
     Liquid,
     /// A mesh that may change at every frame.
     Mesh,
@@ -135,12 +135,13 @@ pub fn present<'a>(frame: &Frame<'a>, shot: &Shot, known: &Parts) -> Vec<Present
         for (name, geometry) in geometry(frame, object) {
             let is_still = shot.still.contains(&object.name);
             let before = known.0.get(&(object.name.clone(), name.to_owned())).copied();
-            match kind_of(geometry, is_still).or(before) {
+            let is_liquid = is_surface(object, name, geometry);
+            match kind_of(geometry, is_still, is_liquid).or(before) {
                 Some(Kind::Points) => {
                     add(name, Kind::Points, Content::Points(geometry, width(frame, offered)));
                 }
                 Some(Kind::Still) => add(name, Kind::Still, Content::Nothing),
-                Some(Kind::Mesh) => add(name, Kind::Mesh, Content::Mesh(geometry)),
+                Some(kind @ (Kind::Liquid | Kind::Mesh)) => add(name, kind, Content::Mesh(geometry)),
                 _ => {}
             }
         }
@@ -179,7 +180,7 @@ pub fn shared<'a>(frame: &Frame<'a>, shot: &Shot) -> Vec<Shared<'a>> {
             None => geometry(frame, object)
                 .into_iter()
                 .map(|(_, g)| g)
-                .find(|g| kind_of(g, still) == Some(Kind::Still)),
+                .find(|g| kind_of(g, still, false) == Some(Kind::Still)),
         };
         found.extend(mesh.map(|mesh| Shared { object: &object.name, mesh }));
     }
@@ -187,11 +188,12 @@ pub fn shared<'a>(frame: &Frame<'a>, shot: &Shot) -> Vec<Shared<'a>> {
 }
 
 /// What a geometry is to be; `None` for one without points, and for polylines.
-fn kind_of(geometry: &Geometry, is_still: bool) -> Option<Kind> {
+fn kind_of(geometry: &Geometry, is_still: bool, is_liquid: bool) -> Option<Kind> {
     match geometry.primitives {
         _ if geometry.points == 0 => None,
         Primitives::Points => Some(Kind::Points),
         Primitives::Polylines { .. } => None,
+        Primitives::Triangles { .. } if is_liquid => Some(Kind::Liquid),
         Primitives::Triangles { .. } => Some(if is_still { Kind::Still } else { Kind::Mesh }),
     }
 }
@@ -205,9 +207,20 @@ fn geometry<'a>(frame: &Frame<'a>, object: &'a Object) -> Vec<(&'a str, &'a Geom
         wanted.contains(&name) && (!has_bodies || geometry.triangles().is_empty())
     };
     let is_place = |drawn: Option<Drawn>| drawn.is_some_and(|how| how != Drawn::Dots);
-    let undrawn = object.ports.iter().filter(|(_, port)| !is_place(port.shown.drawn));
-    let all = undrawn.filter_map(|(name, _)| Some((name.as_str(), object.geometry(name)?)));
+    let all = object.ports.iter().filter_map(|(name, port)| {
+        let geometry = object.geometry(name)?;
+        let goes = !is_place(port.shown.drawn) || is_surface(object, name, geometry);
+        goes.then_some((name.as_str(), geometry))
+    });
     all.filter(|(name, geometry)| is_wanted(name, geometry)).collect()
+}
+
+/// Whether a geometry is the surface of a liquid, where it is.
+fn is_surface(object: &Object, name: &str, geometry: &Geometry) -> bool {
+    let drawn = object.ports.get(name).and_then(|port| port.shown.drawn);
+    drawn == Some(Drawn::Liquid)
+        && matches!(geometry.primitives, Primitives::Triangles { .. })
+        && object.places(Drawn::Liquid).is_none()
 }
 
 /// The mesh of an object's bodies.

@@ -49,14 +49,21 @@ fn prim(part: &Present, number: i32, threads: u32) -> Result<Prim, OutputError> 
     let mut values = match &part.content {
         Content::Surface(object, grid, velocity) => {
             let mesh = surface::polygons(object, grid, threads)?;
-            let mut values = vec![("normals", vectors(&surface::normals(&mesh)))];
+            let mut values = vec![("normals", vectors(&surface::normals(&mesh.points, &mesh.quads)))];
             values.extend(velocity.map(|v| ("velocities", vectors(&surface::sampled(v, &mesh.points)))));
             let corners = mesh.quads.iter().map(|_| 4).collect();
             values.extend(faces(corners, mesh.quads.as_flattened()));
             values.extend(placed(&mesh.points, 0.0));
             values
         }
-        Content::Mesh(geometry) => polygons(geometry, &part.key)?,
+        Content::Mesh(geometry) => {
+            let mut values = polygons(geometry, &part.key)?;
+            if part.kind == Kind::Liquid {
+                let normals = surface::normals(geometry.positions(), geometry.triangles());
+                values.push(("normals", vectors(&normals)));
+            }
+            values
+        }
         Content::Points(geometry, width) => points(geometry, *width, &part.key)?,
         Content::Place(at, turn) => {
             let place = Value::Double3(at.to_array());

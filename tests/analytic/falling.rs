@@ -162,3 +162,39 @@ fn what_flies_at_a_wall_does_not_pass_it() {
         assert!(far > 2.5, "{speed} m/s at {fps} fps: {far} voxels at most in a step");
     }
 }
+
+/// A drop crosses a metre a frame. In its way, a sink or a source begins at a frame that the drop's step would fly over.
+#[test]
+fn what_begins_in_the_way_of_a_drop_is_met() {
+    let shot = |kind: &str, start: u32| {
+        let params = match kind {
+            "liquid_sink" => json!({ "start_frame": start }),
+            _ => json!({ "start_frame": start, "drive": false }),
+        };
+        json!({
+            "format": "meniscus.graph/1", "fps": 24, "frames": [1, 7],
+            "substeps": { "min": 1, "max": 64, "cfl": 2.0 },
+            "nodes": [
+                { "name": "ball", "type": "sphere", "params": { "radius": RADIUS, "center": [0, 6, 0] } },
+                { "name": "water", "type": "liquid_object", "inputs": ["ball"],
+                  "params": { "particle_separation": 0.5 * H, "velocity": [0, -24, 0] } },
+                { "name": "place", "type": "box", "params": { "size": [0.4, 0.4, 0.4], "center": [0, 1.5, 0] } },
+                { "name": "there", "type": kind, "inputs": ["place"], "params": params },
+                { "name": "flip", "type": "flip_solver", "inputs": ["water", "there"] },
+                { "name": "points", "type": "geometry_cache", "inputs": ["flip"] }
+            ]
+        })
+    };
+    let last = |kind, start| {
+        let cooked = cook(&shot(kind, start), &[]);
+        let most = cooked.stats().iter().map(|l| number(l, "/dt")).fold(0.0, f64::max) * 24.0 / H;
+        assert!(most > 10.0, "{kind}: {most} voxels a step, so nothing was asked");
+        points::positions(&cooked.out.join("points/points.0007.geo"))
+    };
+    // It is at 2 m in frame 5 and at 1 m in frame 6.
+    assert_eq!(last("liquid_sink", 5).len(), 0, "the drop flies through the sink");
+    let (met, missed) = (last("liquid_source", 5), last("liquid_source", 7));
+    let beyond = |all: &[[f64; 3]]| all.iter().filter(|x| x[1] < 0.5).count();
+    assert!(beyond(&missed) > 300, "{} particles", beyond(&missed));
+    assert!(beyond(&met) < beyond(&missed) / 2, "{} of {} fly on", beyond(&met), beyond(&missed));
+}

@@ -3,7 +3,7 @@
 use super::Exchange;
 use super::grids::{incomplete, name};
 use glam::{DMat3, DVec3, Vec3};
-use meniscus_abi::guest::{Call, Failure, GeometryView};
+use meniscus_abi::guest::{Call, Failure, GeometryView, GridView};
 use meniscus_abi::{On, Primitive, port_places};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
@@ -43,6 +43,7 @@ impl Exchange {
         let most = KEPT + call.items(ports.collision) as usize;
         for item in by_name(call, ports.collision) {
             let Some(view) = call.grid(ports.collision, item) else { continue };
+            bounded(call, ports.collision, item, &view)?;
             let transform = Transform::from_row_major(view.index_to_world());
             let distance = match known(&self.level_sets.distances, view.value_id()) {
                 Some(distance) => distance,
@@ -205,6 +206,20 @@ fn placements(call: &Call, motion: u32, item: u32) -> Result<Option<Vec<Transfor
         return Err(Failure::input(motion, sentence));
     }
     Ok(Some(places))
+}
+
+/// Refuses a solid of tiles alone, or one that is everywhere: distances are read from leaves, which hold its surface.
+fn bounded(call: &Call, port: u32, item: u32, view: &GridView) -> Result<(), Failure> {
+    let has_leaves = view.origins().is_some_and(|leaves| !leaves.is_empty());
+    let has_tiles = view.tiles().is_some_and(|tiles| !tiles.is_empty());
+    if has_leaves || !(has_tiles || view.background(0) < 0.0) {
+        return Ok(());
+    }
+    let name = call.item_name(port, item);
+    let sentence = format!(
+        "the level set of `{name}` has no leaves, so it has no surface: give it leaves where it ends"
+    );
+    Err(Failure::input(port, sentence))
 }
 
 /// Farthest place of a solid from the origin, m.

@@ -12,7 +12,7 @@ pub(super) struct Drive {
     pub(super) acceleration: f64,
     /// The greatest speed that sources give, m/s.
     pub(super) speed: f64,
-    /// Whether forces gave every particle the same acceleration, and no sink or second liquid acts on it. Liquid that
+    /// Whether forces gave every particle the same acceleration, and no second liquid acts on it. Liquid that
     /// nothing touches then flies on a parabola.
     pub(super) alike: bool,
 }
@@ -21,7 +21,7 @@ impl Drive {
     /// As it was announced, or last was.
     pub(super) fn read(call: &Call, port: u32) -> Self {
         let said = |what| said(call, port, what);
-        let alike = said("alike") == Some(1.0) && said("drains").is_none();
+        let alike = said("alike") == Some(1.0);
         let acceleration = said("acceleration").unwrap_or(UNKNOWN);
         Self { acceleration, speed: said("speed").unwrap_or(0.0), alike }
     }
@@ -63,19 +63,6 @@ pub(super) fn announce_acceleration(call: &mut Call, port: u32, acceleration: f6
     let others = said(call, port, "acceleration").unwrap_or(0.0);
     let speed = Drive::read(call, port).speed;
     Drive { acceleration: others + acceleration, speed, alike: false }.write(call, port)
-}
-
-/// A sink that looks for liquid in a region once a substep says so: nothing should pass it in between.
-pub(super) fn announce_drain(call: &mut Call, port: u32) -> Result<(), Failure> {
-    let [acceleration, speed] = ["acceleration", "speed"].map(|what| said(call, port, what));
-    call.shape_table(port, 0)?;
-    if let Some(acceleration) = acceleration {
-        call.write_array(port, 0, c"acceleration", 1, &[acceleration])?;
-    }
-    if let Some(speed) = speed {
-        call.write_array(port, 0, c"speed", 1, &[speed])?;
-    }
-    call.write_array(port, 0, c"drains", 1, &[1.0])
 }
 
 /// A source that is about to give liquid a speed, m/s, says so.

@@ -181,8 +181,7 @@ impl FlipSolver {
         let given = held.liquid.inlet.as_ref().map_or(0.0, |inlet| self.exchange.install(|| inlet.speed()));
         let acceleration =
             if step.kick > 0.0 { fastest / step.kick } else { Drive::read(call, FORCES).acceleration };
-        let drained = call.table(FORCES, 0).is_some_and(|forces| forces.array::<f64>("drains").is_some());
-        Drive { acceleration, speed: given, alike: are_alike && !drained }.write(call, FORCES)?;
+        Drive { acceleration, speed: given, alike: are_alike }.write(call, FORCES)?;
         let per_particle = held.particle_separation.powi(3);
         let energy = self.exchange.install(|| {
             let shares = Shares::of(&held.liquid, held.per_voxel());

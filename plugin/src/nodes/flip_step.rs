@@ -4,7 +4,7 @@ use super::drive::Drive;
 use super::flip_params::domain_limits;
 use super::flip_warnings::call_cfl;
 use super::liquid_ports::PORTS;
-use crate::exchange::{ColliderPorts, Exchange};
+use crate::exchange::{ColliderPorts, Exchange, StatePorts};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView};
 use meniscus_abi::{PROMISED, port};
@@ -121,6 +121,24 @@ impl LongestStep {
         };
         parts.longest_step((cfl, most), &around, colliders)
     }
+}
+
+/// The longest step that CFL allows the fastest particle of a liquid, wherever it flies, s; `None` where there is no liquid yet.
+/// A node that looks for liquid in a region once a substep bears no longer one: drops in free flight would pass it.
+pub(super) fn bound_everywhere(
+    exchange: &mut Exchange,
+    call: &Call,
+    state: StatePorts,
+    forces: u32,
+) -> Result<Option<f64>, Failure> {
+    let voxel = call.table(state.liquid, 0).and_then(|t| t.first::<f64>("voxel_size"));
+    let (Some(view), Some(voxel)) = (call.geometry(state.particles, 0), voxel) else { return Ok(None) };
+    exchange.begin(call)?;
+    let velocity = view.points::<f32, 3>("v_drift").unwrap_or_default();
+    let fastest = f64::from(exchange.install(|| greatest_speed(&velocity)));
+    call.measure("speed", &[fastest]);
+    let Drive { acceleration, .. } = Drive::read(call, forces);
+    Ok(Some(travel::longest_step(fastest, voxel, call_cfl(call.cfl()), acceleration)))
 }
 
 /// As [`greatest_speed`] has it, m/s.

@@ -48,7 +48,7 @@ impl Told {
         let (what, part) = (if lost > 0.0 { "lost" } else { "gained" }, roughly(100.0 * lost.abs()));
         let why = match crossed > call_cfl(call.cfl()) {
             true => format!(
-                "its particles cross up to {} voxels in a substep: raise substeps.max",
+                "its particles cross up to {} voxels in a substep: raise substeps.max, or substeps.min where fewer were taken",
                 roughly(crossed)
             ),
             false => "make its voxels smaller, or look for walls thinner than two of them".into(),
@@ -80,8 +80,8 @@ impl Told {
             let count = (0..position.len()).filter(leaves).count();
             let place = (*origin + position[p].as_dvec3()).to_array().map(roughly).join(", ");
             let sentence = format!(
-                "liquid has left the box through its open side and moves on for good, {count} particles so far, as at \
-                 [{place}] m with {} m/s: nothing is there that it could meet, and it takes time and memory; let {} kill it, \
+                "liquid has left the box through its open side and moves on for good as forces are now, {count} particles so far, as at \
+                 [{place}] m with {} m/s: it takes time and memory; let {} kill it, \
                  or enlarge the box",
                 roughly(velocity[p].length().into()),
                 box_params::SIDE_NAMES[side],
@@ -171,8 +171,8 @@ pub(super) fn check_loss(
     let travel::Outrunners { share, speed, voxels } = *outran;
     let sentence = format!(
         "{} % of the liquid's volume is gone in one substep, in which {} % of it went farther than it can be followed: up \
-         to {} voxels at {} m/s, where substeps.cfl wants {}; raise substeps.max about {} times, or give the liquid less \
-         speed",
+         to {} voxels at {} m/s, where substeps.cfl wants {}; raise substeps.max (substeps.min where fewer were taken) about {} times, give the liquid less \
+         speed, or let solids that jump towards it move in steps",
         roughly(100.0 * at_once),
         roughly(100.0 * share),
         roughly(voxels),

@@ -204,7 +204,7 @@ pub const fn domain(owner: Owner) -> Port {
 /// How strongly forces pull.
 pub const fn forces(owner: Owner) -> Port {
     Port::table(owner, c"forces")
-        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave; alike: 1 if forces gave every particle the same acceleration, and no sink or second liquid acts on it: drops in free flight then set no step; drains: there while a sink is active, and alike then counts as 0. A force or source that adds its own in init makes the first substep short enough; it does so if the object made this table in its init.")
+        .help(c"acceleration (m/s^2): the largest that forces gave a particle in the last substep; speed (m/s): the largest that sources gave; alike: 1 if forces gave every particle the same acceleration, and no second liquid acts on it: drops in free flight then set no step. A force or source that adds its own in init makes the first substep short enough; it does so if the object made this table in its init.")
 }
 
 /// Faces that sources drive.

@@ -1,6 +1,6 @@
 //! The sink: removes liquid from a region.
 
-use super::drive::announce_drain;
+use super::flip_step::bound_everywhere;
 use super::liquid_source::{REGION, STATE, STATE_AND_REGION, look_at_region};
 use super::{frames, liquid_ports as ports};
 use crate::exchange::{Exchange, shared_density, write_table};
@@ -13,7 +13,7 @@ use meniscus_core::fluid::population::thinning::{Shares, fill_where};
 /// How far around the region, in voxels, thinned cells are filled up.
 const REACH: f64 = 3.0;
 
-const DRAIN: [Port; 1] = [ports::forces(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE)];
+const DRAIN: [Port; 1] = [ports::forces(Owner::OBJECT).on(Stage::PREDICT, Access::READ)];
 const PORTS: &[Port] = &Port::joined::<5, 1, 6>(STATE_AND_REGION, DRAIN);
 
 const PARAMS: &[Param] = &[
@@ -48,7 +48,6 @@ impl Instance for LiquidSink {
         if call.stage() == Stage::INIT {
             return look_at_region(&mut self.exchange, call);
         }
-        announce_drain(call, port!(PORTS, forces))?;
         let mut held = self.exchange.liquid(call, STATE)?;
         let Some(region) = self.exchange.region(call, REGION, held.particle_separation)? else {
             return Ok(Outcome::Done);
@@ -80,6 +79,13 @@ impl Instance for LiquidSink {
         let density = self.exchange.install(|| shared_density(&held.liquid.particles));
         write_table(call, STATE.liquid, &held, density)?;
         Ok(Outcome::Done)
+    }
+
+    fn suggest_dt(&mut self, call: &mut Call) -> Result<Option<f64>, Failure> {
+        if !call.on(param!(PARAMS, active)) {
+            return Ok(None);
+        }
+        bound_everywhere(&mut self.exchange, call, STATE, port!(PORTS, forces))
     }
 
     fn drop_caches(&mut self) {

@@ -1,6 +1,7 @@
 //! The source: fills a region with liquid, or drives liquid out of it at a velocity.
 
 use super::drive::announce_speed;
+use super::flip_step::bound_everywhere;
 use super::material::{self, MaterialParams};
 use super::{frames, limits, liquid_ports as ports};
 use crate::exchange::{
@@ -36,11 +37,11 @@ pub(super) const STATE_AND_REGION: [Port; 5] = [
 pub(super) const STATE: StatePorts = StatePorts::of(&STATE_AND_REGION);
 pub(super) const REGION: u32 = port!(STATE_AND_REGION, region);
 const NOZZLE: [Port; 4] = [
-    ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE),
+    ports::forces(Owner::OBJECT).on(Stage::INIT, Access::READ_WRITE).on(Stage::PREDICT, Access::READ),
     ports::inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     ports::vel_inlet(Owner::OBJECT).on(Stage::PREDICT, Access::READ_WRITE),
     Port::table(Owner::NODE, c"jet")
-        .help(c"Last substep of a driving source: time, until (s), velocity (m/s), travelled (m, travel of the lattice of new particles since the start), way (m, its travel in the substep, relative to the region), centre (m, of the region), fills (1: the region was filled).")
+        .help(c"Last substep of a source: time, until (s); of a driving one also velocity (m/s), travelled (m, travel of the lattice of new particles since the start), way (m, its travel in the substep, relative to the region), centre (m, of the region), fills (1: the region was filled).")
         .on(Stage::PREDICT, Access::READ_WRITE),
 ];
 const PORTS: &[Port] = &Port::joined::<5, 4, 9>(STATE_AND_REGION, NOZZLE);
@@ -113,6 +114,7 @@ impl Instance for LiquidSource {
         let drives = call.on(param!(PARAMS, drive)) && velocity.as_vec3() != Vec3::ZERO;
         let stroke = if drives { Stroke::of(call, &region, velocity) } else { Stroke::first(DVec3::ZERO) };
         let mut others = None;
+        stroke.write_time(call)?;
         if drives {
             stroke.write(call, velocity, &region)?;
             others = self.drive(call, &held.liquid, &region, velocity.as_vec3())?;
@@ -172,6 +174,16 @@ impl Instance for LiquidSource {
         Ok(Outcome::Done)
     }
 
+    fn suggest_dt(&mut self, call: &mut Call) -> Result<Option<f64>, Failure> {
+        let until = call.table(JET, 0).and_then(|table| table.first::<f64>("until"));
+        let goes_on = until.is_some_and(|until| (until - call.time()).abs() <= ROUNDING);
+        if goes_on || !call.on(param!(PARAMS, active)) {
+            return Ok(None);
+        }
+        // What flies past sees the liquid that it is about to make only when that is there.
+        bound_everywhere(&mut self.exchange, call, STATE, port!(PORTS, forces))
+    }
+
     fn drop_caches(&mut self) {
         *self = Self::default();
     }
@@ -214,6 +226,12 @@ impl LiquidSource {
     }
 }
 
+/// Seconds within which two times are the same.
+const ROUNDING: f64 = 1e-9;
+
+/// Share of a substep within which two times are the same.
+const SAME: f64 = 1e-6;
+
 /// How far the lattice of new particles of a driving source has moved.
 #[derive(Clone, Copy, Debug)]
 struct Stroke {
@@ -235,8 +253,6 @@ impl Stroke {
     /// The state in the substep that begins. The lattice is where it would be if it had moved since time 0, so that
     /// sources of one velocity share it whenever each began.
     fn of(call: &Call, region: &Region, velocity: DVec3) -> Self {
-        /// Share of a substep within which two times are the same.
-        const SAME: f64 = 1e-6;
         let (now, dt) = (call.time(), call.dt());
         let Some(table) = call.table(JET, 0) else { return Self::first(velocity * now) };
         let number = |name| table.first::<f64>(name).unwrap_or(f64::NAN);
@@ -263,11 +279,14 @@ impl Stroke {
         Self { travelled: travelled + way + (moved - along), way: way - along, fills: jumped }
     }
 
-    fn write(&self, call: &mut Call, velocity: DVec3, region: &Region) -> Result<(), Failure> {
-        let (time, until) = (call.time(), call.time() + call.dt());
+    /// Writes when this substep is.
+    fn write_time(&self, call: &mut Call) -> Result<(), Failure> {
         call.shape_table(JET, 0)?;
-        call.write_array(JET, 0, c"time", 1, &[time])?;
-        call.write_array(JET, 0, c"until", 1, &[until])?;
+        call.write_array(JET, 0, c"time", 1, &[call.time()])?;
+        call.write_array(JET, 0, c"until", 1, &[call.time() + call.dt()])
+    }
+
+    fn write(&self, call: &mut Call, velocity: DVec3, region: &Region) -> Result<(), Failure> {
         call.write_array(JET, 0, c"fills", 1, &[i64::from(self.fills)])?;
         let vectors = [
             (c"velocity", velocity),

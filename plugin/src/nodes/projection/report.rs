@@ -53,7 +53,12 @@ pub(super) fn unconverged(info: &Info, viscosity: Option<&viscous::Info>, params
     if !info.converged {
         let (iterations, residual) = (info.iterations, info.residual);
         let told = short("pressure", iterations, residual, params.tolerance);
-        return Some(format!("{told}; raise max_iterations, or look at what the graph asks of the liquid"));
+        return Some(match iterations < params.max_iterations {
+            false => format!("{told}; raise max_iterations, or look at what the graph asks of the liquid"),
+            true => format!(
+                "{told}: its numbers lie too far apart; look for a body of almost no mass, or of a huge one"
+            ),
+        });
     }
     let info = viscosity.filter(|info| !info.converged)?;
     Some(short("viscosity", info.iterations, info.residual, viscous::Params::default().tolerance))

@@ -36,6 +36,22 @@ pub(super) struct Solve {
     responses: Vec<Option<Rc<Response>>>,
     /// Per contact: velocity per impulse along the normal, and the most across it.
     yields: Vec<[f64; 2]>,
+    /// Per contact, what sweeps need of it where joints hold neither body.
+    pairs: Vec<Option<Pair>>,
+}
+
+/// A contact between bodies that no joints hold, as the sweeps see it. Arms lead from the middles of mass to where it acts, m.
+struct Pair {
+    body: usize,
+    other: Option<usize>,
+    normal: DVec3,
+    arms: [DVec3; 2],
+    /// Velocity there of a solid that is not a body, m/s.
+    solid: DVec3,
+    /// Angular velocity that each gets per impulse along the normal, (rad/s)/(N s).
+    turns: [DVec3; 2],
+    /// Relative velocity there per impulse along the normal, 1/kg.
+    parts: DVec3,
 }
 
 /// When sweeps end.
@@ -67,10 +83,34 @@ impl Solve {
             velocity: if body.rest.asleep { Velocity::default() } else { body.speed() },
         };
         let responses = vec![None; bodies.len()];
-        let mut solve = Self { sides: bodies.iter().map(side).collect(), responses, yields: Vec::new() };
+        let sides = bodies.iter().map(side).collect();
+        let mut solve = Self { sides, responses, yields: Vec::new(), pairs: Vec::new() };
         solve.respond(contacts, linkage, bounds);
         solve.yields = contacts.iter().map(|c| solve.yield_of(c)).collect();
+        solve.pairs = contacts.iter().map(|c| solve.pair_of(c)).collect();
         solve
+    }
+
+    fn pair_of(&self, contact: &Contact) -> Option<Pair> {
+        let (body, normal) = (contact.body, contact.normal);
+        let other = match contact.other {
+            Other::Body(b) => Some(b),
+            Other::Solid(_) => None,
+        };
+        let is_held = |n: usize| self.responses[n].is_some();
+        if is_held(body) || other.is_some_and(is_held) {
+            return None;
+        }
+        let arm = |n: usize, place: DVec3| place - self.sides[n].position;
+        let arms = [arm(body, contact.on_body()), other.map_or(DVec3::ZERO, |b| arm(b, contact.on_other()))];
+        let mut parts = DVec3::ZERO;
+        let mut turns = [DVec3::ZERO; 2];
+        for ((n, arm), turns) in [Some(body), other].into_iter().zip(arms).zip(&mut turns) {
+            let Some(side) = n.map(|n| &self.sides[n]) else { continue };
+            *turns = side.inverse_inertia * arm.cross(normal);
+            parts += normal * side.inverse_mass + turns.cross(arm);
+        }
+        Some(Pair { body, other, normal, arms, solid: contact.solid, turns, parts })
     }
 
     /// Finds what impulses do to the bodies that contacts and bounds touch.
@@ -228,7 +268,7 @@ impl Solve {
             ended.change = 0.0;
             for n in (0..all).chain((0..all).rev()) {
                 let changed = match n.checked_sub(count) {
-                    None => self.relax(&mut contacts[n], self.yields[n], targets[n]),
+                    None => self.relax(n, &mut contacts[n], targets[n]),
                     Some(b) => self.relax_bound(&mut bounds[b], light[b]),
                 };
                 ended.change = ended.change.max(changed);
@@ -248,11 +288,14 @@ impl Solve {
                 last = if more > 1.0 { 0.0 } else { last };
                 continue;
             }
-            for ((contact, direction), step) in contacts.iter_mut().zip(&mut directions).zip(&steps) {
-                let on = *direction * more;
+            for (n, contact) in contacts.iter_mut().enumerate() {
+                let on = directions[n] * more;
                 contact.take(on);
-                self.push(contact, on);
-                *direction = on + *step;
+                match &self.pairs[n] {
+                    Some(pair) => pair.push(&mut self.sides, (0.0, on)),
+                    None => self.push(contact, on),
+                }
+                directions[n] = on + steps[n];
             }
             for ((bound, direction), step) in bounds.iter_mut().zip(&mut turning).zip(&turns) {
                 let on = *direction * more;
@@ -285,9 +328,13 @@ impl Solve {
     }
 
     /// Brings one contact to its solution; the change of velocity there, m/s.
-    fn relax(&mut self, contact: &mut Contact, [along, across]: [f64; 2], target: f64) -> f64 {
+    fn relax(&mut self, at: usize, contact: &mut Contact, target: f64) -> f64 {
+        let [along, across] = self.yields[at];
         if along <= 0.0 || target == f64::NEG_INFINITY {
             return 0.0;
+        }
+        if let Some(pair) = &self.pairs[at] {
+            return pair.relax(&mut self.sides, contact, [along, across], target);
         }
         let n = contact.normal;
         let speed = self.relative(contact).dot(n);
@@ -328,6 +375,52 @@ impl Solve {
     }
 }
 
+impl Pair {
+    /// As [`Solve::relax`].
+    fn relax(
+        &self,
+        sides: &mut [Side],
+        contact: &mut Contact,
+        [along, across]: [f64; 2],
+        target: f64,
+    ) -> f64 {
+        let at = |side: &Side, arm: DVec3| side.velocity.linear + side.velocity.angular.cross(arm);
+        let [own, others] = self.arms;
+        let against = self.solid + self.other.map_or(DVec3::ZERO, |b| at(&sides[b], others));
+        let mut velocity = at(&sides[self.body], own) - against;
+        let speed = velocity.dot(self.normal);
+        let pressed = (contact.pressed + (target - speed) / along).max(0.0);
+        let more = pressed - contact.pressed;
+        contact.pressed = pressed;
+        let mut pushed = more.abs() * along;
+        let mut impulse = DVec3::ZERO;
+        if across > 0.0 {
+            velocity += self.parts * more;
+            let sliding = velocity - self.normal * velocity.dot(self.normal);
+            let rubbed = (contact.rubbed - sliding / across).clamp_length_max(contact.friction * pressed);
+            impulse = rubbed - contact.rubbed;
+            contact.rubbed = rubbed;
+            pushed = pushed.max(impulse.length() * across);
+        }
+        if pushed == 0.0 {
+            return 0.0;
+        }
+        self.push(sides, (more, impulse));
+        pushed
+    }
+
+    /// Applies so much along the normal, and an impulse, N s.
+    fn push(&self, sides: &mut [Side], (along, impulse): (f64, DVec3)) {
+        let whole = self.normal * along + impulse;
+        let ends = [(Some(self.body), 1.0), (self.other, -1.0)];
+        for (((n, sign), arm), turns) in ends.into_iter().zip(self.arms).zip(self.turns) {
+            let Some(side) = n.map(|n| &mut sides[n]) else { continue };
+            side.velocity.linear += whole * (sign * side.inverse_mass);
+            side.velocity.angular += (turns * along + side.inverse_inertia * arm.cross(impulse)) * sign;
+        }
+    }
+}
+
 /// Speed by impulse, 0 where joints hold; `bare`: without them.
 fn given_way(yields: f64, bare: f64) -> f64 {
     if yields > HELD * bare { yields } else { 0.0 }
@@ -341,4 +434,59 @@ fn sum(units: &[Velocity; 6], wrench: &Velocity) -> Velocity {
         all.angular += units[c].angular * wrench.linear[c] + units[c + 3].angular * wrench.angular[c];
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Scene, a_box};
+    use super::super::{Intervals, Key};
+    use super::*;
+    use glam::DQuat;
+
+    /// What sweeps find from arms is what they find from impulses on whole bodies.
+    #[test]
+    fn contacts_are_relaxed_alike_whether_bodies_are_joined_or_not() {
+        let mut scene = Scene::new(DVec3::ZERO, 0.01);
+        let places = [DVec3::ZERO, DVec3::new(0.1, 1.0, -0.2), DVec3::new(0.3, 2.0, 0.1)];
+        for (n, at) in places.into_iter().enumerate() {
+            let body = scene.add(&a_box(DVec3::new(1.0, 0.9, 0.6 + 0.2 * n as f64), 300.0), at);
+            body.pose.orientation = DQuat::from_euler(glam::EulerRot::XYZ, 0.2 * n as f64, 0.3, -0.1);
+            body.velocity = DVec3::new(0.4, -1.0 - n as f64, 0.3);
+            body.momentum = DVec3::new(1.0, 20.0 * n as f64, -3.0);
+        }
+        let key: Key = [0, 0];
+        let touch = |body, other, at, normal: DVec3| {
+            let mut contact = Contact::new(body, other, at, normal.normalize(), 0.0);
+            (contact.friction, contact.shift) = (0.4, DVec3::new(0.01, 0.0, -0.02));
+            contact
+        };
+        let found = [
+            touch(0, Other::Solid(key), DVec3::new(0.4, -0.5, 0.2), DVec3::new(0.1, 1.0, 0.0)),
+            touch(0, Other::Solid(key), DVec3::new(-0.4, -0.5, 0.2), DVec3::Y),
+            touch(1, Other::Body(0), DVec3::new(0.3, 0.5, 0.0), DVec3::new(0.0, 1.0, 0.2)),
+            touch(1, Other::Body(2), DVec3::new(0.2, 1.5, 0.1), DVec3::new(0.1, -1.0, 0.1)),
+        ];
+        let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
+        let (linkage, _) = Linkage::new(&scene.bodies, &[], &times);
+        let until = Until { most: 40, tolerance: 0.0, interrupt: Interrupt::NEVER };
+        let solved = |with_pairs: bool| {
+            let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
+            assert!(solve.pairs.iter().all(Option::is_some));
+            if !with_pairs {
+                solve.pairs.iter_mut().for_each(|pair| *pair = None);
+            }
+            let mut contacts = found;
+            solve.run(&mut contacts, &mut [], &[0.0; 4], until);
+            (contacts.map(|c| c.impulse()), solve.velocities())
+        };
+        let ((impulses, velocities), (others, expected)) = (solved(true), solved(false));
+        assert!(impulses.iter().filter(|i| i.length() > 1.0).count() >= 3, "{impulses:?}");
+        for (a, b) in impulses.iter().zip(&others) {
+            assert!(a.distance(*b) < 1e-9 * (1.0 + b.length()), "{a} {b}");
+        }
+        for (a, b) in velocities.iter().zip(&expected) {
+            let off = a.linear.distance(b.linear) + a.angular.distance(b.angular);
+            assert!(off < 1e-10, "{a:?} {b:?}");
+        }
+    }
 }

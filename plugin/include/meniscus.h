@@ -523,8 +523,9 @@ typedef struct mns_plugin_t {
     mns_status_t (*run)(mns_instance_t *instance, mns_context_t *ctx);
     /* [owner] The longest dt this node would take from here, with every port to read as it is now (NULL where
        nothing is yet; ports of INPUT have no items); NULL in the table, or dt left as it was (+infinity): no
-       opinion. A dt that was promised may be MNS_PROMISED times longer. Before every substep each node that runs in it is asked, and the shortest answer counts: an
-       object for itself, a force and a solver for each object the solver solves, a coupling once. */
+       opinion. A dt that was promised may be MNS_PROMISED times longer. Before every substep each node that runs
+       in it is asked, and the shortest answer counts: an object for itself, a force and a solver for each object
+       the solver solves, a coupling once. */
     mns_status_t (*suggest_dt)(mns_instance_t *instance, mns_context_t *ctx, double *dt);
     /* [owner] Forget every cache. */
     void (*drop_caches)(mns_instance_t *instance);

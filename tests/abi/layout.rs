@@ -125,7 +125,8 @@ fn named_numbers_agree() {
             .expect("text");
     }
     // C has no constant whole number that is made of this one.
-    let header = std::fs::read_to_string(root().join("plugin/include/meniscus.h")).expect("the header is read");
+    let header =
+        std::fs::read_to_string(root().join("plugin/include/meniscus.h")).expect("the header is read");
     assert!(header.contains(&format!("#define MNS_PROMISED {} ", abi::PROMISED)));
     let file = folder.path().join("names.c");
     std::fs::write(&file, source).expect("the probe is written");

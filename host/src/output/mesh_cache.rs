@@ -13,7 +13,7 @@ pub struct MeshCache {
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; what a liquid_mesher made is written as it is. Their number changes from frame to frame. Wire in the mesh object alone, and the level set is left out.";
+    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; a mesh of a liquid that a node has made is written as it is. Their number changes from frame to frame. Wire in the object that holds such a mesh alone, and the level set is left out.";
     NodeType::host("meniscus.mesh_cache", "Mesh Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::menu(
             "format",

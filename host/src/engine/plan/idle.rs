@@ -1,5 +1,5 @@
-//! What a graph holds for nothing: objects that no solver moves, or of which who has them wired in reads nothing; and what
-//! nodes are given without effect.
+//! What a graph holds for nothing: solvers that solve nothing, objects that no solver moves, or of which who has them wired in
+//! reads nothing; and what nodes are given without effect.
 
 use super::check::made;
 use super::unused::unused;
@@ -45,10 +45,16 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
             found.push((object, sentence));
         }
     }
+    for (&solver, _) in plan.solvers.iter().filter(|(_, wires)| wires.solved.is_empty()) {
+        let medium = &contract(&network.nodes[solver]).medium;
+        let sentence =
+            format!("it solves nothing: wire an object of medium `{medium}` into it, or end its bypass");
+        found.push((solver, sentence));
+    }
     found
 }
 
-/// Solvers that have nothing to solve, and solvers and couplings with stages that nothing they are wired into ever calls, or calls several times a substep: the schedule of a
+/// Solvers and couplings with stages that nothing they are wired into ever calls, or calls several times a substep: the schedule of a
 /// coupling says which of them run.
 pub fn misscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     let calls = |node: usize, stage: Stage| {
@@ -64,11 +70,8 @@ pub fn misscheduled(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     };
     let mut found = Vec::new();
     for node in plan.solvers.keys().chain(plan.couplings.keys()).copied() {
+        // Those that solve nothing are told of as such.
         if plan.solvers.get(&node).is_some_and(|wires| wires.solved.is_empty()) {
-            let medium = &contract(&network.nodes[node]).medium;
-            let sentence =
-                format!("it solves nothing: wire an object of medium `{medium}` into it, or end its bypass");
-            found.push((node, sentence));
             continue;
         }
         // A coupling contributes where it is wired into another one.

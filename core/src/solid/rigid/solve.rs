@@ -467,7 +467,7 @@ mod tests {
             touch(1, Other::Body(2), DVec3::new(0.2, 1.5, 0.1), DVec3::new(0.1, -1.0, 0.1)),
         ];
         let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
-        let (linkage, _) = Linkage::new(&scene.bodies, &[], &times);
+        let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
         let until = Until { most: 40, tolerance: 0.0, interrupt: Interrupt::NEVER };
         let solved = |with_pairs: bool| {
             let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);

@@ -1,6 +1,7 @@
 //! Points, polylines or triangles with typed attributes.
 
 use super::{Array, next_stamp};
+use glam::{DVec3, Vec3};
 use std::sync::Arc;
 
 /// What an attribute is attached to.
@@ -193,6 +194,19 @@ impl Geometry {
         }
     }
 
+    /// Positions of the points in the world, m, for output nodes; the error says why there are none.
+    pub fn in_world(&self) -> Result<Vec<[f32; 3]>, String> {
+        if let Some(defect) = self.defect() {
+            return Err(defect);
+        }
+        if self.positions().len() != self.points {
+            return Err("its points have no `P` of three f32".into());
+        }
+        let origin = DVec3::from(self.origin);
+        let moved = |p: &[f32; 3]| (origin + Vec3::from(*p).as_dvec3()).as_vec3().to_array();
+        Ok(self.positions().iter().map(moved).collect())
+    }
+
     /// Lowest and highest corner of the points' bounding box, relative to the origin, metres; `None` without points.
     pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
         let first = *self.positions().first()?;
@@ -249,6 +263,9 @@ mod tests {
         assert!(g.defect().is_some_and(|d| d.contains("point 3")));
         g = Geometry::from_triangles(&[[0.0; 3]; 3], &[[0, 1, 2]]);
         assert_eq!(g.defect(), None);
+        assert_eq!(g.in_world(), Ok(vec![[0.0; 3]; 3]));
+        g.set(Owner::Point, "P", 3, Array::F64(vec![0.0; 9]));
+        assert!(g.in_world().unwrap_err().contains("no `P`"));
         g.set(Owner::Primitive, "mass", 1, Array::F32(vec![1.0, 2.0]));
         assert!(g.defect().is_some_and(|d| d.contains("`mass` holds 2 values, expected 1")));
     }

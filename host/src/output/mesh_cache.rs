@@ -1,9 +1,8 @@
 //! `mesh_cache`: the surfaces of liquids as polygons, one `.ply` or `.obj` file a frame: level sets, and meshes that a node has made.
 
 use super::{FRAME, Frame, Offer, Output, OutputError, Shot, go_on, save, surface};
-use crate::data::{Drawn, Geometry, Object};
+use crate::data::{Drawn, Object};
 use crate::node::{NodeKind, NodeType, ParamSpec, Params};
-use glam::{DVec3, Vec3};
 use std::path::PathBuf;
 
 /// The node at work.
@@ -50,7 +49,9 @@ impl Output for MeshCache {
             } else if let Some(made) =
                 object.drawn_geometry(Drawn::Liquid).find(|g| !g.triangles().is_empty())
             {
-                let points = in_world(made);
+                let refuse =
+                    |why| OutputError::new(format!("the mesh of `{}` cannot be written: {why}", object.name));
+                let points = made.in_world().map_err(refuse)?;
                 let normals = surface::normals(&points, made.triangles());
                 let mesh = Mesh { points, normals, faces: made.triangles() };
                 if is_obj { obj(&mesh) } else { ply(&mesh, made.point_vectors("v")) }
@@ -105,13 +106,6 @@ fn velocities(frame: &Frame, object: &Object, points: &[[f32; 3]]) -> Option<Vec
     surface::velocity(object, offered).map(|grid| surface::sampled(grid, points))
 }
 
-/// The points of a geometry, m.
-fn in_world(geometry: &Geometry) -> Vec<[f32; 3]> {
-    let origin = DVec3::from(geometry.origin);
-    let place = |p: &[f32; 3]| (origin + Vec3::from(*p).as_dvec3()).as_vec3().to_array();
-    geometry.positions().iter().map(place).collect()
-}
-
 /// A binary PLY file.
 fn ply<const CORNERS: usize>(mesh: &Mesh<CORNERS>, velocities: Option<&[[f32; 3]]>) -> Vec<u8> {
     let mut names = vec!["x", "y", "z", "nx", "ny", "nz"];
@@ -155,7 +149,7 @@ fn obj<const CORNERS: usize>(mesh: &Mesh<CORNERS>) -> Vec<u8> {
 mod tests {
     use super::super::test_scene::{H, RADIUS, defaults, offer, scene, spin};
     use super::*;
-    use crate::data::{Array, Data, GridClass, Lifetime, Owner, Scene, Shown};
+    use crate::data::{Array, Data, Geometry, GridClass, Lifetime, Owner, Scene, Shown};
     use crate::geometry::{MeshFormat, parse_mesh};
     use crate::node::Value;
     use std::sync::Arc;

@@ -128,12 +128,8 @@ fn points(geometry: &Geometry, width: f64, key: &(String, String)) -> Result<Val
 
 /// Positions in the world, m.
 fn world(geometry: &Geometry, (object, name): &(String, String)) -> Result<Vec<[f32; 3]>, OutputError> {
-    if let Some(defect) = geometry.defect() {
-        return Err(OutputError::new(format!("`{name}` of `{object}` cannot be written: {defect}")));
-    }
-    let origin = DVec3::from(geometry.origin);
-    let moved = |p: &[f32; 3]| (Vec3::from(*p).as_dvec3() + origin).as_vec3().to_array();
-    Ok(geometry.positions().iter().map(moved).collect())
+    let refuse = |why| OutputError::new(format!("`{name}` of `{object}` cannot be written: {why}"));
+    geometry.in_world().map_err(refuse)
 }
 
 /// Points and the box around them.

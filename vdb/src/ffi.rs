@@ -121,6 +121,12 @@ pub struct MvMesh {
     _opaque: [u8; 0],
 }
 
+/// Opaque leaves owned by the shim.
+#[repr(C)]
+pub struct MvLeaves {
+    _opaque: [u8; 0],
+}
+
 unsafe extern "C" {
     pub fn mv_on_uncaught(tell: extern "C" fn(c_int));
     pub fn mv_write(
@@ -174,5 +180,21 @@ unsafe extern "C" {
     pub fn mv_mesh_points(mesh: *const MvMesh, xyz: *mut *const f32) -> usize;
     pub fn mv_mesh_quads(mesh: *const MvMesh, corners: *mut *const u32) -> usize;
     pub fn mv_mesh_free(mesh: *mut MvMesh);
+    pub fn mv_level_set(
+        xyz: *const f32,
+        points: usize,
+        corners: *const u32,
+        triangles: usize,
+        voxel: f64,
+        threads: i32,
+        out: *mut *mut MvLeaves,
+        error: *mut MvError,
+    ) -> c_int;
+    pub fn mv_leaves_data(
+        leaves: *const MvLeaves,
+        origins: *mut *const i32,
+        values: *mut *const f32,
+    ) -> usize;
+    pub fn mv_leaves_free(leaves: *mut MvLeaves);
     pub fn mv_version() -> *const c_char;
 }

@@ -16,7 +16,7 @@ mod write;
 pub use error::Error;
 pub use grid::{Class, GridOut, LEAF_SIZE, MASK_WORDS, Meta, Tile, Values};
 pub use outline::{Outline, outline};
-pub use polygons::{Polygons, polygons};
+pub use polygons::{BAND, Distances, Polygons, level_set, polygons};
 pub use read::{Data, Element, Entry, File, Info, Leaves, LevelSetCheck, Stats, open};
 pub use render::{Camera, Material, Picture, Surface, render};
 pub use write::to_bytes;

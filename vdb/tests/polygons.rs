@@ -1,6 +1,6 @@
-//! Polygons of level sets: where they lie, what they enclose, and that threads do not matter.
+//! Polygons of level sets and level sets of polygons: where they lie, what they enclose, and that threads do not matter.
 
-use openvdb_sys::{Class, GridOut, Polygons, Values, polygons};
+use openvdb_sys::{BAND, Class, GridOut, Polygons, Values, level_set, polygons};
 
 const H: f64 = 0.01;
 
@@ -73,4 +73,54 @@ fn threads_do_not_matter() {
 #[test]
 fn what_has_no_surface_gives_nothing() {
     assert_eq!(ball(-5.0, 1), Polygons::default());
+}
+
+/// The triangles of polygons of four corners.
+fn halves(mesh: &Polygons) -> Vec<[u32; 3]> {
+    mesh.quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect()
+}
+
+/// From the mesh of a ball back to distances, in voxels of other sizes than it was made from.
+#[test]
+fn the_level_set_of_a_mesh_is_its_distance() {
+    let mesh = ball(15.5, 2);
+    let (centre, radius) = ([0.3, -0.2, 0.45], 15.5);
+    for voxel in [0.4 * H, 0.77 * H, 2.0 * H] {
+        let found = level_set(&mesh.points, &halves(&mesh), voxel, 2).unwrap();
+        assert_eq!(
+            found,
+            level_set(&mesh.points, &halves(&mesh), voxel, 1).unwrap(),
+            "threads do not matter"
+        );
+        assert_eq!(found.values.len(), 512 * found.origins.len());
+        let (mut within, band) = (0, BAND * voxel);
+        for (leaf, o) in found.origins.iter().enumerate() {
+            for n in 0..512 {
+                let p = [o[0] + (n >> 6), o[1] + (n >> 3 & 7), o[2] + (n & 7)].map(|c| f64::from(c) * voxel);
+                let r = (0..3).map(|c| (p[c] - centre[c] * H).powi(2)).sum::<f64>().sqrt();
+                let wanted = (r - radius * H).clamp(-band, band);
+                let found = f64::from(found.values[leaf * 512 + n as usize]);
+                assert!((found - wanted).abs() < 0.1 * H, "{p:?}: {found}, not {wanted}");
+                within += usize::from(wanted.abs() < 0.9 * band);
+            }
+        }
+        let shell = 4.0 * std::f64::consts::PI * (radius * H).powi(2) * 2.0 * 0.9 * BAND / voxel.powi(2);
+        assert!((within as f64 / shell - 1.0).abs() < 0.2, "{within} voxels near it, not {shell}");
+    }
+}
+
+#[test]
+fn meshes_that_are_none_are_refused() {
+    let corner = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    assert!(level_set(&corner, &[[0, 1, 2]], 0.1, 1).is_ok(), "an open mesh has distances too");
+    assert_eq!(level_set(&corner, &[], 0.1, 1).unwrap().origins.len(), 0);
+    for (points, triangle, voxel) in [
+        (corner, [0, 1, 3], 0.1),
+        (corner, [0, 1, 2], 0.0),
+        (corner, [0, 1, 2], f64::NAN),
+        (corner, [0, 1, 2], 1e-12),
+        ([[0.0; 3], [f32::NAN, 0.0, 0.0], [0.0, 1.0, 0.0]], [0, 1, 2], 0.1),
+    ] {
+        assert!(level_set(&points, &[triangle], voxel, 1).is_err(), "{points:?} {triangle:?} {voxel}");
+    }
 }

@@ -1,24 +1,30 @@
 //! What `preview` draws: the surfaces of objects and foam, and how each looks.
 
 use super::foam::Foam;
+use super::framing::Bounds;
 use super::pattern::Pattern;
-use super::vdb_grid::{Converted, Velocity, convert};
+use super::vdb_grid::{Channels, Converted, Velocity, convert};
 use super::{Frame, Offer, OutputError};
-use crate::data::{self, Grid, GridClass, Object};
+use crate::data::{self, Geometry, Grid, GridClass, Object};
 use crate::node::Params;
-use openvdb_sys::{Class, GridOut, Material, Surface, Values};
+use glam::Vec3;
+use openvdb_sys::{BAND, Class, GridOut, Material, Surface, Values, level_set};
 use std::rc::Rc;
 
 /// A surface of an object and how it is drawn.
-pub(super) struct Drawn<'a> {
-    pub(super) grid: &'a Grid,
+pub(super) struct Drawn {
     converted: Rc<Converted>,
     /// Index-to-world, row-major.
-    pub(super) transform: [f64; 16],
+    transform: [f64; 16],
     material: Material,
 }
 
-impl Drawn<'_> {
+impl Drawn {
+    /// The box around its leaves; `None` without a leaf.
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        Bounds::of_leaves(&self.converted.origins, &self.transform)
+    }
+
     /// For the tracer.
     pub(super) fn surface(&self) -> Surface<'_> {
         let grid = GridOut {
@@ -66,27 +72,40 @@ pub(super) fn chosen(params: &Params) -> Pattern<'_> {
 /// What is said of meshes that no object is made of.
 pub(super) const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
 
-/// The surfaces of the chosen objects.
-pub(super) fn choose<'a>(frame: &Frame<'a>) -> Result<Vec<Drawn<'a>>, OutputError> {
+/// The surfaces of the chosen objects. Liquids are drawn from their meshes where a node has made some, else from their level sets.
+/// Uses that many threads at most; the surfaces do not depend on it.
+pub(super) fn choose(frame: &Frame, threads: u32) -> Result<Vec<Drawn>, OutputError> {
     let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
+    let chosen = || frame.scene.objects.iter().filter(|o| objects.matches(&o.name));
     let (mut drawn, mut bodies) = (Vec::new(), 0);
-    for object in frame.scene.objects.iter().filter(|o| objects.matches(&o.name)) {
+    for object in chosen() {
+        for mesh in object.drawn_geometry(data::Drawn::Liquid).filter(|g| !g.triangles().is_empty()) {
+            drawn.push(meshed(mesh, threads).map_err(|why| {
+                OutputError::new(format!("the mesh of `{}` cannot be drawn: {why}", object.name))
+            })?);
+        }
+    }
+    let is_meshed = !drawn.is_empty();
+    for object in chosen() {
         let is_glass = glass.matches(&object.name);
         let is_coloured = !is_glass && frame.params.toggle("body_colors");
         let solid = if is_glass { Material::Glass } else { Material::GREY_CLAY };
         for (name, grid, how) in object.drawn() {
             let is_liquid = how == data::Drawn::Liquid;
+            if is_liquid && is_meshed {
+                continue;
+            }
             let material = if is_liquid { Material::Liquid } else { solid };
             let converted = Rc::new(converted(object, name, grid)?);
             let transform = converted.transform;
             match object.places(how) {
-                None => drawn.push(Drawn { grid, converted, transform, material }),
+                None => drawn.push(Drawn { converted, transform, material }),
                 Some(places) => drawn.extend(places.iter().map(|place| {
                     let transform = after(&transform, place);
                     let has_colour = is_coloured && !is_liquid;
                     let material = if has_colour { Material::Clay(body_colour(bodies)) } else { material };
                     bodies += 1;
-                    Drawn { grid, converted: converted.clone(), transform, material }
+                    Drawn { converted: converted.clone(), transform, material }
                 })),
             }
         }
@@ -121,6 +140,31 @@ fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
     }
     let is_geometry = |o: &Object| o.ports.keys().any(|port| port == "geometry") && o.ports.len() == 1;
     found.all(is_geometry).then(|| ONLY_GEOMETRY.into())
+}
+
+/// A mesh of liquid, through a level set whose voxels are half an edge of its triangles.
+fn meshed(mesh: &Geometry, threads: u32) -> Result<Drawn, String> {
+    let points = mesh.in_world()?;
+    let edge = |[a, b, _]: [u32; 3]| {
+        let [a, b] = [a, b].map(|n| Vec3::from(points[n as usize]).as_dvec3());
+        a.distance(b)
+    };
+    let edges: f64 = mesh.triangles().iter().copied().map(edge).sum();
+    let voxel = 0.5 * edges / mesh.triangles().len() as f64;
+    let made =
+        level_set(&points, mesh.triangles(), voxel, threads.max(1) as usize).map_err(|e| e.to_string())?;
+    let transform = [voxel, 0., 0., 0., 0., voxel, 0., 0., 0., 0., voxel, 0., 0., 0., 0., 1.];
+    let converted = Rc::new(Converted {
+        class: Class::LevelSet,
+        transform,
+        background: [BAND * voxel, 0.0, 0.0],
+        origins: made.origins,
+        masks: None,
+        channels: Channels::Float(made.values),
+        tiles: Vec::new(),
+        flood: true,
+    });
+    Ok(Drawn { converted, transform, material: Material::Liquid })
 }
 
 fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, OutputError> {

@@ -1,6 +1,5 @@
 //! Computes a camera that sees the whole shot.
 
-use crate::data::Grid;
 use crate::node::ParamSpec;
 use glam::{DMat3, DVec3};
 use openvdb_sys::Camera;
@@ -30,15 +29,15 @@ impl Bounds {
         points.filter(|p| p.is_finite()).map(|p| Self { min: p, max: p }).reduce(Self::union)
     }
 
-    /// The box around a grid's leaves, whose voxels a row-major map takes to where they are; `None` without a leaf.
-    pub fn of_leaves(grid: &Grid, to_world: &[f64; 16]) -> Option<Self> {
+    /// The box around leaves, whose voxels a row-major map takes to where they are; `None` without a leaf.
+    pub fn of_leaves(origins: &[[i32; 3]], to_world: &[f64; 16]) -> Option<Self> {
         let ends = |i: usize| if i == 1 { 8.0 } else { 0.0 };
         let world = |p: [f64; 3]| {
             std::array::from_fn(|c| {
                 to_world[12 + c] + (0..3).map(|r| p[r] * to_world[4 * r + c]).sum::<f64>()
             })
         };
-        let corners = grid.origins.iter().flat_map(|o| {
+        let corners = origins.iter().flat_map(|o| {
             (0..8).map(move |i| {
                 let corner = [i & 1, i >> 1 & 1, i >> 2];
                 std::array::from_fn(|c| f64::from(o[c]) + ends(corner[c]))

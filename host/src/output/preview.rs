@@ -24,7 +24,7 @@ pub struct Preview {
 /// Its description.
 pub fn node_type() -> NodeType {
     let help = "Draws the objects: one picture (.png) per frame, and a contact sheet at the end. Liquids look like \
-                water and solids like glass, so that the liquid inside them stays visible.";
+                water and solids like glass, so that the liquid inside them stays visible. Where a mesh of a liquid is wired in, liquids are drawn from it; leave its object out by name to see their level sets.";
     NodeType::host("meniscus.preview", "Preview", NodeKind::Output, (1, None), help).with(parameters())
 }
 
@@ -123,8 +123,7 @@ impl Preview {
             .filter(|(name, _)| pattern.matches(name))
             .map(|(_, b)| *b)
             .reduce(Bounds::union);
-        let now =
-            || drawn.iter().filter_map(|d| Bounds::of_leaves(d.grid, &d.transform)).reduce(Bounds::union);
+        let now = || drawn.iter().filter_map(Drawn::bounds).reduce(Bounds::union);
         known.or_else(now).unwrap_or(NOWHERE)
     }
 }
@@ -132,7 +131,7 @@ impl Preview {
 impl Output for Preview {
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
         let params = frame.params;
-        let drawn = choose(frame)?;
+        let drawn = choose(frame, self.shot.threads)?;
         let bounds = self.bounds(&drawn, params);
         let (width, height) = resolution(params);
         let camera = camera(params, &bounds, f64::from(width) / f64::from(height))?;
@@ -215,6 +214,7 @@ mod tests {
     use super::super::test_scene::{RADIUS, ball, defaults, grid, offer, scene};
     use super::*;
     use crate::data::{Data, Geometry, GridClass, Lifetime, Object, Sampling, Scene, Shown};
+    use crate::output::surface;
     use std::sync::Arc;
 
     fn params(changes: &[(&str, Value)]) -> Params {
@@ -322,6 +322,35 @@ mod tests {
         assert_eq!(show(&mut scene, &[[0.0; 3]]), [false, true, false]);
         assert_eq!(show(&mut scene, &[[-step, 0.0, 0.0], [step, 0.0, 0.0]]), [true, false, true]);
         assert_eq!(show(&mut scene, &[]), [false; 3]);
+    }
+
+    #[test]
+    fn a_mesh_of_a_liquid_is_drawn_in_place_of_its_level_set() {
+        let mut scene = scene();
+        let water = &scene.objects[0];
+        let made = surface::polygons(water, water.grid("surface").unwrap(), 2).unwrap();
+        let faces: Vec<[u32; 3]> =
+            made.quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        // A ball of half the size, made of triangles.
+        let corners: Vec<[f32; 3]> = made.points.iter().map(|p| p.map(|c| 0.5 * c)).collect();
+        let shown = Shown { class: GridClass::Plain, drawn: Some(data::Drawn::Liquid) };
+        let mut object = Object::new("render", "meniscus.mesh_object");
+        let mesh = Data::Geometry(Geometry::from_triangles(&corners, &faces));
+        object.show("render_mesh", Lifetime::Substep, shown, mesh);
+        let blue = |picture: &Picture, share: f64| {
+            blueness(picture, (share * picture.width as f64) as usize, picture.height / 2)
+        };
+        let alone = shoot(&scene, &params(&[])).unwrap();
+        scene.objects.push(object);
+        let both = shoot(&scene, &params(&[])).unwrap();
+        let without = shoot(&scene, &params(&[("objects", text("* ^render"))])).unwrap();
+        assert_eq!(alone.rgb, without.rgb, "left out by name");
+        assert!(blue(&alone, 0.5) > 40 && blue(&both, 0.5) > 40, "water in the middle of both");
+        let seen = |picture: &Picture| {
+            (0..picture.width).filter(|&x| blueness(picture, x, picture.height / 2) > 40).count()
+        };
+        let ratio = seen(&both) as f64 / seen(&alone) as f64;
+        assert!((ratio - 0.5).abs() < 0.15, "half as wide: {ratio}");
     }
 
     #[test]

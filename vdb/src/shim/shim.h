@@ -152,6 +152,15 @@ size_t mv_mesh_points(const mv_mesh* mesh, const float** xyz); /* [point][3] */
 size_t mv_mesh_quads(const mv_mesh* mesh, const uint32_t** corners); /* [quad][4], clockwise seen from outside */
 void mv_mesh_free(mv_mesh* mesh);
 
+/* Leaves of floats. */
+typedef struct mv_leaves mv_leaves;
+/* The level set of closed triangles, counter-clockwise seen from outside, in metres: distances within three voxels, in voxels of
+ * `voxel` metres that lie on its multiples; the same whatever the number of threads. */
+int mv_level_set(const float* xyz, size_t points, const uint32_t* corners, size_t triangles, double voxel, int32_t threads,
+                 mv_leaves** out, mv_error* error);
+size_t mv_leaves_data(const mv_leaves* leaves, const int32_t** origins, const float** values); /* [leaf][3], [leaf][512] */
+void mv_leaves_free(mv_leaves* leaves);
+
 /* Told the system's error (errno) when a C++ exception about it ends the program: no memory, no thread. It need not come
  * back. May be set before the libraries are set up. */
 typedef void (*mv_uncaught)(int error);

@@ -255,7 +255,7 @@ fn width(frame: &Frame, offered: Option<&Offered>) -> f64 {
 
 /// The space that a grid's leaves take up, m.
 fn leaves_of(grid: &Grid) -> Option<Bounds> {
-    Bounds::of_leaves(grid, &grid.transform)
+    Bounds::of_leaves(&grid.origins, &grid.transform)
 }
 
 #[cfg(test)]

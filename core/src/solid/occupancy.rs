@@ -6,6 +6,7 @@ use crate::grid::{Coord, Topology, Transform, leaf};
 use crate::levelset::Region;
 use glam::{DMat3, DVec3, IVec3};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// Width of the band in which solid fields are distances, voxels of the fluid.
 pub(super) const BAND: f64 = 3.0;
@@ -362,7 +363,8 @@ impl<'a> Surfaces<'a> {
         origins
     }
 
-    /// Whether a surface runs through a leaf.
+    /// Whether a surface runs through a leaf or along its border. A leaf that a solid fills up to its border holds the closed faces
+    /// there, which part the air before it from the space of the leaves behind.
     pub fn cut(&self, origin: Coord) -> bool {
         if self.bodies.iter().any(|&n| self.placed.is_near(n, origin)) {
             return true;
@@ -373,10 +375,10 @@ impl<'a> Surfaces<'a> {
         }
         let mut signs = (0..leaf::SIZE + 217).map(|n| {
             let n = n as i32;
-            near.node(origin + IVec3::new(n / 81, n / 9 % 9, n % 9)) > 0.0
+            near.node(origin + IVec3::new(n / 81, n / 9 % 9, n % 9)).partial_cmp(&0.0)
         });
         let first = signs.next();
-        signs.any(|s| Some(s) != first)
+        first == Some(Some(Ordering::Equal)) || signs.any(|s| Some(s) != first)
     }
 }
 

@@ -304,6 +304,29 @@ fn cut_leaves_are_the_leaves_of_the_surface() {
     assert!(cut.len() < topology.len() / 2);
 }
 
+/// The faces on a leaf's border belong to the leaf above it. Where a solid fills that one, it is there all the same: without it
+/// nothing would part the air below from the space of the leaves behind.
+#[test]
+fn a_solid_whose_side_is_a_border_of_leaves_has_its_closed_faces() {
+    let n = 64;
+    let transform = Transform::uniform(2.0 / f64::from(n), DVec3::splat(-1.0));
+    let domain = DomainLimits::uniform(DVec3::splat(-0.6), DVec3::splat(0.6), Side::Open);
+    for axis in 0..3 {
+        for side in [-1.0, 1.0] {
+            let half = collider(64, STAY, Motion::Static, |p| side * p[axis]);
+            let cut = cut_leaves(std::slice::from_ref(&half), &domain, &transform);
+            let fields = rasterise(&[half], &domain, &Arc::new(cut.clone()), &transform);
+            let across = (16..48).flat_map(|a| (16..48).map(move |b| (a, b)));
+            for (a, b) in across {
+                let mut face = IVec3::splat(n / 2);
+                (face[(axis + 1) % 3], face[(axis + 2) % 3]) = (a, b);
+                assert!(cut.leaf_of(face & !7).is_some(), "axis {axis}, side {side}: no leaf holds {face}");
+                assert_eq!(fields.open.get(axis, face), 0.0, "axis {axis}, side {side}: {face} is closed");
+            }
+        }
+    }
+}
+
 /// Faces take the velocity of the solid that the distances themselves name, wherever on the grid the solids stand, alone
 /// or beside each other and a wall.
 #[test]

@@ -202,7 +202,7 @@ fn walls_do_not_push_what_a_joint_holds_beside_them() {
 fn a_bounce_under_water_adds_no_energy() {
     for (density, restitution) in [(3000.0, 1.0), (300.0, 1.0), (1000.0, 0.5)] {
         let ball = json!({ "type": "sphere", "params": { "radius": 0.05, "center": [0.003, 0.13, 0.005] } });
-        let mut graph = tank([0.28, 0.26], &[("ball", ball, density)], &[], (8, 4));
+        let mut graph = tank([0.28, 0.26], &[("ball", ball, density)], &[], (14, 4));
         for node in graph["nodes"].as_array_mut().expect("nodes") {
             if node["name"] == "ball" {
                 node["params"]["restitution"] = json!(restitution);

@@ -15,6 +15,7 @@ mod gliding;
 mod grid_scale;
 mod heave;
 mod held;
+mod impacts;
 mod moving_solids;
 mod pendulum;
 mod pistons;

@@ -100,7 +100,8 @@ fn the_level_set_of_a_mesh_is_its_distance() {
                 let r = (0..3).map(|c| (p[c] - centre[c] * H).powi(2)).sum::<f64>().sqrt();
                 let wanted = (r - radius * H).clamp(-band, band);
                 let found = f64::from(found.values[leaf * 512 + n as usize]);
-                assert!((found - wanted).abs() < 0.1 * H, "{p:?}: {found}, not {wanted}");
+                // The mesh itself lies within a tenth of its voxel of the ball.
+                assert!((found - wanted).abs() < 0.1 * (H + voxel), "{p:?}: {found}, not {wanted}");
                 within += usize::from(wanted.abs() < 0.9 * band);
             }
         }

@@ -26,11 +26,10 @@ use super::transport::advection::Way;
 use super::transport::device::{Mover, Processor};
 use super::transport::transfer::Transfer;
 use super::transport::travel;
-use crate::grid::{FaceGrid, Grid, Topology};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use crate::levelset;
-use crate::solid::SolidMemory;
-use crate::solid::Solids;
-use glam::Vec3;
+use crate::solid::{Collider, SolidMemory, Solids};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -94,6 +93,7 @@ pub fn predict_on<M: Mover>(
     let all = particles.velocity.par_iter().zip(&particles.id).with_min_len(4096);
     let outruns = |v: Vec3| way.outruns(v) || way.outruns(v - kick);
     let outrun: Vec<bool> = all.map(|(&v, &id)| id < kicked && outruns(v)).collect();
+    let carried = solids.colliders.iter().any(Collider::is_body).then(|| particles.velocity.clone());
     add_to(particles, &outrun, -kick);
     let moved = mover.advect(particles, &way, solids, &params.advection)?;
     add_to(particles, &moved.apply(&outrun, false), kick);
@@ -107,13 +107,17 @@ pub fn predict_on<M: Mover>(
     mover.go_on()?;
     // Particles that overlap after advection are separated.
     let (cells, order) = spread_crowds(liquid, sorted, &mut shares, coming, params, memory);
+    // The surface is built around them.
+    place_solids_and_surface(liquid, &cells, coming, params, memory);
+    mover.go_on()?;
     // Their momentum is transferred to the faces.
+    if let Some(carried) = carried {
+        let carried = moved.then(&order).apply(&carried, Vec3::ZERO).into_owned();
+        keep_for_bodies(&mut liquid.particles, &carried, &cells, &liquid.surface, coming);
+    }
     take_velocity_from_particles(liquid, &cells, params, mover)?;
     // The solve needs their viscosity.
     liquid.viscosity = viscosity_of_particles(liquid, &cells, params);
-    mover.go_on()?;
-    // The surface is built around them.
-    place_solids_and_surface(liquid, &cells, coming, params, memory);
     mover.go_on()?;
     // The solve needs the surface tension.
     liquid.tension =
@@ -123,6 +127,38 @@ pub fn predict_on<M: Mover>(
     let rate = liquid.volume.enter(liquid.measured.total(), step, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
     Ok(born.then(&moved).then(&order))
+}
+
+/// Gives particles of liquid cells (`surface` < 0) that landed on a body the velocity back that they `carried` before.
+///
+/// A solid takes the part of a particle's velocity that points into it. From liquid the solve takes it, as pressure, and hands the
+/// body as much as the liquid loses: what is taken before is lost to both, and with many short substeps that is most of an impact.
+fn keep_for_bodies(
+    particles: &mut Particles,
+    carried: &[Vec3],
+    cells: &Cells,
+    surface: &Grid<f32>,
+    solids: &Solids,
+) {
+    let surface = surface.seen_on(&cells.topology);
+    let Particles { velocity, position, origin, .. } = particles;
+    let is_at_body = |at: DVec3| {
+        let apart = solids.colliders.iter().map(|c| (c.distance(at), c.is_body()));
+        let nearest = apart.reduce(|a, b| if b.0 < a.0 { b } else { a });
+        nearest.is_some_and(|(distance, is_body)| is_body && distance < solids.domain.distance(at))
+    };
+    let leaves = cells.split_mut(velocity).into_par_iter().enumerate();
+    leaves.filter(|(_, velocity)| !velocity.is_empty()).for_each(|(l, velocity)| {
+        let first = cells.leaf_range(l).start;
+        for n in (0..leaf::SIZE).filter(|n| surface.values[l * leaf::SIZE + n] < 0.0) {
+            let start = &cells.start[l * leaf::SIZE + n..];
+            for p in start[0] as usize..start[1] as usize {
+                if velocity[p - first] != carried[p] && is_at_body(*origin + position[p].as_dvec3()) {
+                    velocity[p - first] = carried[p];
+                }
+            }
+        }
+    });
 }
 
 /// Adds to the velocity (m/s) of some particles.

@@ -1,4 +1,4 @@
-//! Liquid and a free body, nothing else: what one loses the other gains, however many substeps it takes.
+//! Liquid and a free body, nothing else: the momentum of both, in few substeps and in many.
 
 use crate::number;
 use meniscus_tests::shot::Shot;

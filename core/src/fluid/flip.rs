@@ -23,13 +23,14 @@ use super::surface::surface;
 use super::surface::tension;
 use super::surface::volume::{self, LiquidVolume, VolumeBook};
 use super::transport::advection::Way;
+use super::transport::collision::keep_for_bodies;
 use super::transport::device::{Mover, Processor};
 use super::transport::transfer::Transfer;
 use super::transport::travel;
-use crate::grid::{FaceGrid, Grid, Topology, leaf};
+use crate::grid::{FaceGrid, Grid, Topology};
 use crate::levelset;
 use crate::solid::{Collider, SolidMemory, Solids};
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -127,38 +128,6 @@ pub fn predict_on<M: Mover>(
     let rate = liquid.volume.enter(liquid.measured.total(), step, &params.volume);
     liquid.divergence = volume::source(&liquid.surface, rate);
     Ok(born.then(&moved).then(&order))
-}
-
-/// Gives particles of liquid cells (`surface` < 0) that landed on a body the velocity back that they `carried` before.
-///
-/// A solid takes the part of a particle's velocity that points into it. From liquid the solve takes it, as pressure, and hands the
-/// body as much as the liquid loses: what is taken before is lost to both, and with many short substeps that is most of an impact.
-fn keep_for_bodies(
-    particles: &mut Particles,
-    carried: &[Vec3],
-    cells: &Cells,
-    surface: &Grid<f32>,
-    solids: &Solids,
-) {
-    let surface = surface.seen_on(&cells.topology);
-    let Particles { velocity, position, origin, .. } = particles;
-    let is_at_body = |at: DVec3| {
-        let apart = solids.colliders.iter().map(|c| (c.distance(at), c.is_body()));
-        let nearest = apart.reduce(|a, b| if b.0 < a.0 { b } else { a });
-        nearest.is_some_and(|(distance, is_body)| is_body && distance < solids.domain.distance(at))
-    };
-    let leaves = cells.split_mut(velocity).into_par_iter().enumerate();
-    leaves.filter(|(_, velocity)| !velocity.is_empty()).for_each(|(l, velocity)| {
-        let first = cells.leaf_range(l).start;
-        for n in (0..leaf::SIZE).filter(|n| surface.values[l * leaf::SIZE + n] < 0.0) {
-            let start = &cells.start[l * leaf::SIZE + n..];
-            for p in start[0] as usize..start[1] as usize {
-                if velocity[p - first] != carried[p] && is_at_body(*origin + position[p].as_dvec3()) {
-                    velocity[p - first] = carried[p];
-                }
-            }
-        }
-    });
 }
 
 /// Adds to the velocity (m/s) of some particles.

@@ -70,8 +70,8 @@ impl Default for AdvectionParams {
 /// Particles follow `velocity` (m/s) by the third-order Runge-Kutta scheme of least error [Ralston 1962]: k₁ = u(x), k₂
 /// = u(x + ½dt k₁), k₃ = u(x + ¾dt k₂), x ← x + dt/9 (2k₁ + 3k₂ + 4k₃). Particles that a source drives move with the
 /// velocity that its `inlet` gives, also at the inlet's rim. Particles that leave the known velocity move with their
-/// own. A particle that touches a solid loses the part of its velocity that points into it. When cancelled, the
-/// remaining particles stay where they are.
+/// own. A particle that touches a solid loses the part of its velocity that points into it (see
+/// [`super::collision::keep_for_bodies`]). When cancelled, the remaining particles stay where they are.
 pub fn advect(particles: &mut Particles, way: &Way, solids: &Solids, params: &AdvectionParams) -> Selection {
     let &Way { ref transform, velocity, dt, born_from, inlet, interrupt, .. } = way;
     let frame = particles.frame(transform);

@@ -1,7 +1,11 @@
 //! Collides particles with solids.
 
+use crate::fluid::particles::Particles;
+use crate::fluid::particles::cells::Cells;
+use crate::grid::{Grid, leaf};
 use crate::solid::{SolidProbe, Solids};
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
 /// The result of a particle's collisions on its way through a substep.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,38 @@ impl Landing {
             *velocity -= (normal * into).as_vec3();
         }
     }
+}
+
+/// Gives particles of liquid cells (`surface` < 0) that landed on a body the velocity back that they `carried` before.
+///
+/// A solid takes the part of a particle's velocity that points into it. From liquid the solve takes it, as pressure, and hands the
+/// body as much as the liquid loses: what is taken before is lost to both, and with many short substeps that is most of an impact.
+pub fn keep_for_bodies(
+    particles: &mut Particles,
+    carried: &[Vec3],
+    cells: &Cells,
+    surface: &Grid<f32>,
+    solids: &Solids,
+) {
+    let surface = surface.seen_on(&cells.topology);
+    let Particles { velocity, position, origin, .. } = particles;
+    let is_at_body = |at: DVec3| {
+        let apart = solids.colliders.iter().map(|c| (c.distance(at), c.is_body()));
+        let nearest = apart.reduce(|a, b| if b.0 < a.0 { b } else { a });
+        nearest.is_some_and(|(distance, is_body)| is_body && distance < solids.domain.distance(at))
+    };
+    let leaves = cells.split_mut(velocity).into_par_iter().enumerate();
+    leaves.filter(|(_, velocity)| !velocity.is_empty()).for_each(|(l, velocity)| {
+        let first = cells.leaf_range(l).start;
+        for n in (0..leaf::SIZE).filter(|n| surface.values[l * leaf::SIZE + n] < 0.0) {
+            let start = &cells.start[l * leaf::SIZE + n..];
+            for p in start[0] as usize..start[1] as usize {
+                if velocity[p - first] != carried[p] && is_at_body(*origin + position[p].as_dvec3()) {
+                    velocity[p - first] = carried[p];
+                }
+            }
+        }
+    });
 }
 
 /// Sweeps particles around solids. Keep one per task: it remembers how far the nearest solid was.

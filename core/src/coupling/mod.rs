@@ -9,6 +9,7 @@ pub mod air;
 pub mod bodies;
 mod cells;
 pub mod constraint_bubbles;
+mod felt;
 mod fields;
 pub mod free_surface;
 pub mod mass;
@@ -20,6 +21,7 @@ mod shut;
 pub mod viscous;
 
 pub use cells::{CELL_GRIDS, CellGrids};
+pub use felt::{AtFaces, air_around, at_faces};
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
 pub use projection::{AirRow, AirShare, Bubble, ConstraintReport, Error, Projection};
 pub use shut::{passed, shut};

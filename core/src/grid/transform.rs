@@ -43,6 +43,12 @@ impl Transform {
         self.to_world(cell.as_dvec3() - 0.5 * DVec3::AXES[axis])
     }
 
+    /// The cell around a point of world space; `None` where it is too far for the lattice.
+    pub fn cell_around(&self, world: DVec3) -> Option<Coord> {
+        let index = self.to_index(world).round();
+        (index.abs().max_element() <= f64::from(i32::MAX / 2)).then(|| index.as_ivec3())
+    }
+
     /// Index position of a world position.
     pub fn to_index(&self, world: DVec3) -> DVec3 {
         self.linear.inverse() * (world - self.translation)

@@ -43,3 +43,26 @@ pub const fn moved(owner: Owner) -> Port {
         .substep()
         .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. pulled [k]: what the rows of all `constraints` gave along each, those of other objects included. held [rows]: impulse of each row of the own `constraints` (N s).")
 }
+
+/// What faces get back to which somebody contributes: their load.
+pub const fn load(owner: Owner) -> Port {
+    Port::grid(owner, c"load", Sampling::FACE, Element::F32)
+        .substep()
+        .unit(c"Pa")
+        .help(c"What the solve left at the faces of the leaves of `jump` and `shut`: the pressure in the cell above each face, less that in the cell below. What shuts a face bears it, by its share of the area. 0 where a solid or no liquid is beside the face.")
+}
+
+/// And how fast liquid passes.
+pub const fn passing(owner: Owner) -> Port {
+    Port::grid(owner, c"passing", Sampling::FACE, Element::F32)
+        .substep()
+        .unit(c"m/s")
+        .help(c"How fast liquid passes the faces of the leaves of `jump` and `shut` after the solve: flow by the area that solids leave open of each face, positive towards the cell above. 0 where a solid or no liquid is beside it.")
+}
+
+/// What those get back who keep air.
+pub const fn kept_air(owner: Owner) -> Port {
+    Port::table(owner, c"kept_air")
+        .substep()
+        .help(c"The air of each of the own `chambers` after the solve; f64 each. volume [n] (m^3): of the enclosed air around its place. pressure [n] (Pa): its pressure over open air. Both 0 where the place lies in open air, liquid or a solid.")
+}

@@ -1,6 +1,6 @@
 //! What couplings of liquids and bodies take: two roles, and the ports of their participants.
 
-use super::body_ports::{chambers, constraints, dynamics, jump, moved, shut};
+use super::body_ports::{chambers, constraints, dynamics, jump, kept_air, load, moved, passing, shut};
 use super::liquid_ports::{HANDED, handed_to_solve};
 use super::projection::{ContributedPorts, SolvePorts};
 use meniscus_abi::{Access, Owner, Port, Stage};
@@ -10,13 +10,16 @@ pub const BODY: u32 = 0;
 /// The role of the liquids.
 pub const LIQUID: u32 = 1;
 
-const OF_BODIES: [Port; 6] = [
+const OF_BODIES: [Port; 9] = [
     dynamics(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
     constraints(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
     jump(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
     chambers(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
     shut(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::READ),
     moved(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
+    load(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
+    passing(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
+    kept_air(Owner::PARTICIPANT).role(BODY).on(Stage::SOLVE, Access::WRITE),
 ];
 
 /// How many ports both roles have.

@@ -9,9 +9,8 @@ use crate::coupling::fields::LiquidFields;
 pub(crate) fn blown(fields: &LiquidFields, regions: &Regions) -> Vec<Option<f64>> {
     let mut blown = vec![None; regions.air.len()];
     for chamber in fields.chambers {
-        let place = fields.transform.to_index(chamber.place).round();
-        let is_far = place.abs().max_element() > f64::from(i32::MAX / 2);
-        if let Some(r) = regions.air_at(place.as_ivec3()).filter(|&r| !is_far && !regions.air[r].exterior) {
+        let region = fields.transform.cell_around(chamber.place).and_then(|cell| regions.air_at(cell));
+        if let Some(r) = region.filter(|&r| !regions.air[r].exterior) {
             *blown[r].get_or_insert(0.0) += chamber.inflow;
         }
     }

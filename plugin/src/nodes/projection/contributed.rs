@@ -1,17 +1,19 @@
-//! What takes part in a projection without degrees of freedom: jumps of pressure, faces that somebody shuts, air that is kept.
+//! What takes part in a projection without degrees of freedom: jumps of pressure, faces that somebody shuts, air that is kept;
+//! and what those get back.
 
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Field};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::port_places;
-use meniscus_core::coupling::Chamber;
-use meniscus_core::grid::{FaceGrid, Transform};
+use meniscus_core::coupling::{self, AtFaces, Bubble, Chamber, Projection};
+use meniscus_core::grid::{FaceGrid, Topology, Transform};
 use meniscus_core::number::written;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 port_places! {
     /// Where they stand.
-    pub struct ContributedPorts { jump, shut, chambers }
+    pub struct ContributedPorts { jump, shut, chambers, load, passing, kept_air }
 }
 
 /// The shares of all objects, as one.
@@ -23,6 +25,10 @@ pub(super) struct Contributed {
     pub(super) shut: Option<FaceGrid<f32>>,
     /// Air that is kept.
     pub(super) chambers: Vec<Chamber>,
+    /// The leaves on which each item contributes to faces.
+    leaves: BTreeMap<u32, Arc<Topology>>,
+    /// Item of each chamber.
+    keepers: Vec<u32>,
 }
 
 impl Contributed {
@@ -34,18 +40,40 @@ impl Contributed {
         lattice: Option<Transform>,
     ) -> Result<Self, Failure> {
         let Some(lattice) = lattice else { return Ok(Self::default()) };
-        Ok(Self {
-            jump: joined(exchange, call, ports.jump, lattice, |_| true, |a, b| a + b)?,
-            shut: joined(
-                exchange,
-                call,
-                ports.shut,
-                lattice,
-                |s| (0.0..=1.0).contains(&s),
-                |a, b| 1.0 - (1.0 - a) * (1.0 - b),
-            )?,
-            chambers: chambers(call, ports.chambers)?,
-        })
+        let mut own = Self::default();
+        let leaves = &mut own.leaves;
+        own.jump = joined(exchange, call, ports.jump, lattice, leaves, |_| true, |a, b| a + b)?;
+        let is_share = |s| (0.0..=1.0).contains(&s);
+        let both = |a, b| 1.0 - (1.0 - a) * (1.0 - b);
+        own.shut = joined(exchange, call, ports.shut, lattice, leaves, is_share, both)?;
+        (own.keepers, own.chambers) = chambers(call, ports.chambers)?.into_iter().unzip();
+        Ok(own)
+    }
+
+    /// Writes what each gets back; `vel`: of all liquids, m/s, as it passes what is shut.
+    pub(super) fn write(
+        &self,
+        exchange: &mut Exchange,
+        call: &mut Call,
+        ports: ContributedPorts,
+        (projected, vel, lattice): (&Projection, &FaceGrid<f32>, &Transform),
+    ) -> Result<(), Failure> {
+        for (&item, leaves) in &self.leaves {
+            let AtFaces { load, passing } = exchange.install(|| coupling::at_faces(projected, vel, leaves));
+            let fields = [(ports.load, &load), (ports.passing, &passing)];
+            let fields = fields.map(|(port, faces)| Field::faces(port, faces).of_item(item));
+            exchange.write_fields(call, lattice, &fields)?;
+        }
+        let airs = self.chambers.iter().map(|c| coupling::air_around(projected, lattice, c.place));
+        let airs: Vec<_> = self.keepers.iter().zip(airs).collect();
+        for airs in airs.chunk_by(|(a, _), (b, _)| a == b) {
+            let item = *airs[0].0;
+            let of = |f: fn(&Bubble) -> f64| airs.iter().map(|(_, air)| air.map_or(0.0, f)).collect::<Vec<_>>();
+            call.shape_table(ports.kept_air, item)?;
+            call.write_array(ports.kept_air, item, c"volume", 1, &of(|air| air.volume))?;
+            call.write_array(ports.kept_air, item, c"pressure", 1, &of(|air| air.pressure))?;
+        }
+        Ok(())
     }
 }
 
@@ -55,6 +83,7 @@ fn joined(
     call: &Call,
     port: u32,
     lattice: Transform,
+    leaves: &mut BTreeMap<u32, Arc<Topology>>,
     is_sound: fn(f32) -> bool,
     join: fn(f32, f32) -> f32,
 ) -> Result<Option<FaceGrid<f32>>, Failure> {
@@ -85,6 +114,10 @@ fn joined(
         if !own.values.iter().flatten().all(|&value| is_sound(value)) {
             return refuse("holds a value that is no share from 0 to 1".into());
         }
+        let known = leaves.entry(item).or_insert_with(|| own.topology.clone());
+        if **known != *own.topology {
+            *known = Arc::new(known.union(&own.topology));
+        }
         all = Some(match all {
             None => own,
             Some(known) => {
@@ -100,8 +133,8 @@ fn joined(
     Ok(all)
 }
 
-/// The chambers of all items.
-fn chambers(call: &Call, port: u32) -> Result<Vec<Chamber>, Failure> {
+/// The chambers of all items, with their item.
+fn chambers(call: &Call, port: u32) -> Result<Vec<(u32, Chamber)>, Failure> {
     let mut all = Vec::new();
     for item in 0..call.items(port) {
         let Some(table) = call.table(port, item) else { continue };
@@ -117,7 +150,7 @@ fn chambers(call: &Call, port: u32) -> Result<Vec<Chamber>, Failure> {
             return Err(Failure::input(port, sentence));
         }
         let places = places.as_chunks::<3>().0.iter().map(|&place| DVec3::from_array(place));
-        all.extend(places.zip(inflow).map(|(place, inflow)| Chamber { place, inflow }));
+        all.extend(places.zip(inflow).map(|(place, inflow)| (item, Chamber { place, inflow })));
     }
     Ok(all)
 }

@@ -144,7 +144,7 @@ impl Solve {
         };
         let solved =
             exchange.install(|| together::solve(&liquids, &each, &mut vel, dt, &mut projection, go_on));
-        let Solved { of_all, of_each, viscous } = match solved {
+        let Solved { of_all, mut vel_of_all, of_each, viscous } = match solved {
             Ok(Some(solved)) => solved,
             Ok(None) => return Ok(Outcome::Done),
             Err(error) => {
@@ -156,7 +156,7 @@ impl Solve {
             call.log(Level::INFO, &notice);
         }
         if let Some(shut) = &contributed.shut {
-            vel.iter_mut().for_each(|vel| coupling::passed(vel, shut));
+            vel.iter_mut().chain(&mut vel_of_all).for_each(|vel| coupling::passed(vel, shut));
         }
         for (n, liquid) in liquids.iter().enumerate() {
             write(exchange, call, at, liquid, &vel[n], of_each.get(n).map_or(&of_all, |(part, _)| part))?;
@@ -167,6 +167,10 @@ impl Solve {
         }
         if let Some(ports) = self.bodies {
             shares.write(call, ports, (&of_all.bodies, &of_all.constraints.impulses))?;
+        }
+        if let (Some(ports), Some(lattice), [first, ..]) = (self.contributed, lattice, &vel[..]) {
+            let solved = (&of_all, vel_of_all.as_ref().unwrap_or(first), &lattice);
+            contributed.write(exchange, call, ports, solved)?;
         }
         report::pressure(call, self.name, &of_all);
         if !shares.constraints.is_empty() {

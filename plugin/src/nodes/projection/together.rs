@@ -13,6 +13,8 @@ use std::ops::ControlFlow;
 pub(super) struct Solved {
     /// Of all liquids.
     pub(super) of_all: Projection,
+    /// The velocity of all, m/s; `None` where there is only one, whose own it is.
+    pub(super) vel_of_all: Option<FaceGrid<f32>>,
     /// Of each of several, and where the others are; empty where there is only one.
     pub(super) of_each: Vec<(Projection, Grid<f32>)>,
     /// The viscous solve, where there was one.
@@ -32,7 +34,7 @@ pub(super) fn solve(
     let walls = first.walls();
     if let ([own], [vel]) = (fields, &mut *vel) {
         let (of_all, viscous) = project_viscous(own, first.viscous(), walls, vel, dt, project, go_on)?;
-        return Ok(Some(Solved { of_all, of_each: Vec::new(), viscous }));
+        return Ok(Some(Solved { of_all, vel_of_all: None, of_each: Vec::new(), viscous }));
     }
     let joined = Joined::of(fields, &vel.iter().collect::<Vec<_>>());
     let Some(all) = joined.fields(fields) else { return Ok(None) };
@@ -49,7 +51,7 @@ pub(super) fn solve(
         vel[i] = handed.vel;
         of_each.push((handed.projection, handed.others));
     }
-    Ok(Some(Solved { of_all, of_each, viscous }))
+    Ok(Some(Solved { of_all, vel_of_all: Some(solved), of_each, viscous }))
 }
 
 /// A projection, or two with viscosity between them; `viscous` are φ of the solids, m, and the viscosity, Pa s.

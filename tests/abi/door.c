@@ -1,6 +1,6 @@
 /* A wall without thickness across a tank, at x = 0, in plain C: below `sill` it is a fan, by which the pressure is `rise` higher
  * beyond it; above, it is shut by the share `shut`. It has no degrees of freedom: it takes part in a pressure solve by its
- * faces alone. With `keep` it also keeps the air before it, and blows `inflow` into it. `fault` makes it write grids that a coupling must refuse.
+ * faces alone, and lists in stats.jsonl what it feels there. With `keep` it also keeps the air before it, and blows `inflow` into it. `fault` makes it write grids that a coupling must refuse.
  */
 #include "meniscus.h"
 #include "meniscus_find.h"
@@ -24,19 +24,24 @@ static const mns_param_t door_params[] = {
     NUMBER("inflow", "Inflow", "Air that is blown into what it keeps.", .unit = "m^3/s", .range = {-1.0, 1.0}),
 };
 
-enum { DOOR, JUMP, SHUT, CHAMBERS };
-#define FACES(name_, help_, ...) \
+enum { DOOR, JUMP, SHUT, CHAMBERS, FELT, LOAD, PASSING, KEPT_AIR };
+#define FACES(name_, contribute_, correct_, help_, ...) \
     PORT(MNS_GRID, name_, MNS_OF_OBJECT, .components = 3, .sampling = MNS_FACE, .lifetime = MNS_SUBSTEP, .help = help_, \
-         .access = {[MNS_CONTRIBUTE] = MNS_WRITE}, .unit = __VA_ARGS__)
+         .access = {[MNS_CONTRIBUTE] = contribute_, [MNS_CORRECT] = correct_}, .unit = __VA_ARGS__)
 static const mns_port_t door_ports[] = {
     PORT(MNS_TABLE, "door", MNS_OF_OBJECT, .help = "settings: of the node.", .access = {[MNS_INIT] = MNS_WRITE}),
 };
 static const mns_port_t solver_ports[] = {
-    PORT(MNS_TABLE, "door", MNS_OF_OBJECT, .help = "settings: of the node.", .access = {[MNS_CONTRIBUTE] = MNS_READ}),
-    FACES("jump", "By how much the pressure is higher beyond a face.", "Pa"),
-    FACES("shut", "Share of each face that is shut.", ""),
+    PORT(MNS_TABLE, "door", MNS_OF_OBJECT, .help = "settings: of the node.", .access = {[MNS_CONTRIBUTE] = MNS_READ, [MNS_CORRECT] = MNS_READ}),
+    FACES("jump", MNS_WRITE, 0, "By how much the pressure is higher beyond a face.", "Pa"),
+    FACES("shut", MNS_WRITE, MNS_READ, "Share of each face that is shut.", ""),
     PORT(MNS_TABLE, "chambers", MNS_OF_OBJECT, .lifetime = MNS_SUBSTEP, .help = "Air that is kept.",
          .access = {[MNS_CONTRIBUTE] = MNS_WRITE}),
+    PORT(MNS_GEOMETRY, "felt", MNS_OF_OBJECT, .help = "A point with what it felt.", .access = {[MNS_CORRECT] = MNS_WRITE},
+         .report = "doors name=@object force=force flow=flow volume=volume pressure=pressure"),
+    FACES("load", 0, MNS_READ, "What it bears.", "Pa"),
+    FACES("passing", 0, MNS_READ, "What passes it.", "m/s"),
+    PORT(MNS_TABLE, "kept_air", MNS_OF_OBJECT, .lifetime = MNS_SUBSTEP, .help = "What its air does.", .access = {[MNS_CORRECT] = MNS_READ}),
 };
 
 static const mns_node_t nodes[] = {
@@ -44,8 +49,8 @@ static const mns_node_t nodes[] = {
      .help = "A wall without thickness.", .kind = MNS_NODE_OBJECT, .stages = MNS_BIT(MNS_INIT),
      .port_count = 1, .ports = door_ports, .param_count = SETTINGS, .params = door_params},
     {.size = sizeof(mns_node_t), .version = 1, .id = "test.door_solver", .label = "Door Solver", .medium = "door",
-     .help = "Brings doors into a pressure solve.", .kind = MNS_NODE_SOLVER, .stages = MNS_BIT(MNS_CONTRIBUTE),
-     .accepts = MNS_BIT(MNS_NODE_OBJECT), .min_inputs = 1, .port_count = 4, .ports = solver_ports},
+     .help = "Brings doors into a pressure solve.", .kind = MNS_NODE_SOLVER, .stages = MNS_BIT(MNS_CONTRIBUTE) | MNS_BIT(MNS_CORRECT),
+     .accepts = MNS_BIT(MNS_NODE_OBJECT), .min_inputs = 1, .port_count = 8, .ports = solver_ports},
 };
 
 /* The leaves of the cells beyond x = 0. */
@@ -94,6 +99,38 @@ static mns_status_t contribute(mns_context_t *ctx) {
     return MNS_OK;
 }
 
+static int put(mns_context_t *ctx, uint32_t item, const char *name, double value) {
+    const mns_attribute_t shape = {.size = sizeof shape, .on = MNS_ON_POINTS, .name = name, .element = MNS_F64, .components = 1};
+    const mns_attribute_t *made = ctx->edit_attribute(ctx, FELT, item, &shape);
+    if (made) *(double *)mns_place_of(made, 0) = value;
+    return made != NULL;
+}
+
+/* Force on what is shut (N), flow through it all (m^3/s), and the air that it keeps. */
+static mns_status_t feel(mns_context_t *ctx) {
+    for (uint32_t item = 0; item < ctx->items(ctx, DOOR); ++item) {
+        const double *settings = mns_find_numbers(ctx->table(ctx, DOOR, item), "settings", SETTINGS);
+        const mns_grid_t *load = ctx->grid(ctx, LOAD, item), *passing = ctx->grid(ctx, PASSING, item);
+        const mns_grid_t *shut = ctx->grid(ctx, SHUT, item);
+        if (!settings || !load || !passing || !shut || load->leaf_count != LEAVES || passing->leaf_count != LEAVES) return MNS_FAILED;
+        const double area = settings[VOXEL] * settings[VOXEL];
+        double force = 0.0, flow = 0.0;
+        for (uint64_t i = 0; i < LEAVES * MNS_LEAF_SIZE; ++i) {
+            force += area * ((const float *)shut->values[0])[i] * ((const float *)load->values[0])[i];
+            if (i % MNS_LEAF_SIZE < 64) flow += area * ((const float *)passing->values[0])[i];
+        }
+        const mns_table_t *kept = ctx->table(ctx, KEPT_AIR, item);
+        const double *volume = kept ? mns_find_numbers(kept, "volume", 1) : NULL;
+        const double *pressure = kept ? mns_find_numbers(kept, "pressure", 1) : NULL;
+        if (settings[KEEP] != 0.0 && !(volume && pressure)) return MNS_FAILED;
+        const mns_geometry_t shape = {.size = sizeof shape, .point_count = 1};
+        if (!ctx->shape_geometry(ctx, FELT, item, &shape) || !put(ctx, item, "force", force) || !put(ctx, item, "flow", flow) ||
+            !put(ctx, item, "volume", volume ? *volume : 0.0) || !put(ctx, item, "pressure", pressure ? *pressure : 0.0))
+            return MNS_FAILED;
+    }
+    return MNS_OK;
+}
+
 static mns_status_t begin(mns_context_t *ctx) {
     double settings[SETTINGS];
     for (int n = 0; n < SETTINGS; ++n) settings[n] = ctx->params[n].number[0];
@@ -109,7 +146,8 @@ static mns_status_t create(mns_context_t *ctx, uint32_t node, mns_instance_t **i
 static void destroy(mns_instance_t *instance) { (void)instance; }
 
 static mns_status_t run(mns_instance_t *instance, mns_context_t *ctx) {
-    return (const mns_node_t *)(const void *)instance == &nodes[0] ? begin(ctx) : contribute(ctx);
+    if ((const mns_node_t *)(const void *)instance == &nodes[0]) return begin(ctx);
+    return ctx->stage == MNS_CORRECT ? feel(ctx) : contribute(ctx);
 }
 
 MNS_EXPORT const mns_plugin_t mns_plugin = {

@@ -46,6 +46,14 @@ fn beyond(shot: &Shot, frame: u32) -> (f64, f64) {
     (there, vectors(&file, "v").iter().map(speed).fold(0.0, f64::max))
 }
 
+/// What the door felt in the last substep: force, N, flow, m³/s, and volume, m³, and pressure, Pa, of the air it keeps.
+fn felt(shot: &Shot) -> [f64; 4] {
+    let last = shot.stats().pop().expect("it cooked");
+    let door = &last["doors"][0];
+    assert_eq!(door["name"], "door", "{last}");
+    ["force", "flow", "volume", "pressure"].map(|of| door[of].as_f64().expect("it is listed"))
+}
+
 /// A shut door holds a dam; without it the dam breaks. Under bubbles, too, whose air it parts.
 #[test]
 fn a_shut_door_holds_a_dam() {
@@ -57,6 +65,11 @@ fn a_shut_door_holds_a_dam() {
         assert!((last - first).abs() < 1e-9, "{first} of the water was beyond, {last} is");
         // Its edge is no wall to particles: those beside it jostle, and none passes.
         assert!(speed < 0.1, "{coupling}: it moves at {speed} m/s");
+        // It bears the water's weight on either side, and lets none through.
+        let [force, flow, ..] = felt(&held);
+        let expected = -0.5 * 1000.0 * GRAVITY * 0.08 * (0.16f64.powi(2) - 0.04f64.powi(2));
+        println!("{coupling}: {force} N of {expected}, {flow} m³/s");
+        assert!((force / expected - 1.0).abs() < 0.02 && flow.abs() < 1e-7, "{force} N, {flow} m³/s");
         let ajar = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": 0.0 }), coupling, 7);
         ajar.cook(&[]);
         let (flown, speed) = beyond(&ajar, 7);
@@ -70,7 +83,14 @@ fn a_door_that_is_shut_in_part_lets_less_through() {
     let flown = |shut: f64| {
         let tank = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": shut }), "constraint_bubbles", 4);
         tank.cook(&[]);
-        beyond(&tank, 4).0 - beyond(&tank, 1).0
+        let moved = beyond(&tank, 4).0 - beyond(&tank, 1).0;
+        // What the door felt passing it is what came.
+        let steps = tank.stats().into_iter().filter(|step| step["frame"].as_i64() > Some(1));
+        let passed = |step: Value| Some(step["dt"].as_f64()? * step["doors"][0]["flow"].as_f64()?);
+        let passed: f64 = steps.filter_map(passed).sum::<f64>() / (0.16 * 0.08 * 0.2);
+        println!("shut by {shut}: {moved} of the water moved, {passed} passed");
+        assert!((moved - passed).abs() < 0.1 * passed.abs() + 0.002, "{moved} moved, {passed} passed");
+        moved
     };
     let all: Vec<f64> = [0.0, 0.9, 0.9999].into_iter().map(flown).collect();
     assert!(all[1] < 0.5 * all[0] && all[2].abs() < 0.002, "shares of the water that flowed: {all:?}");
@@ -108,15 +128,25 @@ fn kept_air_holds_a_level_and_blown_air_moves_as_much_water() {
         let shot = tank([0.16, 0.1], door, "floating_bodies", 5);
         shot.cook(&[]);
         let [(first, _), (last, _)] = [beyond(&shot, 1), beyond(&shot, 5)];
-        last - first
+        (last - first, felt(&shot))
     };
-    let fallen = share(0.0, false);
+    let (fallen, [.., volume, pressure]) = share(0.0, false);
+    assert_eq!([volume, pressure], [0.0; 2], "it keeps none");
     assert!(fallen > 0.05, "it does not fall without: {fallen}");
     let volume = 0.16 * 0.08 * (0.16 + 0.1);
-    let still = share(0.0, true);
+    let (still, [.., air, pressure]) = share(0.0, true);
+    // What hangs from it, 6 cm of water, sucks at it.
+    let space = 0.16 * 0.08 * 0.16;
+    assert!((pressure / (-1000.0 * GRAVITY * 0.06) - 1.0).abs() < 0.05, "{pressure} Pa");
+    assert!((air / space - 1.0).abs() < 0.02, "{air} of {space} m³");
     assert!(still.abs() < 0.01, "{still} of the water flowed");
     for inflow in [1e-3, -5e-4] {
-        let (moved, expected) = (share(inflow, true) - still, inflow * 4.0 / 24.0 / volume);
+        let (moved, [.., blown, _]) = share(inflow, true);
+        let (moved, expected) = (moved - still, inflow * 4.0 / 24.0 / volume);
+        assert!(
+            (blown - air - expected * volume).abs() < 0.1 * (expected * volume).abs(),
+            "{air} to {blown} m³"
+        );
         println!("{moved} of the water moved, {expected} expected");
         assert!((moved - expected).abs() < 0.1 * expected.abs(), "{moved}, not {expected}");
     }

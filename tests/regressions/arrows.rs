@@ -40,7 +40,7 @@ fn the_host_sees_the_abi_and_openvdb_only() {
 }
 
 /// The rooms of core, the lowest first; each may use those listed before it. A room is a folder or a file of `core/src`.
-const ROOMS: [&str; 39] = [
+const ROOMS: [&str; 40] = [
     "tuned",
     "number",
     "scan",
@@ -58,10 +58,11 @@ const ROOMS: [&str; 39] = [
     "coupling/mass",
     "coupling/bodies",
     "coupling/shut",
-    "coupling/cells",
+    "coupling/optional",
     "coupling/fields",
     "coupling/air",
     "coupling/projection",
+    "coupling/felt",
     "coupling/several",
     "coupling/free_surface",
     "coupling/rigid_fluid",

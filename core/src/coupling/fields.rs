@@ -1,8 +1,8 @@
 //! The fields that a pressure projection reads.
 
 use super::bodies::Bodies;
-use super::cells::CellGrids;
 use super::memory::BubbleMemory;
+use super::optional::{CellGrids, FaceGrids};
 use crate::grid::{Coord, FaceGrid, Grid, Transform, leaf};
 use crate::pressure::Density;
 use crate::solid::{DomainLimits, Side};
@@ -49,8 +49,6 @@ pub struct Parting<'a> {
     pub cavitation: f64,
     /// Speed, m/s, at which liquid left the walls of its cells in the substep before; above 0 where it had parted.
     pub previous: Option<&'a Grid<f32>>,
-    /// Share of each face whose velocity a source gives: it is no wall.
-    pub driven: Option<&'a FaceGrid<f32>>,
 }
 
 /// Enclosed air that is kept, whatever a coupling does with other air.
@@ -81,6 +79,8 @@ pub struct LiquidFields<'a> {
     pub vel_solid: &'a FaceGrid<f32>,
     /// What it may have per cell.
     pub cells: CellGrids<&'a Grid<f32>>,
+    /// What it may have on faces.
+    pub faces: FaceGrids<&'a FaceGrid<f32>>,
     /// Density of the liquid.
     pub density: Density<'a>,
     /// Density on the faces between liquid cells, kg/m³; `None`: the mean of both cells.
@@ -133,6 +133,7 @@ impl<'a> LiquidFields<'a> {
             without_lids: None,
             vel_solid,
             cells: CellGrids::default(),
+            faces: FaceGrids::default(),
             density,
             face_density: None,
             jump: None,

@@ -7,22 +7,22 @@
 
 pub mod air;
 pub mod bodies;
-mod cells;
 pub mod constraint_bubbles;
 mod felt;
 mod fields;
 pub mod free_surface;
 pub mod mass;
 pub mod memory;
+mod optional;
 mod projection;
 pub mod rigid_fluid;
 pub mod several;
 mod shut;
 pub mod viscous;
 
-pub use cells::{CELL_GRIDS, CellGrids};
 pub use felt::{AtFaces, air_around, at_faces};
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
+pub use optional::{CELL_GRIDS, CellGrids, FACE_GRIDS, FaceGrids};
 pub use projection::{AirRow, AirShare, Bubble, ConstraintReport, Error, Projection};
 pub use shut::{passed, shut};
 

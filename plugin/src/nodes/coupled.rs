@@ -2,7 +2,7 @@
 
 use super::coupled_ports::{BODY, LIQUID};
 use super::projection::{
-    self, Air, Caches, CellPorts, ContributedPorts, Project, Solve, SolveParams, SolvePorts,
+    self, Air, Caches, ContributedPorts, OptionalPorts, Project, Solve, SolveParams, SolvePorts,
 };
 use crate::exchange::{BodyPorts, Exchange};
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome};
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 pub const fn solve(ports: &[Port], params: &[Param], name: &'static str, project: Project) -> Solve {
     Solve {
         ports: SolvePorts::of_role(ports, LIQUID),
-        cells: CellPorts::of_role(ports, LIQUID),
+        optional: OptionalPorts::of_role(ports, LIQUID),
         params: SolveParams::of(params),
         bodies: Some(BodyPorts::of_role(ports, BODY)),
         contributed: Some(ContributedPorts::of_role(ports, BODY)),

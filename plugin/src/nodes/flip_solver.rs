@@ -6,7 +6,7 @@ use super::flip_step::{COLLIDERS, LongestStep};
 use super::flip_totals::{Totals, potential_energy};
 use super::flip_warnings::{Told, check_loss, check_viscosity, least};
 use super::liquid_ports::PORTS;
-use super::projection::{self, Air, Caches, CellPorts, Solve, SolveParams, SolvePorts};
+use super::projection::{self, Air, Caches, OptionalPorts, Solve, SolveParams, SolvePorts};
 use crate::exchange::{
     Beside, Exchange, Field, InletPorts, LiquidState, OwnerPorts, StatePorts, SubstepPorts, shared_density,
     write_domain, write_table,
@@ -38,7 +38,7 @@ const AIR_PARTICLES: u32 = port!(PORTS, air_particles);
 const FORCES: u32 = port!(PORTS, forces);
 const SOLVE: Solve = Solve {
     ports: SolvePorts::of(PORTS),
-    cells: CellPorts::of(PORTS),
+    optional: OptionalPorts::of(PORTS),
     params: SolveParams::of(PARAMS),
     bodies: None,
     contributed: None,

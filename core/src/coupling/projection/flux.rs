@@ -2,8 +2,8 @@
 
 use crate::coupling::air::regions::sets::{NONE, Words, has};
 use crate::coupling::air::regions::{Regions, component_of};
-use crate::coupling::cells::CellGrids;
 use crate::coupling::fields::LiquidFields;
+use crate::coupling::optional::CellGrids;
 use crate::grid::block;
 use crate::grid::morphology::offsets;
 use crate::grid::rows::{Row, Rows, row_of};

@@ -196,7 +196,7 @@ impl<'a> Leaf<'a> {
             left: Rows::faces(fields.left_by_solids(), origin),
             vel: Rows::faces(walls.vel, origin),
             vel_solid: Rows::faces(fields.vel_solid, origin),
-            driven: parting.driven.map(|driven| Rows::faces(driven, origin)),
+            driven: fields.faces.inlet.map(|driven| Rows::faces(driven, origin)),
             surface: Rows::of(fields.surface, origin),
             previous: parting.previous.map(|speed| Rows::of(speed, origin)),
             faces: links::OpenFaces::around(fields.open, origin),

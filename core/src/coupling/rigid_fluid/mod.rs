@@ -48,9 +48,9 @@ mod rigid;
 mod tests;
 
 use super::bodies::Moved;
-use super::cells::CellGrids;
 use super::fields::LiquidFields;
 use super::free_surface;
+use super::optional::CellGrids;
 use super::projection::{ConstraintReport, Error, Projection};
 use crate::grid::FaceGrid;
 use crate::pressure::{Density, Params, PressureSolver, Progress};

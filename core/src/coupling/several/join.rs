@@ -1,7 +1,7 @@
 //! Joins fields of several liquids into one.
 
-use crate::coupling::cells::Joining;
 use crate::coupling::fields::LiquidFields;
+use crate::coupling::optional::{Joining, JoiningFaces};
 use crate::grid::{FaceGrid, Grid, Topology, halo, leaf};
 use crate::levelset::redistance;
 use crate::pressure::Density;
@@ -47,12 +47,15 @@ fn folded(parts: &[Option<&Grid<f32>>], fold: impl Fn(f32, f32) -> f32 + Sync) -
     })
 }
 
-/// The greatest share of each face.
-pub(super) fn greatest_share(parts: &[Option<&FaceGrid<f32>>]) -> Option<FaceGrid<f32>> {
+/// Joins values on faces of the liquids by a rule.
+pub(super) fn faces(by: JoiningFaces, parts: &[Option<&FaceGrid<f32>>]) -> Option<FaceGrid<f32>> {
+    let join = match by {
+        JoiningFaces::Greatest => f32::max,
+    };
     let topology = all_leaves(parts.iter().flatten().map(|faces| &faces.topology))?;
     parts.iter().flatten().map(|faces| faces.on(&topology)).reduce(|mut all, more| {
         for (all, more) in all.values.iter_mut().zip(&more.values) {
-            all.iter_mut().zip(more).for_each(|(a, &b)| *a = a.max(b));
+            all.iter_mut().zip(more).for_each(|(a, &b)| *a = join(*a, b));
         }
         all
     })

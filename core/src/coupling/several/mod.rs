@@ -9,8 +9,8 @@ mod join;
 mod overlap;
 
 use super::bodies::Bodies;
-use super::cells::CellGrids;
 use super::fields::{LiquidFields, Parting};
+use super::optional::{CellGrids, FaceGrids};
 use crate::grid::{FaceGrid, Grid};
 use crate::pressure::Density;
 use glam::DVec3;
@@ -47,8 +47,8 @@ pub struct Joined {
     /// momentum is joined with the same masses.
     face_density: Option<FaceGrid<f32>>,
     cells: CellGrids<Grid<f32>>,
+    faces: FaceGrids<FaceGrid<f32>>,
     parted: Option<Grid<f32>>,
-    driven: Option<FaceGrid<f32>>,
 }
 
 impl Joined {
@@ -60,24 +60,24 @@ impl Joined {
         let faces = Faces::of(liquids);
         let rho: Vec<_> = liquids.iter().map(|liquid| liquid.density).collect();
         let every = |of: fn(&LiquidFields<'_>) -> bool| liquids.iter().any(of);
-        let driven: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.driven).collect();
         let parted: Vec<_> = liquids.iter().map(|liquid| liquid.parting?.previous).collect();
         let drift = liquids.first().map_or(1.0, |liquid| liquid.drift);
         let cells: Vec<_> = liquids.iter().map(|liquid| liquid.cells).collect();
         let cells = CellGrids::joined(&cells, |by, parts| lattice.joined(by, parts));
+        let on_faces: Vec<_> = liquids.iter().map(|liquid| liquid.faces).collect();
         let overlap = Overlap::find(liquids, &lattice, &faces.left);
         let density = lattice.density(&rho);
-        let on_faces = lattice.on_faces(vel, &rho);
+        let joined = lattice.on_faces(vel, &rho);
         Self {
-            vel: on_faces.vel,
-            face_density: density.is_err().then_some(on_faces.density),
+            vel: joined.vel,
+            face_density: density.is_err().then_some(joined.density),
             density,
             cells: CellGrids {
                 divergence: Some(lattice.divergence(cells.divergence, overlap.real, drift)),
                 ..cells
             },
             parted: if every(|liquid| liquid.parting.is_some()) { lattice.of_owner(&parted) } else { None },
-            driven: join::greatest_share(&driven),
+            faces: FaceGrids::joined(&on_faces, join::faces),
             left: faces.left,
             open: faces.open,
             vel_solid: faces.vel_solid,
@@ -111,6 +111,7 @@ impl Joined {
             without_lids: self.open.is_some().then_some(&self.left),
             vel_solid: &self.vel_solid,
             cells: self.cells.as_ref(),
+            faces: self.faces.as_ref(),
             density: match &self.density {
                 Ok(rho) => Density::Uniform(*rho),
                 Err(rho) => Density::PerCell(rho),
@@ -118,11 +119,7 @@ impl Joined {
             face_density: self.face_density.as_ref(),
             liquid_excess: liquids.iter().map(|liquid| liquid.liquid_excess).sum(),
             previous_bubbles: liquids.iter().find_map(|liquid| liquid.previous_bubbles),
-            parting: first.parting.map(|parting| Parting {
-                previous: self.parted.as_ref(),
-                driven: self.driven.as_ref(),
-                ..parting
-            }),
+            parting: first.parting.map(|parting| Parting { previous: self.parted.as_ref(), ..parting }),
             bodies: match (bodies, &self.solids, &self.left_by_first) {
                 (Some(bodies), Some(owner), Some(left_by_first)) => Some(Bodies {
                     owner,

@@ -273,7 +273,7 @@ fn liquid_does_not_part_from_a_body() {
     let bodies = [duct.body.clone()];
     let mut fields = duct.scene.fields();
     fields.bodies = Some(duct.bodies_of(&bodies));
-    fields.parting = Some(crate::coupling::Parting { cavitation: -1.0, previous: None, driven: None });
+    fields.parting = Some(crate::coupling::Parting { cavitation: -1.0, previous: None });
     let mut vel = duct.scene.vel.clone();
     let projected =
         constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();

@@ -33,7 +33,7 @@ fn repeated(
     let mut last = None;
     for _ in 0..times {
         let mut vel = scene.vel.clone();
-        let parting = Parting { cavitation, previous: carried.parted.as_ref(), driven: None };
+        let parting = Parting { cavitation, previous: carried.parted.as_ref() };
         let fields = LiquidFields {
             parting: Some(parting),
             cells: CellGrids { pressure: carried.pressure.as_ref(), ..CellGrids::default() },

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::coupling::several::Joined;
-use crate::coupling::{Bubble, CELL_GRIDS};
+use crate::coupling::{Bubble, CELL_GRIDS, FaceGrids};
 use glam::ivec3;
 
 const H: f64 = 0.01;
@@ -105,5 +105,28 @@ fn what_one_liquid_has_per_cell_stays_as_it_is() {
         for &origin in scene.surface.topology.origins() {
             assert_eq!(of_all.get(origin + 3), grid.get(origin + 3));
         }
+    }
+}
+
+/// What liquids have on faces is joined by its rule (here the greatest), on the leaves of all.
+#[test]
+fn what_liquids_have_on_faces_is_joined_by_its_rule_in_either_order() {
+    let [left, right] = [true, false].map(|is_left| liquid(is_left, BETWEEN));
+    let leaves = |x: &[i32]| Arc::new(Topology::new(x.iter().map(|&x| ivec3(x, 8, 8)).collect()));
+    let shares =
+        |x: &[i32], share: f32| FaceGrid::from_fn(leaves(x), 0.0, move |axis, _| share * (axis + 1) as f32);
+    let [few, many] = [shares(&[0, 8], 0.1), shares(&[8, 16], 0.3)];
+    let of = |scene, inlet| LiquidFields { faces: FaceGrids { inlet: Some(inlet) }, ..Scene::fields(scene) };
+    let fields = [of(&left, &few), of(&right, &many)];
+    for order in [[0, 1], [1, 0]] {
+        let fields = order.map(|i| fields[i]);
+        let joined = Joined::of(&fields, &order.map(|i| &[&left, &right][i].vel));
+        let all = joined.fields(&fields).unwrap().faces;
+        let at = |faces: &FaceGrid<f32>, x, axis| faces.get(axis, ivec3(x, 8, 8));
+        for (x, share) in [(0, 0.1), (8, 0.3), (16, 0.3), (24, 0.0)] {
+            let found = [0, 1, 2].map(|axis| at(all.inlet.unwrap(), x, axis));
+            assert_eq!(found, [share, share * 2.0, share * 3.0], "at {x}");
+        }
+        assert!(all.after_viscosity().inlet.is_some());
     }
 }

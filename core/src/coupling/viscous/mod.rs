@@ -109,6 +109,7 @@ pub fn between_projections(
         open: fields.open,
         without_lids: fields.without_lids,
         cells: fields.cells.after_viscosity(),
+        faces: fields.faces.after_viscosity(),
         density: fields.density,
         face_density: fields.face_density,
         liquid_excess: fields.liquid_excess,

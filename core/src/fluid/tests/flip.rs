@@ -98,6 +98,7 @@ impl Scene {
             open: &self.liquid.solid.open,
             without_lids: None,
             vel_solid: &self.liquid.solid.velocity,
+            faces: Default::default(),
             cells: CellGrids {
                 swelling: self.liquid.swelling.as_ref(),
                 divergence: Some(&self.liquid.divergence),
@@ -119,11 +120,9 @@ impl Scene {
             bodies: None,
             gas: None,
             pressed: &[],
-            parting: self.parts_at.map(|cavitation| Parting {
-                cavitation,
-                previous: self.liquid.parted.as_ref(),
-                driven: None,
-            }),
+            parting: self
+                .parts_at
+                .map(|cavitation| Parting { cavitation, previous: self.liquid.parted.as_ref() }),
         };
         let keep_going = |_| ControlFlow::Continue(());
         let params = Params::default();

@@ -23,7 +23,7 @@ impl Solve {
             let sentence = "compressible air needs its pressure back from the solve, which no other coupling gives: turn compressible off, or let this node solve";
             return Err(Failure::new(meniscus_abi::Status::BAD_INPUT, sentence));
         }
-        let (mut liquids, _) = Inputs::read_all(exchange, call, at, self.cells)?;
+        let (mut liquids, _) = Inputs::read_all(exchange, call, at, self.optional)?;
         let [liquid] = liquids.as_mut_slice() else {
             if liquids.is_empty() {
                 return Ok(Outcome::Done);

@@ -68,7 +68,8 @@ impl Contributed {
         let airs: Vec<_> = self.keepers.iter().zip(airs).collect();
         for airs in airs.chunk_by(|(a, _), (b, _)| a == b) {
             let item = *airs[0].0;
-            let of = |f: fn(&Bubble) -> f64| airs.iter().map(|(_, air)| air.map_or(0.0, f)).collect::<Vec<_>>();
+            let of =
+                |f: fn(&Bubble) -> f64| airs.iter().map(|(_, air)| air.map_or(0.0, f)).collect::<Vec<_>>();
             call.shape_table(ports.kept_air, item)?;
             call.write_array(ports.kept_air, item, c"volume", 1, &of(|air| air.volume))?;
             call.write_array(ports.kept_air, item, c"pressure", 1, &of(|air| air.pressure))?;

@@ -1,7 +1,7 @@
 //! What a projection reads.
 
 use super::contributed::Contributed;
-use super::{Air, CellPorts, SolvePorts};
+use super::{Air, OptionalPorts, SolvePorts};
 use crate::exchange::{
     BodyShares, Exchange, OwnerPorts, Owners, read_cavitation_pressure, read_domain, read_walls,
 };
@@ -9,7 +9,9 @@ use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
-use meniscus_core::coupling::{CELL_GRIDS, CellGrids, LiquidFields, Parting, Projection, shut};
+use meniscus_core::coupling::{
+    CELL_GRIDS, CellGrids, FACE_GRIDS, FaceGrids, LiquidFields, Parting, Projection, shut,
+};
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::pressure::Density;
 use meniscus_core::solid::DomainLimits;
@@ -21,6 +23,7 @@ pub(super) struct Inputs {
     pub(super) item: u32,
     pub(super) transform: Transform,
     pub(super) cells: CellGrids<Grid<f32>>,
+    faces: FaceGrids<FaceGrid<f32>>,
     pub(super) parted: Option<Grid<f32>>,
     domain: DomainLimits,
     surface: Grid<f32>,
@@ -38,9 +41,8 @@ pub(super) struct Inputs {
     pub(super) rest_volume: f64,
     /// Length of the next drift, s.
     drift: f64,
-    /// Where liquid may part from walls: the pressure, Pa, and the faces that sources drive.
+    /// Where liquid may part from walls: the pressure, Pa.
     cavitation: Option<f64>,
-    driven: Option<FaceGrid<f32>>,
     viscosity: Option<(Grid<f32>, Grid<f32>)>,
     walls: Walls,
     /// Which solid each cut face belongs to.
@@ -55,15 +57,16 @@ impl Inputs {
         exchange: &mut Exchange,
         call: &Call,
         at: SolvePorts,
-        cells: CellPorts,
+        optional: OptionalPorts,
     ) -> Result<(Vec<Self>, Vec<FaceGrid<f32>>), Failure> {
         let always = [at.surface, at.vel_drift, at.open, at.vel_solid];
-        let sometimes = [at.density, at.viscosity, at.parted, at.inlet];
-        exchange.read_ahead(call, &[&always[..], &sometimes, cells.all()].concat());
+        let sometimes = [at.density, at.viscosity, at.parted];
+        let OptionalPorts { cells, faces } = &optional;
+        exchange.read_ahead(call, &[&always[..], &sometimes, cells, faces].concat());
         let begun = (0..call.items(at.surface)).filter(|&item| call.grid(at.surface, item).is_some());
         let mut all = (Vec::new(), Vec::new());
         for item in begun {
-            all.0.push(Self::read(exchange, call, (at, cells), item)?);
+            all.0.push(Self::read(exchange, call, (at, optional), item)?);
             all.1.push(exchange.required_faces_of(call, at.vel_drift, item)?.0);
         }
         Ok(all)
@@ -72,30 +75,31 @@ impl Inputs {
     fn read(
         exchange: &mut Exchange,
         call: &Call,
-        (at, cells): (SolvePorts, CellPorts),
+        (at, optional): (SolvePorts, OptionalPorts),
         item: u32,
     ) -> Result<Self, Failure> {
         let (surface, transform) = exchange.required_grid_of(call, at.surface, item)?;
         let cavitation = read_cavitation_pressure(call, at.domain, item);
-        let mut optional = |port| Ok(exchange.grid::<f32>(call, port, item)?.map(|g| g.0));
-        let density = optional(at.density)?;
-        let mut in_cells = [const { None }; CELL_GRIDS.len()];
-        for (grid, &port) in in_cells.iter_mut().zip(cells.all()) {
-            *grid = optional(port)?;
+        let mut on_faces = [const { None }; FACE_GRIDS.len()];
+        for (grid, &port) in on_faces.iter_mut().zip(&optional.faces) {
+            *grid = exchange.faces(call, port, item)?.map(|g| g.0);
         }
-        let viscosity = match optional(at.viscosity)? {
-            Some(viscosity) => Some((optional(at.solid)?.ok_or_else(|| no_solid(at))?, viscosity)),
+        let mut grid = |port| Ok(exchange.grid::<f32>(call, port, item)?.map(|g| g.0));
+        let mut in_cells = [const { None }; CELL_GRIDS.len()];
+        for (held, &port) in in_cells.iter_mut().zip(&optional.cells) {
+            *held = grid(port)?;
+        }
+        let density = grid(at.density)?;
+        let viscosity = match grid(at.viscosity)? {
+            Some(viscosity) => Some((grid(at.solid)?.ok_or_else(|| no_solid(at))?, viscosity)),
             None => None,
         };
         Ok(Self {
             cells: in_cells.into(),
-            parted: optional(at.parted)?,
+            faces: on_faces.into(),
+            parted: grid(at.parted)?,
             open: exchange.required_faces_of(call, at.open, item)?.0,
             vel_solid: exchange.required_faces_of(call, at.vel_solid, item)?.0,
-            driven: match cavitation {
-                Some(_) => exchange.faces(call, at.inlet, item)?.map(|f| f.0),
-                None => None,
-            },
             owners: {
                 let SolvePorts { owner, owners, open_volume, room, .. } = at;
                 exchange.owners(call, OwnerPorts { owner, owners, open_volume, room }, item)?
@@ -150,6 +154,7 @@ impl Inputs {
             without_lids: self.under_lids.is_some().then_some(&self.open),
             vel_solid: &self.vel_solid,
             cells: self.cells.as_ref(),
+            faces: self.faces.as_ref(),
             density: match &self.density {
                 Some(per_cell) => Density::PerCell(per_cell),
                 None => Density::Uniform(self.uniform_density),
@@ -166,11 +171,7 @@ impl Inputs {
             volume_gain: air.volume_gain,
             gas: air.gas,
             pressed: &[],
-            parting: self.cavitation.map(|cavitation| Parting {
-                cavitation,
-                previous: self.parted.as_ref(),
-                driven: self.driven.as_ref(),
-            }),
+            parting: self.cavitation.map(|cavitation| Parting { cavitation, previous: self.parted.as_ref() }),
             bodies: self.owners.as_ref().filter(|_| !shares.bodies.is_empty()).map(|owners| Bodies {
                 bodies: &shares.bodies,
                 constraints: &shares.constraints,

@@ -2,15 +2,14 @@
 
 mod air_share;
 pub mod alike;
-mod cell_ports;
 mod contributed;
 mod inputs;
+mod optional_ports;
 mod refusals;
 mod report;
 mod together;
 
 use crate::exchange::{BodyPorts, BodyShares, Exchange, Field, write_bubble_memory, write_bubbles};
-pub use cell_ports::CellPorts;
 use contributed::Contributed;
 pub use contributed::ContributedPorts;
 use inputs::Inputs;
@@ -20,14 +19,15 @@ use meniscus_core::coupling::{self, Error, Gas, LiquidFields, Projection};
 use meniscus_core::device::Device;
 use meniscus_core::grid::{FaceGrid, Grid};
 use meniscus_core::pressure::{self, Iteration, Params, PressureSolver};
+pub use optional_ports::OptionalPorts;
 use std::ops::ControlFlow;
 use together::Solved;
 
 port_places! {
-    /// What a projection reads and writes beside [`CellPorts`]: a liquid solver's ports of the solve stage.
+    /// What a projection reads and writes beside [`OptionalPorts`]: a liquid solver's ports of the solve stage.
     pub struct SolvePorts {
         surface, vel_drift, open, vel_solid, density, liquid, domain, pressure, region, bubbles, viscosity, solid, air,
-        parted, inlet, owner, owners, others, open_volume, room,
+        parted, owner, owners, others, open_volume, room,
     }
 }
 
@@ -67,7 +67,7 @@ pub struct Solve {
     /// Of the node.
     pub ports: SolvePorts,
     /// Of the node.
-    pub cells: CellPorts,
+    pub optional: OptionalPorts,
     /// Of the node.
     pub params: SolveParams,
     /// Where bodies take part.
@@ -113,7 +113,7 @@ impl Solve {
     ) -> Result<Outcome, Failure> {
         let at = self.ports;
         alike::check(call, at)?;
-        let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at, self.cells)?;
+        let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at, self.optional)?;
         let lattice = liquids.first().map(|liquid| liquid.transform);
         let contributed = self
             .contributed

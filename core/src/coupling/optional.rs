@@ -1,7 +1,7 @@
-//! The optional grids of numbers at cell centres that a liquid may hand to a pressure projection.
+//! The optional grids that a liquid may hand to a pressure projection: numbers at cell centres, and on faces.
 //!
-//! Each is declared once, in the list at the end of this file; the port that holds it has the same name. Joining several
-//! liquids, the two projections of a viscous substep and the plugin's reading follow from the list.
+//! Each is declared once, in the lists at the end of this file; the port that holds it has the same name. Joining several
+//! liquids, the two projections of a viscous substep and the plugin's reading follow from the lists.
 
 /// How a grid of several liquids becomes one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +16,13 @@ pub(super) enum Joining {
     FirstLeaf,
 }
 
+/// How values on faces of several liquids become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum JoiningFaces {
+    /// The greatest of each face.
+    Greatest,
+}
+
 /// Where a grid acts, if viscosity acts between two projections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Acts {
@@ -25,34 +32,35 @@ enum Acts {
     First,
 }
 
-macro_rules! cell_grids {
-    ($($(#[$about:meta])* $name:ident: $joining:ident, $acts:ident;)+) => {
-        /// What a liquid may have per cell. `G` is how a grid is held: borrowed, owned, or something that stands for it.
+macro_rules! optional_grids {
+    ($(#[$of:meta])* $grids:ident, $(#[$named:meta])* $names:ident by $joinings:ident:
+        $($(#[$about:meta])* $name:ident: $joining:ident, $acts:ident;)+) => {
+        $(#[$of])*
         #[derive(Clone, Copy, Debug)]
-        pub struct CellGrids<G> {
+        pub struct $grids<G> {
             $($(#[$about])* pub $name: Option<G>,)+
         }
 
-        /// The grids' names.
-        pub const CELL_GRIDS: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
+        $(#[$named])*
+        pub const $names: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
 
-        impl<G> Default for CellGrids<G> {
+        impl<G> Default for $grids<G> {
             fn default() -> Self {
                 Self { $($name: None),+ }
             }
         }
 
-        impl<G> From<[Option<G>; CELL_GRIDS.len()]> for CellGrids<G> {
-            /// From a list in the order of [`CELL_GRIDS`].
-            fn from([$($name),+]: [Option<G>; CELL_GRIDS.len()]) -> Self {
+        impl<G> From<[Option<G>; $names.len()]> for $grids<G> {
+            /// From a list in the order of the names.
+            fn from([$($name),+]: [Option<G>; $names.len()]) -> Self {
                 Self { $($name),+ }
             }
         }
 
-        impl<G> CellGrids<G> {
+        impl<G> $grids<G> {
             /// Borrows each.
-            pub fn as_ref(&self) -> CellGrids<&G> {
-                CellGrids { $($name: self.$name.as_ref()),+ }
+            pub fn as_ref(&self) -> $grids<&G> {
+                $grids { $($name: self.$name.as_ref()),+ }
             }
 
             /// Those that act again after viscosity.
@@ -61,18 +69,18 @@ macro_rules! cell_grids {
             }
         }
 
-        impl<G: Copy> CellGrids<G> {
+        impl<G: Copy> $grids<G> {
             /// Joins those of several liquids, each by its rule.
             pub(super) fn joined<H>(
                 all: &[Self],
-                mut by: impl FnMut(Joining, &[Option<G>]) -> Option<H>,
-            ) -> CellGrids<H> {
+                mut by: impl FnMut($joinings, &[Option<G>]) -> Option<H>,
+            ) -> $grids<H> {
                 let mut parts = Vec::with_capacity(all.len());
-                CellGrids {
+                $grids {
                     $($name: {
                         parts.clear();
                         parts.extend(all.iter().map(|grids| grids.$name));
-                        by(Joining::$joining, &parts)
+                        by($joinings::$joining, &parts)
                     }),+
                 }
             }
@@ -80,7 +88,11 @@ macro_rules! cell_grids {
     };
 }
 
-cell_grids! {
+optional_grids! {
+    /// What a liquid may have per cell. `G` is how a grid is held: borrowed, owned, or something that stands for it.
+    CellGrids,
+    /// The grids' names.
+    CELL_GRIDS by Joining:
     /// ∫ ∇·w of deforming solids over the solid part of each cell, per volume of the cell, 1/s.
     swelling: Greatest, Twice;
     /// Wanted divergence of the velocity, 1/s (volume correction, sources), per open volume of the cell.
@@ -93,4 +105,13 @@ cell_grids! {
     spray: Sum, Twice;
     /// Pressure of the previous substep, Pa: the solver's first guess.
     pressure: FirstLeaf, First;
+}
+
+optional_grids! {
+    /// What a liquid may have on faces. `G` is how a grid is held: borrowed, owned, or something that stands for it.
+    FaceGrids,
+    /// The grids' names.
+    FACE_GRIDS by JoiningFaces:
+    /// Share of each face whose velocity a source gives: it is no wall that liquid could part from.
+    inlet: Greatest, Twice;
 }

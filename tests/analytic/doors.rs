@@ -46,12 +46,17 @@ fn beyond(shot: &Shot, frame: u32) -> (f64, f64) {
     (there, vectors(&file, "v").iter().map(speed).fold(0.0, f64::max))
 }
 
-/// What the door felt in the last substep: force, N, flow, m³/s, and volume, m³, and pressure, Pa, of the air it keeps.
+/// What the door felt, the mean over the cook: force, N, flow, m³/s, and volume, m³, and pressure, Pa, of the air it keeps.
 fn felt(shot: &Shot) -> [f64; 4] {
-    let last = shot.stats().pop().expect("it cooked");
-    let door = &last["doors"][0];
-    assert_eq!(door["name"], "door", "{last}");
-    ["force", "flow", "volume", "pressure"].map(|of| door[of].as_f64().expect("it is listed"))
+    let steps = shot.stats();
+    let mean = |of: &str| {
+        let door = |step: &Value| {
+            assert_eq!(step["doors"][0]["name"], "door", "{step}");
+            step["doors"][0][of].as_f64().expect("it is listed")
+        };
+        steps.iter().map(door).sum::<f64>() / steps.len() as f64
+    };
+    ["force", "flow", "volume", "pressure"].map(mean)
 }
 
 /// A shut door holds a dam; without it the dam breaks. Under bubbles, too, whose air it parts.
@@ -84,12 +89,20 @@ fn a_door_that_is_shut_in_part_lets_less_through() {
         let tank = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": shut }), "constraint_bubbles", 4);
         tank.cook(&[]);
         let moved = beyond(&tank, 4).0 - beyond(&tank, 1).0;
-        // What the door felt passing it is what came.
-        let steps = tank.stats().into_iter().filter(|step| step["frame"].as_i64() > Some(1));
-        let passed = |step: Value| Some(step["dt"].as_f64()? * step["doors"][0]["flow"].as_f64()?);
-        let passed: f64 = steps.filter_map(passed).sum::<f64>() / (0.16 * 0.08 * 0.2);
+        // What the door felt passing it is what came: a solve's velocity moves liquid in the next substep.
+        let steps = tank.stats();
+        let passed = |pair: &[Value]| Some(pair[1]["dt"].as_f64()? * pair[0]["doors"][0]["flow"].as_f64()?);
+        let later = steps.windows(2).filter(|pair| pair[1]["frame"].as_i64() > Some(1));
+        let passed: f64 = later.filter_map(passed).sum::<f64>() / (0.16 * 0.08 * 0.2);
         println!("shut by {shut}: {moved} of the water moved, {passed} passed");
-        assert!((moved - passed).abs() < 0.1 * passed.abs() + 0.002, "{moved} moved, {passed} passed");
+        assert!((moved - passed).abs() < 0.05 * passed.abs() + 0.002, "{moved} moved, {passed} passed");
+        // The door reaches beyond the tank; no air is there.
+        let volume = |bubble: &Value| bubble["volume"].as_f64().expect("it is enclosed");
+        let air = |step: &Value| {
+            step["bubbles"].as_array().expect("bubbles are listed").iter().map(volume).sum::<f64>()
+        };
+        let space = 0.32 * 0.32 * 0.08 - 0.16 * 0.08 * 0.2;
+        assert!(steps.iter().all(|step| (air(step) / space - 1.0).abs() < 0.02), "{}", steps[0]);
         moved
     };
     let all: Vec<f64> = [0.0, 0.9, 0.9999].into_iter().map(flown).collect();
@@ -137,7 +150,9 @@ fn kept_air_holds_a_level_and_blown_air_moves_as_much_water() {
     let (still, [.., air, pressure]) = share(0.0, true);
     // What hangs from it, 6 cm of water, sucks at it.
     let space = 0.16 * 0.08 * 0.16;
-    assert!((pressure / (-1000.0 * GRAVITY * 0.06) - 1.0).abs() < 0.05, "{pressure} Pa");
+    let expected = -1000.0 * GRAVITY * 0.06;
+    println!("{pressure} Pa of {expected}");
+    assert!((pressure / expected - 1.0).abs() < 0.03, "{pressure} of {expected} Pa");
     assert!((air / space - 1.0).abs() < 0.02, "{air} of {space} m³");
     assert!(still.abs() < 0.01, "{still} of the water flowed");
     for inflow in [1e-3, -5e-4] {

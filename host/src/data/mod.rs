@@ -13,6 +13,6 @@ mod table;
 pub use array::{Array, Element};
 pub use geometry::{Attribute, Geometry, Meaning, Owner, Primitives};
 pub use grid::{Grid, IDENTITY, LEAF_VOXELS, MAX_COMPONENTS, Sampling, Tile};
-pub use object::{Data, Drawn, GridClass, Lifetime, Object, Port, Scene, Shown};
+pub use object::{Data, Drawn, GridClass, Lifetime, Object, Place, Port, Scene, Shown};
 pub use stamp::next_stamp;
 pub use table::{Column, Table};

@@ -148,20 +148,27 @@ impl Object {
         })
     }
 
-    /// Where pictures show the level sets that are drawn so: row-major maps from where they lie, one for each point of the
-    /// geometry that says so; `None` where none does, and they are shown where they lie.
-    pub fn places(&self, drawn: Drawn) -> Option<Vec<[f64; 16]>> {
+    /// Where pictures show the level sets that are drawn so, one place for each point of the geometry that says so; `None` where
+    /// none does, and they are shown where they lie.
+    pub fn places(&self, drawn: Drawn) -> Option<Vec<Place>> {
         let points = self.drawn_geometry(drawn).find(|g| g.primitives == Primitives::Points)?;
         let turns = match points.attribute(Owner::Point, "orient").map(|a| (a.components, &*a.values)) {
             Some((4, Array::F32(v))) => v.as_chunks::<4>().0,
             _ => &[],
         };
+        let ids = points.attribute(Owner::Point, "id").map(|a| &a.values);
         let origin = DVec3::from(points.origin);
         let place = |(n, p): (usize, &[f32; 3])| {
             let turn = turns.get(n).map_or(DQuat::IDENTITY, |q| DQuat::from_array(q.map(f64::from)));
             let at = origin + Vec3::from(*p).as_dvec3();
             let [x, y, z] = DMat3::from_quat(turn.normalize()).to_cols_array_2d();
-            [x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0, at.x, at.y, at.z, 1.0]
+            Place {
+                id: ids.and_then(|ids| ids.get(n)).map_or(n as i64, |id| id as i64),
+                map: [
+                    x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0, at.x, at.y, at.z,
+                    1.0,
+                ],
+            }
         };
         Some(points.positions().iter().enumerate().map(place).collect())
     }
@@ -170,6 +177,15 @@ impl Object {
     pub fn bytes(&self) -> usize {
         self.ports.values().map(|p| p.data.bytes()).sum()
     }
+}
+
+/// Where pictures show a level set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// `id` of the point, which it keeps while others come and go; its number where points have none.
+    pub id: i64,
+    /// Row-major map from where the level set lies.
+    pub map: [f64; 16],
 }
 
 /// The objects an output node sees, in graph order.

@@ -77,7 +77,7 @@ pub(super) const ONLY_GEOMETRY: &str = "geometry is drawn only where an object i
 pub(super) fn choose(frame: &Frame, threads: u32) -> Result<Vec<Drawn>, OutputError> {
     let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
     let chosen = || frame.scene.objects.iter().filter(|o| objects.matches(&o.name));
-    let (mut drawn, mut bodies) = (Vec::new(), 0);
+    let mut drawn = Vec::new();
     for object in chosen() {
         for mesh in object.drawn_geometry(data::Drawn::Liquid).filter(|g| !g.triangles().is_empty()) {
             drawn.push(meshed(mesh, threads).map_err(|why| {
@@ -86,7 +86,7 @@ pub(super) fn choose(frame: &Frame, threads: u32) -> Result<Vec<Drawn>, OutputEr
         }
     }
     let is_meshed = !drawn.is_empty();
-    for object in chosen() {
+    for (number, object) in chosen().enumerate() {
         let is_glass = glass.matches(&object.name);
         let is_coloured = !is_glass && frame.params.toggle("body_colors");
         let solid = if is_glass { Material::Glass } else { Material::GREY_CLAY };
@@ -101,10 +101,10 @@ pub(super) fn choose(frame: &Frame, threads: u32) -> Result<Vec<Drawn>, OutputEr
             match object.places(how) {
                 None => drawn.push(Drawn { converted, transform, material }),
                 Some(places) => drawn.extend(places.iter().map(|place| {
-                    let transform = after(&transform, place);
+                    let transform = after(&transform, &place.map);
                     let has_colour = is_coloured && !is_liquid;
-                    let material = if has_colour { Material::Clay(body_colour(bodies)) } else { material };
-                    bodies += 1;
+                    let colour = || Material::Clay(body_colour(number, place.id));
+                    let material = if has_colour { colour() } else { material };
                     Drawn { converted: converted.clone(), transform, material }
                 })),
             }
@@ -116,11 +116,15 @@ pub(super) fn choose(frame: &Frame, threads: u32) -> Result<Vec<Drawn>, OutputEr
     Ok(drawn)
 }
 
-/// The colour of a body, linear: hues follow each other by the golden section, so that any number of bodies next to each other differ.
-fn body_colour(number: usize) -> [f64; 3] {
+/// The colour of a body, linear, by the number of its object and its id there, so that it keeps its colour when others leave. Hues
+/// of an object's bodies follow each other by the golden section, those of objects by another irrational number: any number of
+/// bodies next to each other differ.
+fn body_colour(object: usize, id: i64) -> [f64; 3] {
     const FIRST: f64 = 0.04;
     const GOLDEN: f64 = 0.618_033_988_75;
-    let hue = (FIRST + number as f64 * GOLDEN).fract();
+    /// 1 / p, where p³ = p + 1.
+    const PLASTIC: f64 = 0.754_877_666_25;
+    let hue = (FIRST + object as f64 * PLASTIC + id as f64 * GOLDEN).rem_euclid(1.0);
     [0.0, 1.0 / 3.0, 2.0 / 3.0].map(|channel| {
         let away = (hue - channel).abs();
         let near = 1.0 - 3.0 * away.min(1.0 - away);

@@ -70,7 +70,7 @@ fn shut_faces_stop_and_narrow_a_column() {
         for share in [0.25, 0.5, 1.0f32] {
             let mut scene = column(axis, [3.0, 11.0]).with_velocity(|a, _| if a == axis { 1.0 } else { 0.0 });
             let shutter = layer(&scene, axis, 6, share);
-            scene.open = shut(&scene.open, &shutter);
+            scene.open = shut(&scene.fields(), &shutter);
             let (vel, _) = projected(&scene, None);
             let mut c = IVec3::ONE;
             c[axis] = 9;
@@ -94,7 +94,7 @@ fn a_face_that_is_shut_keeps_the_flux_of_its_walls() {
         let mut scene = column(1, [3.0, 11.0]);
         let faces = |value: f32| FaceGrid::from_fn(scene.vel.topology.clone(), value, |_, _| value);
         let (left, vel_solid) = (faces(alpha), faces(speed));
-        scene.open = shut(&left, &faces(share));
+        scene.open = shut(&LiquidFields { open: &left, ..scene.fields() }, &faces(share));
         let fields = LiquidFields { vel_solid: &vel_solid, without_lids: Some(&left), ..scene.fields() };
         let (open, moves) = (scene.open.get(1, IVec3::ONE), fields.closed_velocity().get(1, IVec3::ONE));
         assert!((open - alpha * (1.0 - share)).abs() < 1e-6);

@@ -23,8 +23,8 @@ impl Solve {
             let sentence = "compressible air needs its pressure back from the solve, which no other coupling gives: turn compressible off, or let this node solve";
             return Err(Failure::new(meniscus_abi::Status::BAD_INPUT, sentence));
         }
-        let (mut liquids, _) = Inputs::read_all(exchange, call, at, self.optional)?;
-        let [liquid] = liquids.as_mut_slice() else {
+        let (liquids, _) = Inputs::read_all(exchange, call, at, self.optional)?;
+        let [liquid] = liquids.as_slice() else {
             if liquids.is_empty() {
                 return Ok(Outcome::Done);
             }
@@ -35,11 +35,13 @@ impl Solve {
             Some(ports) => Contributed::read(exchange, call, ports, Some(liquid.transform))?,
             None => Contributed::default(),
         };
-        liquid.shut(contributed.shut.as_ref());
         let shares = BodyShares::default();
         let fields = liquid.fields(air, &shares, &[], &contributed);
         let share = exchange
-            .install(|| constraint_bubbles::share(&fields))
+            .install(|| {
+                let lids = contributed.lids(&fields);
+                constraint_bubbles::share(&lids.as_ref().map_or(fields, |open| fields.under_lids(open)))
+            })
             .map_err(|error| Failure::new(meniscus_abi::Status::FAILED, error.to_string()))?;
         let item = liquid.item;
         let center = |port, grid| Field::grid(port, Sampling::CENTER, grid).of_item(item);

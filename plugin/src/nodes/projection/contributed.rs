@@ -5,7 +5,7 @@ use crate::exchange::{Exchange, Field};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::port_places;
-use meniscus_core::coupling::{self, AtFaces, Bubble, Chamber, Projection};
+use meniscus_core::coupling::{self, AtFaces, Bubble, Chamber, LiquidFields, Projection};
 use meniscus_core::grid::{FaceGrid, Topology, Transform};
 use meniscus_core::number::written;
 use std::collections::BTreeMap;
@@ -48,6 +48,11 @@ impl Contributed {
         own.shut = joined(exchange, call, ports.shut, lattice, leaves, is_share, both)?;
         (own.keepers, own.chambers) = chambers(call, ports.chambers)?.into_iter().unzip();
         Ok(own)
+    }
+
+    /// What of a liquid's faces is open below what they shut; `None` where they shut nothing.
+    pub(super) fn lids(&self, fields: &LiquidFields) -> Option<FaceGrid<f32>> {
+        self.shut.as_ref().map(|shut| coupling::shut(fields, shut))
     }
 
     /// Writes what each gets back; `vel`: of all liquids, m/s, as it passes what is shut.

@@ -10,7 +10,7 @@ use meniscus_abi::guest::{Call, Failure};
 use meniscus_core::coupling::bodies::Bodies;
 use meniscus_core::coupling::memory::BubbleMemory;
 use meniscus_core::coupling::{
-    CELL_GRIDS, CellGrids, FACE_GRIDS, FaceGrids, LiquidFields, Parting, Projection, shut,
+    CELL_GRIDS, CellGrids, FACE_GRIDS, FaceGrids, LiquidFields, Parting, Projection,
 };
 use meniscus_core::grid::{FaceGrid, Grid, Transform};
 use meniscus_core::pressure::Density;
@@ -28,8 +28,6 @@ pub(super) struct Inputs {
     domain: DomainLimits,
     surface: Grid<f32>,
     open: FaceGrid<f32>,
-    /// Less than that where others shut faces.
-    under_lids: Option<FaceGrid<f32>>,
     vel_solid: FaceGrid<f32>,
     density: Option<Grid<f32>>,
     /// Where all of the liquid has the same, kg/m³.
@@ -112,7 +110,6 @@ impl Inputs {
             excess: liquid_excess(call, at, item),
             rest_volume: rest_volume(call, at, item),
             drift: call.dt_next(),
-            under_lids: None,
             item,
             transform,
             surface,
@@ -133,11 +130,6 @@ impl Inputs {
         self.owners.as_ref().map_or_else(Vec::new, |owners| shares.pieces(&owners.names))
     }
 
-    /// Lets what others shut be shut.
-    pub(super) fn shut(&mut self, faces: Option<&FaceGrid<f32>>) {
-        self.under_lids = faces.map(|faces| shut(&self.open, faces));
-    }
-
     /// As the core reads them; `volume_gain`: 1/s.
     pub(super) fn fields<'a>(
         &'a self,
@@ -150,8 +142,8 @@ impl Inputs {
             transform: self.transform,
             domain: self.domain,
             surface: &self.surface,
-            open: self.under_lids.as_ref().unwrap_or(&self.open),
-            without_lids: self.under_lids.is_some().then_some(&self.open),
+            open: &self.open,
+            without_lids: None,
             vel_solid: &self.vel_solid,
             cells: self.cells.as_ref(),
             faces: self.faces.as_ref(),

@@ -113,21 +113,23 @@ impl Solve {
     ) -> Result<Outcome, Failure> {
         let at = self.ports;
         alike::check(call, at)?;
-        let (mut liquids, mut vel) = Inputs::read_all(exchange, call, at, self.optional)?;
+        let (liquids, mut vel) = Inputs::read_all(exchange, call, at, self.optional)?;
         let lattice = liquids.first().map(|liquid| liquid.transform);
         let contributed = self
             .contributed
             .map(|ports| Contributed::read(exchange, call, ports, lattice))
             .transpose()?
             .unwrap_or_default();
-        liquids.iter_mut().for_each(|liquid| liquid.shut(contributed.shut.as_ref()));
         let shares = self.bodies.map(|ports| BodyShares::read(call, ports)).transpose()?.unwrap_or_default();
         alike::check_bodies(call, at, &liquids, &shares)?;
         let pieces: Vec<_> = liquids.iter().map(|liquid| liquid.pieces(&shares)).collect();
-        let each: Vec<_> = liquids
-            .iter()
-            .zip(&pieces)
-            .map(|(l, pieces)| l.fields(air, &shares, pieces, &contributed))
+        let each =
+            liquids.iter().zip(&pieces).map(|(l, pieces)| l.fields(air, &shares, pieces, &contributed));
+        let each: Vec<_> = each.collect();
+        let lids: Vec<_> = exchange.install(|| each.iter().map(|fields| contributed.lids(fields)).collect());
+        let under = each.iter().zip(&lids);
+        let each: Vec<_> = under
+            .map(|(fields, lids)| lids.as_ref().map_or(*fields, |open| fields.under_lids(open)))
             .collect();
         let params = Params {
             tolerance: call.number(self.params.tolerance),

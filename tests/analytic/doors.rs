@@ -88,25 +88,38 @@ fn a_door_that_is_shut_in_part_lets_less_through() {
     let flown = |shut: f64| {
         let tank = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": shut }), "constraint_bubbles", 4);
         tank.cook(&[]);
-        let moved = beyond(&tank, 4).0 - beyond(&tank, 1).0;
-        // What the door felt passing it is what came: a solve's velocity moves liquid in the next substep.
-        let steps = tank.stats();
-        let passed = |pair: &[Value]| Some(pair[1]["dt"].as_f64()? * pair[0]["doors"][0]["flow"].as_f64()?);
-        let later = steps.windows(2).filter(|pair| pair[1]["frame"].as_i64() > Some(1));
-        let passed: f64 = later.filter_map(passed).sum::<f64>() / (0.16 * 0.08 * 0.2);
-        println!("shut by {shut}: {moved} of the water moved, {passed} passed");
-        assert!((moved - passed).abs() < 0.05 * passed.abs() + 0.002, "{moved} moved, {passed} passed");
         // The door reaches beyond the tank; no air is there.
         let volume = |bubble: &Value| bubble["volume"].as_f64().expect("it is enclosed");
         let air = |step: &Value| {
             step["bubbles"].as_array().expect("bubbles are listed").iter().map(volume).sum::<f64>()
         };
         let space = 0.32 * 0.32 * 0.08 - 0.16 * 0.08 * 0.2;
+        let steps = tank.stats();
         assert!(steps.iter().all(|step| (air(step) / space - 1.0).abs() < 0.02), "{}", steps[0]);
-        moved
+        beyond(&tank, 4).0 - beyond(&tank, 1).0
     };
     let all: Vec<f64> = [0.0, 0.9, 0.9999].into_iter().map(flown).collect();
     assert!(all[1] < 0.5 * all[0] && all[2].abs() < 0.002, "shares of the water that flowed: {all:?}");
+}
+
+/// Under open air, what a door feels passing it is what comes.
+#[test]
+fn what_a_door_feels_passing_is_what_comes() {
+    for shut in [0.0, 0.5, 0.9] {
+        let tank = tank([0.16, 0.04], json!({ "sill": -1.0, "shut": shut }), "floating_bodies", 4);
+        tank.cook(&[]);
+        let moved = beyond(&tank, 4).0 - beyond(&tank, 1).0;
+        // A solve's velocity moves liquid in the next substep.
+        let steps = tank.stats();
+        let passed = |pair: &[Value]| Some(pair[1]["dt"].as_f64()? * pair[0]["doors"][0]["flow"].as_f64()?);
+        let later = steps.windows(2).filter(|pair| pair[1]["frame"].as_i64() > Some(1));
+        let passed: f64 = later.filter_map(passed).sum::<f64>() / (0.16 * 0.08 * 0.2);
+        println!("shut by {shut}: {moved} of the water moved, {passed} passed");
+        assert!(
+            (moved - passed).abs() < 0.1 * passed + 0.002,
+            "shut by {shut}: {moved} moved, {passed} passed"
+        );
+    }
 }
 
 /// A fan below a shut wall holds levels apart by rise / (ρ g); one that is too strong drives the water over to its side.

@@ -57,7 +57,7 @@ pub const fn passing(owner: Owner) -> Port {
     Port::grid(owner, c"passing", Sampling::FACE, Element::F32)
         .substep()
         .unit(c"m/s")
-        .help(c"How fast liquid passes the faces of the leaves of `jump` and `shut` after the solve: flow by the area that solids leave open of each face, positive towards the cell above. 0 where a solid or no liquid is beside it.")
+        .help(c"How fast liquid passes the faces of the leaves of `jump` and `shut` after the solve: flow by the area that solids leave open of each face, positive towards the cell above. Where liquid is on one side alone, it is the speed of its surface there: air passes if that retreats from the face. 0 where a solid or no liquid is beside it.")
 }
 
 /// What those get back who keep air.

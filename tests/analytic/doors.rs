@@ -171,10 +171,9 @@ fn kept_air_holds_a_level_and_blown_air_moves_as_much_water() {
     for inflow in [1e-3, -5e-4] {
         let (moved, [.., blown, _]) = share(inflow, true);
         let (moved, expected) = (moved - still, inflow * 4.0 / 24.0 / volume);
-        assert!(
-            (blown - air - expected * volume).abs() < 0.1 * (expected * volume).abs(),
-            "{air} to {blown} m³"
-        );
+        // An eighth more of it in each of the eight substeps: 9/16 in the mean.
+        let more = 9.0 / 16.0 * expected * volume;
+        assert!((blown - air - more).abs() < 0.05 * more.abs(), "{air} to {blown} m³, {more} more");
         println!("{moved} of the water moved, {expected} expected");
         assert!((moved - expected).abs() < 0.1 * expected.abs(), "{moved}, not {expected}");
     }

@@ -73,14 +73,14 @@ pub(super) fn chosen(params: &Params) -> Pattern<'_> {
 pub(super) const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
 
 /// The surfaces of the chosen objects. Liquids are drawn from their meshes where a node has made some, else from their level sets.
-/// Uses that many threads at most; the surfaces do not depend on it.
-pub(super) fn choose(frame: &Frame, threads: u32) -> Result<Vec<Drawn>, OutputError> {
+/// `pixels`: of the picture's longer side. Uses that many threads at most; the surfaces do not depend on it.
+pub(super) fn choose(frame: &Frame, pixels: u32, threads: u32) -> Result<Vec<Drawn>, OutputError> {
     let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
     let chosen = || frame.scene.objects.iter().filter(|o| objects.matches(&o.name));
     let mut drawn = Vec::new();
     for object in chosen() {
         for mesh in object.drawn_geometry(data::Drawn::Liquid).filter(|g| !g.triangles().is_empty()) {
-            drawn.push(meshed(mesh, threads).map_err(|why| {
+            drawn.push(meshed(mesh, pixels, threads).map_err(|why| {
                 OutputError::new(format!("the mesh of `{}` cannot be drawn: {why}", object.name))
             })?);
         }
@@ -146,8 +146,9 @@ fn nothing_to_draw(objects: &[Object], chosen: &Pattern) -> Option<String> {
     found.all(is_geometry).then(|| ONLY_GEOMETRY.into())
 }
 
-/// A mesh of liquid, through a level set whose voxels are half an edge of its triangles.
-fn meshed(mesh: &Geometry, threads: u32) -> Result<Drawn, String> {
+/// A mesh of liquid, through a level set whose voxels are half an edge of its triangles, and no finer than half a pixel where the
+/// mesh fills the picture.
+fn meshed(mesh: &Geometry, pixels: u32, threads: u32) -> Result<Drawn, String> {
     let points = mesh.in_world()?;
     let edge = |[a, b, _]: [u32; 3]| {
         let [a, b] = [a, b].map(|n| Vec3::from(points[n as usize]).as_dvec3());
@@ -155,6 +156,11 @@ fn meshed(mesh: &Geometry, threads: u32) -> Result<Drawn, String> {
     };
     let edges: f64 = mesh.triangles().iter().copied().map(edge).sum();
     let voxel = 0.5 * edges / mesh.triangles().len() as f64;
+    let corners = || points.iter().map(|&p| Vec3::from(p));
+    let (low, high) =
+        (corners().fold(Vec3::INFINITY, Vec3::min), corners().fold(Vec3::NEG_INFINITY, Vec3::max));
+    let finest = f64::from((high - low).max_element()) / (2.0 * f64::from(pixels.max(1)));
+    let voxel = if voxel < finest { finest } else { voxel };
     let made =
         level_set(&points, mesh.triangles(), voxel, threads.max(1) as usize).map_err(|e| e.to_string())?;
     let transform = [voxel, 0., 0., 0., 0., voxel, 0., 0., 0., 0., voxel, 0., 0., 0., 0., 1.];
@@ -179,4 +185,19 @@ fn converted(object: &Object, name: &str, grid: &Grid) -> Result<Converted, Outp
 /// One row-major map after another.
 fn after(first: &[f64; 16], then: &[f64; 16]) -> [f64; 16] {
     std::array::from_fn(|n| (0..4).map(|k| first[n / 4 * 4 + k] * then[4 * k + n % 4]).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two specks far from each other: half an edge of theirs would be a millionth of what is between them.
+    #[test]
+    fn a_mesh_is_drawn_no_finer_than_half_a_pixel() {
+        let speck = |x: f32| [[x, 0.0, 0.0], [x + 1e-6, 0.0, 0.0], [x, 1e-6, 0.0]];
+        let corners = [speck(0.0), speck(1.0)].concat();
+        let drawn = meshed(&Geometry::from_triangles(&corners, &[[0, 1, 2], [3, 4, 5]]), 80, 1);
+        let voxel = drawn.expect("it has triangles").transform[0];
+        assert!((voxel - 1.0 / 160.0).abs() < 1e-6, "{voxel} m");
+    }
 }

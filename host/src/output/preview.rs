@@ -131,9 +131,9 @@ impl Preview {
 impl Output for Preview {
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
         let params = frame.params;
-        let drawn = choose(frame, self.shot.threads)?;
-        let bounds = self.bounds(&drawn, params);
         let (width, height) = resolution(params);
+        let drawn = choose(frame, width.max(height), self.shot.threads)?;
+        let bounds = self.bounds(&drawn, params);
         let camera = camera(params, &bounds, f64::from(width) / f64::from(height))?;
         let picture = openvdb_sys::Picture {
             width,

@@ -101,3 +101,44 @@ fn a_face_that_is_shut_keeps_the_flux_of_its_walls() {
         assert!(((1.0 - open) * moves - (1.0 - alpha) * speed).abs() < 1e-6, "{moves} m/s");
     }
 }
+
+/// A lid far from liquid, where no leaf is, parts the air of a duct; the same lid inside a solid or beyond a closed side adds no air.
+#[test]
+fn a_lid_without_leaves_parts_open_air_and_nothing_else() {
+    for axis in 0..3 {
+        let along = |n: i32| {
+            let mut cells = IVec3::splat(4);
+            cells[axis] = n;
+            cells
+        };
+        let water = |p: DVec3| p[axis] - 4.3 * H;
+        let regions = |length: i32, solid_from: f64, lid_at: i32| {
+            let solid = move |p: DVec3| (solid_from - 0.5) * H - p[axis];
+            let mut scene = Scene::still(H, along(length), [true; 6], water, solid);
+            // Its leaves end at cell 16.
+            let near = leaves(IVec3::splat(-1), along(15) + 1 - IVec3::AXES[axis]);
+            scene.surface = scene.surface.on(&near);
+            (scene.open, scene.vel_solid) = (scene.open.on(&near), scene.vel_solid.on(&near));
+            let lid = FaceGrid::from_fn(leaves(along(24) * IVec3::AXES[axis], along(40)), 0.0, |a, c| {
+                if a == axis && c[axis] == lid_at { 1.0 } else { 0.0 }
+            });
+            let open = shut(&scene.fields(), &lid);
+            let fields = scene.fields().under_lids(&open);
+            let mut vel = FaceGrid::new(near, 0.0);
+            let solved =
+                constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on)
+                    .unwrap();
+            solved.bubbles.iter().map(|bubble| bubble.volume / H.powi(3)).collect::<Vec<_>>()
+        };
+        let near = |found: &[f64], expected: &[f64]| {
+            found.len() == expected.len() && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 0.05 * e)
+        };
+        let space = f64::from(16 * 30) - 16.0 * 4.8;
+        let parted = regions(30, 1e9, 26);
+        assert!(near(&parted, &[space - 64.0, 64.0]), "axis {axis}: parted {parted:?}");
+        let beyond = regions(24, 1e9, 26);
+        assert!(near(&beyond, &[space - 96.0]), "axis {axis}: beyond a side {beyond:?}");
+        let inside = regions(30, 12.5, 26);
+        assert!(near(&inside, &[space - 16.0 * 17.5]), "axis {axis}: in a solid {inside:?}");
+    }
+}

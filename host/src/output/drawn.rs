@@ -118,13 +118,16 @@ pub(super) fn choose(frame: &Frame, pixels: u32, threads: u32) -> Result<Vec<Dra
 
 /// The colour of a body, linear, by the number of its object and its id there, so that it keeps its colour when others leave. Hues
 /// of an object's bodies follow each other by the golden section, those of objects by another irrational number: any number of
-/// bodies next to each other differ.
+/// bodies next to each other differ. The hues around that of water are left out.
 fn body_colour(object: usize, id: i64) -> [f64; 3] {
-    const FIRST: f64 = 0.04;
+    /// Of the first body, as a share of the hues there are.
+    const FIRST: f64 = 0.465;
+    const BLUES: [f64; 2] = [0.5, 0.64];
     const GOLDEN: f64 = 0.618_033_988_75;
     /// 1 / p, where p³ = p + 1.
     const PLASTIC: f64 = 0.754_877_666_25;
-    let hue = (FIRST + object as f64 * PLASTIC + id as f64 * GOLDEN).rem_euclid(1.0);
+    let share = (FIRST + object as f64 * PLASTIC + id as f64 * GOLDEN).rem_euclid(1.0);
+    let hue = (BLUES[1] + share * (1.0 - (BLUES[1] - BLUES[0]))).fract();
     [0.0, 1.0 / 3.0, 2.0 / 3.0].map(|channel| {
         let away = (hue - channel).abs();
         let near = 1.0 - 3.0 * away.min(1.0 - away);
@@ -190,6 +193,17 @@ fn after(first: &[f64; 16], then: &[f64; 16]) -> [f64; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// However many there are, none is lost in the water, and neighbours differ.
+    #[test]
+    fn bodies_have_colours_of_their_own_and_none_that_of_water() {
+        let all: Vec<_> = (0..3).flat_map(|object| (0..40).map(move |id| body_colour(object, id))).collect();
+        for [r, g, b] in &all {
+            assert!(!(b > g && g > r && *r < 0.13 && *g > 0.25), "{r} {g} {b} is blue like water");
+        }
+        let apart = |[a, b]: [&[f64; 3]; 2]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f64>();
+        assert!(all.windows(2).all(|pair| apart([&pair[0], &pair[1]]) > 0.1));
+    }
 
     /// Two specks far from each other: half an edge of theirs would be a millionth of what is between them.
     #[test]

@@ -152,11 +152,6 @@ impl<'a> LiquidFields<'a> {
         }
     }
 
-    /// The same where less is open, because somebody [shuts](super::shut()) faces.
-    pub fn under_lids(self, open: &'a FaceGrid<f32>) -> Self {
-        Self { open, without_lids: Some(self.left_by_solids()), ..self }
-    }
-
     /// Fraction of each face that no solid closes, whatever else shuts it.
     pub(crate) fn left_by_solids(&self) -> &'a FaceGrid<f32> {
         self.without_lids.unwrap_or(self.open)

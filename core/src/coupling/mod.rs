@@ -24,7 +24,7 @@ pub use felt::{AtFaces, air_around, at_faces};
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
 pub use optional::{CELL_GRIDS, CellGrids, FACE_GRIDS, FaceGrids};
 pub use projection::{AirRow, AirShare, Bubble, ConstraintReport, Error, Projection};
-pub use shut::{passed, shut};
+pub use shut::{Lids, passed, shut};
 
 #[cfg(test)]
 mod tests;

@@ -6,24 +6,42 @@ use crate::grid::{FaceGrid, Topology, leaf};
 use crate::solid::rasterise;
 use std::sync::Arc;
 
+/// Faces where somebody shuts some.
+#[derive(Clone, Debug)]
+pub struct Lids {
+    /// Fraction of each face that solids leave open, on more leaves than the fields have; `None` where they have all.
+    left: Option<FaceGrid<f32>>,
+    /// What is left open of each face.
+    pub open: FaceGrid<f32>,
+}
+
+impl Lids {
+    /// The fields with these lids.
+    pub fn over<'a>(&'a self, fields: LiquidFields<'a>) -> LiquidFields<'a> {
+        let left = self.left.as_ref().unwrap_or(fields.left_by_solids());
+        LiquidFields { open: &self.open, without_lids: Some(left), ..fields }
+    }
+}
+
 /// What is left open of each face where the share s of it is shut besides: α' = α (1 − s), α that of the fields.
 ///
 /// What shuts a face stands still, and takes the pressure on its own part α − α'. Solids keep the rest of what is closed, 1 − α:
 /// their flux, and the pressure on them, are as without it. Where the fields have no leaf, it parts open air; inside solids and
 /// beyond closed sides it does nothing.
-pub fn shut(fields: &LiquidFields, shut: &FaceGrid<f32>) -> FaceGrid<f32> {
-    let mut left = with_air(fields, &shut.topology);
-    shut_by(&mut left, shut);
-    left
+pub fn shut(fields: &LiquidFields, shut: &FaceGrid<f32>) -> Lids {
+    let left = with_air(fields, &shut.topology);
+    let mut open = left.as_ref().unwrap_or(fields.open).clone();
+    shut_by(&mut open, shut);
+    Lids { left, open }
 }
 
-/// The open share of faces on those of some leaves, too, that lie in air without leaves.
-fn with_air(fields: &LiquidFields, leaves: &Topology) -> FaceGrid<f32> {
+/// The open share of faces on those of some leaves, too, that lie in air without leaves; `None` where there are no such leaves.
+fn with_air(fields: &LiquidFields, leaves: &Topology) -> Option<FaceGrid<f32>> {
     let open = fields.open;
     let beyond = leaves.origins().iter().copied().filter(|&o| open.topology.leaf_of(o).is_none());
     let beyond: Vec<_> = beyond.collect();
     if beyond.is_empty() {
-        return open.clone();
+        return None;
     }
     let regions = Regions::find(fields);
     let is_air = |&o: &_| regions.of_leaf(o).is_some() || regions.at_tile(o) > LABEL_SOLID;
@@ -37,7 +55,7 @@ fn with_air(fields: &LiquidFields, leaves: &Topology) -> FaceGrid<f32> {
             all[own * leaf::SIZE..][..leaf::SIZE].copy_from_slice(&sides[l * leaf::SIZE..][..leaf::SIZE]);
         }
     }
-    all
+    Some(all)
 }
 
 /// Takes from each face the share that is shut.

@@ -49,7 +49,7 @@ pub const fn load(owner: Owner) -> Port {
     Port::grid(owner, c"load", Sampling::FACE, Element::F32)
         .substep()
         .unit(c"Pa")
-        .help(c"What the solve left at the faces of the leaves of `jump` and `shut`: the pressure in the cell above each face, less that in the cell below. What shuts a face bears it, by its share of the area. 0 where a solid or no liquid is beside the face.")
+        .help(c"What the solve left at the faces of the leaves of `jump` and `shut`: the pressure in the cell above each face, less that in the cell below. What shuts a face bears it, on its share of the area that solids leave open. 0 where a solid or no liquid is beside the face.")
 }
 
 /// And how fast liquid passes.

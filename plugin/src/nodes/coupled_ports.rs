@@ -36,7 +36,8 @@ pub const fn contributing() -> [Port; COUPLED] {
     const AT: SolvePorts = SolvePorts::of_role(&BOTH_ROLES, LIQUID);
     const OTHERS: ContributedPorts = ContributedPorts::of_role(&BOTH_ROLES, BODY);
     const KEPT: [u32; 4] = [AT.surface, AT.region, AT.air, AT.bubbles];
-    const READ: [u32; 3] = [OTHERS.jump, OTHERS.shut, OTHERS.chambers];
+    // Faces that are shut are read to be refused.
+    const READ: [u32; 2] = [OTHERS.shut, OTHERS.chambers];
     let (mut ports, mut i) = (BOTH_ROLES, 0);
     while i < COUPLED {
         let solve = ports[i].access[Stage::SOLVE.0 as usize];

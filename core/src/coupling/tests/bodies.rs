@@ -172,7 +172,7 @@ fn where_a_lid_shuts_the_gap_beside_it_a_full_chamber_holds_a_piston() {
         let duct = Duct::as_wide_as(2.4, axis, [true; 2], 3.0, GRAVITY, |_| -9.0);
         let plane = |a: usize, c: Coord| if a == axis && c[axis] == 16 { 1.0 } else { 0.0 };
         let lid = FaceGrid::from_fn(duct.scene.vel.topology.clone(), 0.0, plane);
-        let lid = crate::coupling::shut(&duct.scene.fields(), &lid);
+        let lid = crate::coupling::shut(&duct.scene.fields(), &lid).open;
         let (_, _, free) = duct.bubbles();
         assert!(
             free.velocity[0] > 0.01 * GRAVITY * DT,

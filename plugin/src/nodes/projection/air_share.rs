@@ -35,13 +35,14 @@ impl Solve {
             Some(ports) => Contributed::read(exchange, call, ports, Some(liquid.transform))?,
             None => Contributed::default(),
         };
+        if contributed.shuts() {
+            let sentence = "a participant shuts faces, which only a coupling that solves can keep shut: let this node solve";
+            return Err(Failure::new(meniscus_abi::Status::BAD_INPUT, sentence));
+        }
         let shares = BodyShares::default();
         let fields = liquid.fields(air, &shares, &[], &contributed);
         let share = exchange
-            .install(|| {
-                let lids = contributed.lids(&fields);
-                constraint_bubbles::share(&lids.as_ref().map_or(fields, |open| fields.under_lids(open)))
-            })
+            .install(|| constraint_bubbles::share(&fields))
             .map_err(|error| Failure::new(meniscus_abi::Status::FAILED, error.to_string()))?;
         let item = liquid.item;
         let center = |port, grid| Field::grid(port, Sampling::CENTER, grid).of_item(item);

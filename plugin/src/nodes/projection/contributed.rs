@@ -5,7 +5,7 @@ use crate::exchange::{Exchange, Field};
 use glam::DVec3;
 use meniscus_abi::guest::{Call, Failure};
 use meniscus_abi::port_places;
-use meniscus_core::coupling::{self, AtFaces, Bubble, Chamber, LiquidFields, Projection};
+use meniscus_core::coupling::{self, AtFaces, Bubble, Chamber, Lids, LiquidFields, Projection};
 use meniscus_core::grid::{FaceGrid, Topology, Transform};
 use meniscus_core::number::written;
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ pub(super) struct Contributed {
     pub(super) chambers: Vec<Chamber>,
     /// The leaves on which each item contributes to faces.
     leaves: BTreeMap<u32, Arc<Topology>>,
-    /// Item of each chamber.
-    keepers: Vec<u32>,
+    /// Items that keep air, and in how many chambers each.
+    keepers: Vec<(u32, usize)>,
 }
 
 impl Contributed {
@@ -46,12 +46,20 @@ impl Contributed {
         let is_share = |s| (0.0..=1.0).contains(&s);
         let both = |a, b| 1.0 - (1.0 - a) * (1.0 - b);
         own.shut = joined(exchange, call, ports.shut, lattice, leaves, is_share, both)?;
-        (own.keepers, own.chambers) = chambers(call, ports.chambers)?.into_iter().unzip();
+        for (item, chambers) in chambers(call, ports.chambers)? {
+            own.keepers.push((item, chambers.len()));
+            own.chambers.extend(chambers);
+        }
         Ok(own)
     }
 
-    /// What of a liquid's faces is open below what they shut; `None` where they shut nothing.
-    pub(super) fn lids(&self, fields: &LiquidFields) -> Option<FaceGrid<f32>> {
+    /// Some of some face is shut.
+    pub(super) fn shuts(&self) -> bool {
+        self.shut.iter().flat_map(|shut| &shut.values).flatten().any(|&share| share > 0.0)
+    }
+
+    /// A liquid's faces with what they shut; `None` where they shut nothing.
+    pub(super) fn lids(&self, fields: &LiquidFields) -> Option<Lids> {
         self.shut.as_ref().map(|shut| coupling::shut(fields, shut))
     }
 
@@ -69,12 +77,13 @@ impl Contributed {
             let fields = fields.map(|(port, faces)| Field::faces(port, faces).of_item(item));
             exchange.write_fields(call, lattice, &fields)?;
         }
-        let airs = self.chambers.iter().map(|c| coupling::air_around(projected, lattice, c.place));
-        let airs: Vec<_> = self.keepers.iter().zip(airs).collect();
-        for airs in airs.chunk_by(|(a, _), (b, _)| a == b) {
-            let item = *airs[0].0;
-            let of =
-                |f: fn(&Bubble) -> f64| airs.iter().map(|(_, air)| air.map_or(0.0, f)).collect::<Vec<_>>();
+        let mut chambers = self.chambers.as_slice();
+        for &(item, count) in &self.keepers {
+            let (own, others) = chambers.split_at(count.min(chambers.len()));
+            chambers = others;
+            let airs = own.iter().map(|c| coupling::air_around(projected, lattice, c.place));
+            let airs: Vec<_> = airs.collect();
+            let of = |f: fn(&Bubble) -> f64| airs.iter().map(|air| air.map_or(0.0, f)).collect::<Vec<_>>();
             call.shape_table(ports.kept_air, item)?;
             call.write_array(ports.kept_air, item, c"volume", 1, &of(|air| air.volume))?;
             call.write_array(ports.kept_air, item, c"pressure", 1, &of(|air| air.pressure))?;
@@ -139,15 +148,15 @@ fn joined(
     Ok(all)
 }
 
-/// The chambers of all items, with their item.
-fn chambers(call: &Call, port: u32) -> Result<Vec<(u32, Chamber)>, Failure> {
+/// The chambers of each item that keeps air.
+fn chambers(call: &Call, port: u32) -> Result<Vec<(u32, Vec<Chamber>)>, Failure> {
     let mut all = Vec::new();
     for item in 0..call.items(port) {
         let Some(table) = call.table(port, item) else { continue };
         let array = |name| table.array::<f64>(name).map(|v| v.to_vec());
         let places = array("place").unwrap_or_default();
         let inflow = array("inflow").unwrap_or_else(|| vec![0.0; places.len() / 3]);
-        let sound = places.len() == 3 * inflow.len() && !inflow.is_empty();
+        let sound = places.len() == 3 * inflow.len();
         if !sound || !places.iter().chain(&inflow).all(|v| v.is_finite()) {
             let sentence = format!(
                 "`chambers` of `{}` needs three finite numbers `place` for each chamber, and one `inflow` for each or none at all",
@@ -156,7 +165,7 @@ fn chambers(call: &Call, port: u32) -> Result<Vec<(u32, Chamber)>, Failure> {
             return Err(Failure::input(port, sentence));
         }
         let places = places.as_chunks::<3>().0.iter().map(|&place| DVec3::from_array(place));
-        all.extend(places.zip(inflow).map(|(place, inflow)| (item, Chamber { place, inflow })));
+        all.push((item, places.zip(inflow).map(|(place, inflow)| Chamber { place, inflow }).collect()));
     }
     Ok(all)
 }

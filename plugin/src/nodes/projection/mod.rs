@@ -128,9 +128,8 @@ impl Solve {
         let each: Vec<_> = each.collect();
         let lids: Vec<_> = exchange.install(|| each.iter().map(|fields| contributed.lids(fields)).collect());
         let under = each.iter().zip(&lids);
-        let each: Vec<_> = under
-            .map(|(fields, lids)| lids.as_ref().map_or(*fields, |open| fields.under_lids(open)))
-            .collect();
+        let each: Vec<_> =
+            under.map(|(fields, lids)| lids.as_ref().map_or(*fields, |lids| lids.over(*fields))).collect();
         let params = Params {
             tolerance: call.number(self.params.tolerance),
             max_iterations: call.int(self.params.max_iterations).max(1) as usize,

@@ -54,7 +54,7 @@ scenes: packages
 	  target/release/meniscus cook $$graph --quality half --out $(SCENES_OUT)/$$(basename $$graph .meniscus.json) || exit 1; \
 	done
 	cargo test --release --quiet -p meniscus-tests --test analytic --test papers -- --ignored
-	cargo test --release --quiet -p meniscus-core --lib waves_between_two_liquids_converge -- --ignored
+	cargo test --release --quiet -p meniscus-core --lib fluid::tests -- --ignored --skip sensitivity
 	@.ci/packages chromium
 	tests/view/page.py target/release/meniscus $(SCENES_OUT)/page
 	@.ci/packages python3-pip

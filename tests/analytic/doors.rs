@@ -7,7 +7,13 @@ use meniscus_tests::{assert_same_files, c, shot::Shot};
 use serde_json::{Value, json};
 
 /// A tank of water with a door in its middle, at x = 0; levels left and right of it.
-fn tank([left, right]: [f64; 2], door: Value, coupling: &str, frames: u32) -> Shot {
+fn tank(levels: [f64; 2], door: Value, coupling: &str, frames: u32) -> Shot {
+    let shot = Shot::new(&graph(levels, door, coupling, frames));
+    c::plugin("tests/abi/door.c", &[], &shot.plugins());
+    shot
+}
+
+fn graph([left, right]: [f64; 2], door: Value, coupling: &str, frames: u32) -> Value {
     let closed = |side: &str| (format!("side_{side}"), json!("closed"));
     let mut sides: serde_json::Map<String, Value> =
         ["neg_x", "pos_x", "neg_y", "pos_y", "neg_z", "pos_z"].into_iter().map(closed).collect();
@@ -18,7 +24,7 @@ fn tank([left, right]: [f64; 2], door: Value, coupling: &str, frames: u32) -> Sh
         json!({ "name": name, "type": "box",
                 "params": { "size": [0.1598, level, 0.08], "center": [x, 0.5 * level, 0] } })
     };
-    let shot = Shot::new(&json!({
+    json!({
         "format": "meniscus.graph/1", "fps": 24, "frames": [1, frames],
         "substeps": { "min": 2, "max": 8, "cfl": 1.0 },
         "nodes": [
@@ -32,9 +38,7 @@ fn tank([left, right]: [f64; 2], door: Value, coupling: &str, frames: u32) -> Sh
             { "name": "both", "type": coupling, "inputs": ["hinge", "flip"] },
             { "name": "points", "type": "geometry_cache", "inputs": ["both"] }
         ]
-    }));
-    c::plugin("tests/abi/door.c", &[], &shot.plugins());
-    shot
+    })
 }
 
 /// Shares of the water beyond the door, and the fastest particle, m/s, in a frame.
@@ -195,4 +199,20 @@ fn faces_that_fit_no_liquid_are_refused_by_one_sentence() {
         let told = tank([0.1, 0.1], door, "floating_bodies", 2).refused_midway();
         assert!(told.contains(sentence), "{told}");
     }
+}
+
+/// A coupling that hands its air to another one cannot keep faces shut there.
+#[test]
+fn a_door_where_another_coupling_solves_is_refused() {
+    let mut graph = graph([0.1, 0.1], json!({}), "constraint_bubbles", 2);
+    let nodes = graph["nodes"].as_array_mut().expect("a list");
+    nodes.push(json!({ "name": "toy", "type": "test.pools", "inputs": ["both"] }));
+    let shot = Shot::new(&graph);
+    c::plugin("tests/abi/door.c", &[], &shot.plugins());
+    c::plugin("tests/abi/pools.c", &[], &shot.plugins());
+    let told = shot.refused(&[]);
+    assert!(
+        told.contains("hinge") && told.contains("`jump`") && told.contains("`toy` solves in its stead"),
+        "{told}"
+    );
 }

@@ -147,6 +147,7 @@ fn check_column(kr: f64, radius: f64) {
 }
 
 #[test]
+#[ignore = "takes a minute: make scenes"]
 fn a_short_wave_on_a_column_swings_as_rayleigh_says() {
     check_column(1.4, 6.0);
 }

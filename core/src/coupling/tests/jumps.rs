@@ -113,11 +113,9 @@ fn a_lid_without_leaves_parts_open_air_and_nothing_else() {
         };
         let water = |p: DVec3| p[axis] - 4.3 * H;
         let regions = |length: f64, solid_from: f64| {
-            let solid = move |p: DVec3| (solid_from - 0.5) * H - p[axis];
+            let solid = move |p: DVec3| solid_from * H - p[axis];
             let mut scene = Scene::still(H, along(30), [true; 6], water, solid);
-            // The duct begins below cell 0.
-            scene.domain.min = DVec3::splat(-0.5 * H);
-            scene.domain.max = (along(0).as_dvec3() + length * DVec3::AXES[axis] - 0.5) * H;
+            scene.domain.max[axis] = length * H;
             // Its leaves end at cell 16.
             let near = leaves(IVec3::splat(-1), along(15) + 1 - IVec3::AXES[axis]);
             scene.surface = scene.surface.on(&near);
@@ -133,10 +131,12 @@ fn a_lid_without_leaves_parts_open_air_and_nothing_else() {
                     .unwrap();
             solved.bubbles.iter().map(|bubble| bubble.volume / H.powi(3)).collect::<Vec<_>>()
         };
+        // Of a cell that a side cuts, the share is known to 0.07.
         let near = |found: &[f64], expected: &[f64]| {
-            found.len() == expected.len() && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 0.02 * e)
+            found.len() == expected.len()
+                && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 16.0 * 0.07)
         };
-        let below = 16.0 * (26.0 - 4.8);
+        let below = 16.0 * (26.0 - 4.3);
         // The side at its end may cut a cell.
         for length in [30.0, 29.4, 27.7] {
             let parted = regions(length, 1e9);
@@ -145,9 +145,9 @@ fn a_lid_without_leaves_parts_open_air_and_nothing_else() {
         }
         for length in [24.0, 23.6] {
             let beyond = regions(length, 1e9);
-            assert!(near(&beyond, &[16.0 * (length - 4.8)]), "axis {axis}: beyond a side {beyond:?}");
+            assert!(near(&beyond, &[16.0 * (length - 4.3)]), "axis {axis}: beyond a side {beyond:?}");
         }
         let inside = regions(30.0, 12.5);
-        assert!(near(&inside, &[16.0 * (12.5 - 4.8)]), "axis {axis}: in a solid {inside:?}");
+        assert!(near(&inside, &[16.0 * (12.5 - 4.3)]), "axis {axis}: in a solid {inside:?}");
     }
 }

@@ -139,12 +139,16 @@ fn keep_their_air(bells: &[(f64, f64, f64, [f64; 2], f64)]) {
 #[test]
 fn bells_that_sink_keep_their_air_once_their_rims_are_two_voxels_under() {
     keep_their_air(&[
-        (5.5, 0.0, 2.0, [0.0, 0.0], 0.335),
         (5.5, 0.0, 2.0, [2.0, 2.0], 0.335),
         (5.2, 0.0, 3.0, [0.5, 0.0], 0.335),
-        (5.2, 0.0, 4.0, [0.0, 0.0], 0.335),
         (5.5, 0.0, 3.0, [0.0, 0.0], 0.2),
     ]);
+}
+
+#[test]
+#[ignore = "takes half a minute: make scenes"]
+fn more_bells_that_sink_keep_their_air() {
+    keep_their_air(&[(5.5, 0.0, 2.0, [0.0, 0.0], 0.335), (5.2, 0.0, 4.0, [0.0, 0.0], 0.335)]);
 }
 
 #[test]

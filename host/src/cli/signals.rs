@@ -62,7 +62,7 @@ impl Signals {
                         _ => flags.hear(counted.one_more()),
                     });
                 };
-                let begun = std::thread::Builder::new().name("signals".into()).spawn(listen);
+                let begun = std::thread::Builder::new().name(crate::process::SIGNALS.into()).spawn(listen);
                 begun.map_err(|e| no_thread_because("begin a thread that hears signals", &e))?;
             }
         }

@@ -39,6 +39,9 @@ pub(crate) use open_files::KeptOpen;
 pub(crate) use patience::stretched;
 pub(crate) use supervise::{End, How, watched};
 
+/// Name of the thread that hears signals.
+pub(crate) const SIGNALS: &str = "signals";
+
 /// The file of this program.
 pub(crate) fn own_file() -> std::io::Result<std::path::PathBuf> {
     let found = std::env::current_exe();

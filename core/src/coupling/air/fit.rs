@@ -20,7 +20,8 @@ const LEAST: Tuned<f32> = Tuned::new("fit::LEAST", 1e-4);
 /// Newton steps towards the volumes. The areas are estimated from voxels, so one step misses a little; the second
 /// removes that.
 const STEPS: Tuned<usize> = Tuned::new("fit::STEPS", 2);
-/// Relative error of its volume up to which a bubble, or the liquid, is left as it is.
+/// Relative error of its volume up to which a bubble, or the liquid, is left as it is. What a room full of air lacks counts by the
+/// liquid in it: of a splash it may be half.
 const CLOSE: Tuned<f64> = Tuned::new("fit::CLOSE", 2e-3);
 
 /// The level set and the regions after the surface was moved.
@@ -53,7 +54,8 @@ pub(crate) fn fit(
     let free = |r: usize| !constrained[r];
     let area = |r: usize| regions.air[r].liquid_area;
     let free_area: f64 = (0..targets.len()).filter(|&r| free(r)).map(area).sum();
-    let close = CLOSE.get() * regions.liquid_cells.iter().sum::<usize>() as f64 * h * h * h;
+    let liquid = regions.liquid_cells.iter().sum::<usize>() as f64 * h * h * h;
+    let is_close = |error: f64, volume: f64| error.abs() <= CLOSE.get() * volume.min(liquid);
     let (mut ways, mut free_way) = (vec![0.0; targets.len()], 0.0);
     let mut fitted: Option<Fitted> = None;
     for _ in 0..STEPS.get() {
@@ -68,11 +70,11 @@ pub(crate) fn fit(
         for r in (0..targets.len()).filter(|&r| steered(r)) {
             let error = targets[r] - air[r].volume;
             excess -= error;
-            if error.abs() > CLOSE.get() * targets[r] {
+            if !is_close(error, targets[r]) {
                 add(&mut ways[r], error, area(r));
             }
         }
-        if free_area > 0.0 && excess.abs() > close {
+        if free_area > 0.0 && !is_close(excess, liquid) {
             add(&mut free_way, excess, free_area);
         }
         if !any {

@@ -143,9 +143,10 @@ mod linux {
         // SAFETY: the stream is open and nothing was printed yet.
         unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 1 << 13) };
         std::panic::set_hook(Box::new(|panic| {
-            // It ends when somebody closes the pipe that it reads; whoever did that is named elsewhere.
-            if std::thread::current().name() == Some(crate::process::SIGNALS) {
-                return;
+            // It panics when somebody closed the pipe that it reads; whoever did that is named elsewhere. It must not unwind: it
+            // would close files that are closed already, which ends the program.
+            while std::thread::current().name() == Some(crate::process::SIGNALS) {
+                std::thread::park();
             }
             let trace = std::backtrace::Backtrace::capture();
             let trace = match trace.status() {

@@ -1,10 +1,9 @@
-//! What those feel who take part in a projection without degrees of freedom: a fan, a lid, a pump.
+//! What those feel who take part in a projection by faces: a fan, a lid.
 
-use super::memory::OUTSIDE;
-use super::projection::{Bubble, Projection};
+use super::projection::Projection;
 use crate::coupling::air::regions::LABEL_SOLID;
-use crate::grid::{FaceGrid, Grid, Topology, Transform, leaf};
-use glam::{DVec3, IVec3};
+use crate::grid::{FaceGrid, Grid, Topology, leaf};
+use glam::IVec3;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -50,10 +49,4 @@ fn beside<T: Copy + Send + Sync>(near: &Grid<T>, all: &Grid<T>, l: usize, local:
         Some(slot) => near.values[slot],
         None => all.get(near.topology.origins()[l] + IVec3::from_array(local)),
     }
-}
-
-/// The enclosed air around a point of world space, m; `None` in open air, liquid and solids.
-pub fn air_around<'p>(projected: &'p Projection, transform: &Transform, place: DVec3) -> Option<&'p Bubble> {
-    let id = projected.memory.cells.get(transform.cell_around(place)?);
-    projected.bubbles.iter().find(|bubble| id > OUTSIDE && bubble.id == id)
 }

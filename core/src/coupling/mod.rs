@@ -20,7 +20,7 @@ pub mod several;
 mod shut;
 pub mod viscous;
 
-pub use felt::{AtFaces, air_around, at_faces};
+pub use felt::{AtFaces, at_faces};
 pub use fields::{Chamber, Gas, LiquidFields, Parting};
 pub use optional::{CELL_GRIDS, CellGrids, FACE_GRIDS, FaceGrids};
 pub use projection::{AirRow, AirShare, Bubble, ConstraintReport, Error, Projection};

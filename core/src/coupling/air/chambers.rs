@@ -3,14 +3,22 @@
 use super::gas::Spring;
 use super::identity::Identities;
 use super::regions::Regions;
-use crate::coupling::fields::LiquidFields;
+use crate::coupling::fields::{Chamber, LiquidFields};
+
+/// The region of enclosed air around each chamber's place; `None` in open air, liquid and solids.
+pub(crate) fn around(fields: &LiquidFields, regions: &Regions) -> Vec<Option<usize>> {
+    let region = |chamber: &Chamber| {
+        let cell = fields.transform.cell_around(chamber.place)?;
+        regions.air_at(cell).filter(|&r| !regions.air[r].exterior)
+    };
+    fields.chambers.iter().map(region).collect()
+}
 
 /// Air blown into each region, m³/s; `None` where nobody keeps it. Open air is kept by nobody.
 pub(crate) fn blown(fields: &LiquidFields, regions: &Regions) -> Vec<Option<f64>> {
     let mut blown = vec![None; regions.air.len()];
-    for chamber in fields.chambers {
-        let region = fields.transform.cell_around(chamber.place).and_then(|cell| regions.air_at(cell));
-        if let Some(r) = region.filter(|&r| !regions.air[r].exterior) {
+    for (chamber, r) in fields.chambers.iter().zip(around(fields, regions)) {
+        if let Some(r) = r {
             *blown[r].get_or_insert(0.0) += chamber.inflow;
         }
     }

@@ -20,9 +20,9 @@ mod passes;
 mod skin_lining;
 mod skinned;
 
-use super::air::gas;
 use super::air::regions::{LABEL_SOLID, Regions, component_of};
 use super::air::volumes::ClosedVolume;
+use super::air::{chambers, gas};
 use super::bodies::Moved;
 use super::fields::LiquidFields;
 use super::memory::BubbleMemory;
@@ -79,6 +79,8 @@ pub struct Projection {
     pub overlap: f64,
     /// The air regions, in the order of their first cells.
     pub bubbles: Vec<Bubble>,
+    /// Which of the bubbles is around each chamber's place; `None` in open air, liquid and solids.
+    pub chambers: Vec<Option<usize>>,
     /// The cells of the regions, and what the next substep needs to recognise them.
     pub memory: BubbleMemory,
     /// What the bodies get back, in their order.
@@ -224,6 +226,7 @@ pub(crate) fn project(
     Ok(Projection {
         pressure: pressure_grid(fields, &regions, &system, &values, &air, &x),
         bubbles: kept.bubbles(&regions, pressure_of),
+        chambers: chambers::around(fields, &regions),
         parted: fields.parting.is_some().then(|| parted.speeds(&topology, &opening)),
         info,
         max_divergence,

@@ -43,6 +43,8 @@ impl Joined {
             taken,
             overlap: self.overlaps.get(i).copied().unwrap_or(0.0),
             bubbles: projected.bubbles.iter().filter(|b| b.exterior || is_own(b.id)).cloned().collect(),
+            // Its bubbles are not all.
+            chambers: Vec::new(),
             memory: projected.memory.clone(),
             bodies: projected.bodies.clone(),
             constraints: projected.constraints.clone(),

@@ -106,3 +106,21 @@ fn places_in_water_in_solids_and_outside_keep_nothing() {
         assert_eq!(vel.values, free.values, "{place}");
     }
 }
+
+/// Far above the water, where no leaf is, a place is known as one beside it is.
+#[test]
+fn a_place_far_from_water_is_in_the_air_around_it() {
+    let surface = |p: DVec3| p.y - 4.3 * H;
+    let mut scene = Scene::still(H, IVec3::new(4, 60, 4), [true; 6], surface, empty);
+    let near = leaves(IVec3::splat(-1), IVec3::new(5, 16, 5));
+    scene.surface = scene.surface.on(&near);
+    (scene.open, scene.vel_solid) = (scene.open.on(&near), scene.vel_solid.on(&near));
+    scene.vel = FaceGrid::new(near, 0.0);
+    let at = |y: f64| Chamber { place: DVec3::new(2.0, y, 2.0) * H, inflow: 0.0 };
+    let (_, solved) = projected(&scene, &[at(8.5), at(40.5), at(2.5), at(70.5)], None);
+    let found: Vec<_> =
+        solved.chambers.iter().map(|b| Some(solved.bubbles[(*b)?].volume / H.powi(3))).collect();
+    let air = found[0].expect("beside the water is air");
+    assert!((air - 16.0 * (60.0 - 4.3)).abs() < 1.0, "{air} cells");
+    assert_eq!(found, [Some(air), Some(air), None, None]);
+}

@@ -77,12 +77,11 @@ impl Contributed {
             let fields = fields.map(|(port, faces)| Field::faces(port, faces).of_item(item));
             exchange.write_fields(call, lattice, &fields)?;
         }
-        let mut chambers = self.chambers.as_slice();
+        let mut chambers = projected.chambers.as_slice();
         for &(item, count) in &self.keepers {
             let (own, others) = chambers.split_at(count.min(chambers.len()));
             chambers = others;
-            let airs = own.iter().map(|c| coupling::air_around(projected, lattice, c.place));
-            let airs: Vec<_> = airs.collect();
+            let airs: Vec<_> = own.iter().map(|bubble| projected.bubbles.get((*bubble)?)).collect();
             let of = |f: fn(&Bubble) -> f64| airs.iter().map(|air| air.map_or(0.0, f)).collect::<Vec<_>>();
             call.shape_table(ports.kept_air, item)?;
             call.write_array(ports.kept_air, item, c"volume", 1, &of(|air| air.volume))?;

@@ -1,7 +1,7 @@
 //! What those feel who take part in a projection by faces: a fan, a lid.
 
+use super::air::regions::LABEL_SOLID;
 use super::projection::Projection;
-use crate::coupling::air::regions::LABEL_SOLID;
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use glam::IVec3;
 use rayon::prelude::*;

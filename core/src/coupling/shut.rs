@@ -6,7 +6,7 @@ use crate::grid::{FaceGrid, Topology, leaf};
 use crate::solid::rasterise;
 use std::sync::Arc;
 
-/// Faces where somebody shuts some.
+/// The faces of a liquid's fields where somebody shuts some of them.
 #[derive(Clone, Debug)]
 pub struct Lids {
     /// Fraction of each face that solids leave open, on more leaves than the fields have; `None` where they have all.

@@ -44,7 +44,7 @@ pub const fn moved(owner: Owner) -> Port {
         .help(c"What the solve gave to a body; f64 each. velocity [k]: of its degrees of freedom, for the next substep. impulse [k]: of the liquid along each (of a displacement: N s), without what constraints gave. pulled [k]: what the rows of all `constraints` gave along each, those of other objects included. held [rows]: impulse of each row of the own `constraints` (N s).")
 }
 
-/// What faces get back to which somebody contributes: their load.
+/// What comes back for the faces of `jump` and `shut`: the pressure across them.
 pub const fn load(owner: Owner) -> Port {
     Port::grid(owner, c"load", Sampling::FACE, Element::F32)
         .substep()
@@ -52,7 +52,7 @@ pub const fn load(owner: Owner) -> Port {
         .help(c"What the solve left at the faces of the leaves of `jump` and `shut`: the pressure in the cell above each face, less that in the cell below. What shuts a face bears it, on its share of the area that solids leave open. 0 where a solid or no liquid is beside the face.")
 }
 
-/// And how fast liquid passes.
+/// What comes back for the faces of `jump` and `shut`: how fast liquid passes.
 pub const fn passing(owner: Owner) -> Port {
     Port::grid(owner, c"passing", Sampling::FACE, Element::F32)
         .substep()
@@ -60,7 +60,7 @@ pub const fn passing(owner: Owner) -> Port {
         .help(c"How fast liquid passes the faces of the leaves of `jump` and `shut` after the solve: flow by the area that solids leave open of each face, positive towards the cell above. Where liquid is on one side alone, it is the speed of its surface there: air passes if that retreats from the face. 0 where a solid or no liquid is beside it.")
 }
 
-/// What those get back who keep air.
+/// What comes back for `chambers`: the air that they keep.
 pub const fn kept_air(owner: Owner) -> Port {
     Port::table(owner, c"kept_air")
         .substep()

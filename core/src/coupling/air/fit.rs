@@ -20,8 +20,8 @@ const LEAST: Tuned<f32> = Tuned::new("fit::LEAST", 1e-4);
 /// Newton steps towards the volumes. The areas are estimated from voxels, so one step misses a little; the second
 /// removes that.
 const STEPS: Tuned<usize> = Tuned::new("fit::STEPS", 2);
-/// Relative error of its volume up to which a bubble, or the liquid, is left as it is. What a room full of air lacks counts by the
-/// liquid in it: of a splash it may be half.
+/// Relative error of its volume up to which a bubble, or the liquid, is left as it is. An error of a bubble that is larger than the
+/// liquid counts by the liquid: so little of the air in a room may be half of a splash.
 const CLOSE: Tuned<f64> = Tuned::new("fit::CLOSE", 2e-3);
 
 /// The level set and the regions after the surface was moved.

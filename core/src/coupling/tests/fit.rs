@@ -19,7 +19,12 @@ fn two_bubbles() -> Scene {
 
 /// What is solved when the bubbles should be what `memory` says: the liquid has too much of what they lack.
 fn solved(scene: &Scene, memory: &BubbleMemory, volume_gain: f64) -> Projection {
-    let liquid_excess = memory.bubbles.iter().map(|b| b.book.rest - b.volume).sum();
+    let excess = memory.bubbles.iter().map(|b| b.book.rest - b.volume).sum();
+    with_excess(scene, memory, excess, volume_gain)
+}
+
+/// What is solved when the liquid has so much, m³, beyond what it should have.
+fn with_excess(scene: &Scene, memory: &BubbleMemory, liquid_excess: f64, volume_gain: f64) -> Projection {
     let previous_bubbles = Some(memory);
     let fields = LiquidFields { previous_bubbles, liquid_excess, volume_gain, ..scene.fields() };
     let mut vel = scene.vel.clone();
@@ -89,22 +94,14 @@ fn air_of_a_closed_tank_has_the_room_that_its_liquid_should_leave() {
     let memory = before.memory.clone();
     let found: f64 = before.bubbles.iter().map(|b| b.volume).sum();
     for excess in [0.02 * found, -0.03 * found, 0.0] {
-        let fields = LiquidFields {
-            liquid_excess: excess,
-            previous_bubbles: Some(&memory),
-            volume_gain: 12.0,
-            ..scene.fields()
-        };
-        let mut vel = scene.vel.clone();
-        let after =
-            constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+        let after = with_excess(&scene, &memory, excess, 12.0);
         let held: f64 = after.bubbles.iter().map(|b| b.volume).sum();
         assert!((held - found - excess).abs() < 2e-3 * found, "{held} m³, not {}", found + excess);
         assert!(after.max_bubble_flux < 1e-6 * H * H, "no flow is asked of what cannot flow");
     }
 }
 
-/// The room has a hundred times the air: what is right to two parts in a thousand of that is a quarter of the drop.
+/// The room holds a hundred times as much air as liquid: two parts in a thousand of the air are a quarter of the drop.
 #[test]
 fn a_drop_in_a_large_closed_room_has_the_volume_that_it_should_have() {
     let drop = |p: DVec3| p.distance(DVec3::new(0.163, 0.155, 0.161)) - 0.0417;
@@ -114,15 +111,7 @@ fn a_drop_in_a_large_closed_room_has_the_volume_that_it_should_have() {
     let air = |p: &Projection| p.bubbles.iter().map(|b| b.volume).sum::<f64>();
     let liquid = 0.32f64.powi(3) - air(&before);
     for part in [0.1, -0.06, 0.02] {
-        let fields = LiquidFields {
-            liquid_excess: part * liquid,
-            previous_bubbles: Some(&memory),
-            volume_gain: 12.0,
-            ..scene.fields()
-        };
-        let mut vel = scene.vel.clone();
-        let after =
-            constraint_bubbles::project(&fields, &mut vel, DT, &mut PlainCg, &TIGHT, &mut run_on).unwrap();
+        let after = with_excess(&scene, &memory, part * liquid, 12.0);
         let gone = (air(&after) - air(&before)) / liquid;
         assert!((gone - part).abs() < 0.004, "{gone} of the drop gave way, not {part}");
     }

@@ -16,6 +16,7 @@ use crate::coupling::fields::LiquidFields;
 use crate::grid::{Coord, FaceGrid, Topology, leaf};
 use crate::pressure::{AttachedMass, CELL, Column, PressureSystem, Unknowns};
 use glam::IVec3;
+use rayon::prelude::*;
 
 /// The bodies of a projection: C, whose columns are the outflows that the unit motions of each degree of freedom
 /// prescribe to cells and air. They are computed by the flux itself, so C is adjoint to it.
@@ -32,17 +33,26 @@ pub(crate) struct Attached<'a> {
 
 /// A body's columns of C, and dt M⁻¹ of its mass with its lining.
 enum Shares {
-    /// Per degree of freedom; row-major.
-    Rigid(Vec<Share>, Vec<f64>),
+    /// Faces and columns.
+    Rigid(Box<Rigid>),
     /// Without columns.
     Skin(Box<Skinned>, AttachedMass),
+}
+
+/// Those of a body whose pieces move rigidly.
+struct Rigid {
+    faces: BodyFaces,
+    /// Per degree of freedom.
+    columns: Vec<Share>,
+    /// dt M⁻¹, row-major.
+    inverse: Vec<f64>,
 }
 
 impl Shares {
     /// dt M⁻¹, row-major; empty where that is no dense matrix.
     fn dense(&self) -> Vec<f64> {
         match self {
-            Self::Rigid(_, inverse) => inverse.clone(),
+            Self::Rigid(rigid) => rigid.inverse.clone(),
             Self::Skin(..) => Vec::new(),
         }
     }
@@ -50,7 +60,7 @@ impl Shares {
     /// The net outflow of each degree of freedom.
     fn nets(&self) -> Vec<Net> {
         match self {
-            Self::Rigid(shares, _) => shares.iter().map(Share::net).collect(),
+            Self::Rigid(rigid) => rigid.columns.iter().map(Share::net).collect(),
             Self::Skin(skinned, _) => skinned.nets().collect(),
         }
     }
@@ -58,8 +68,6 @@ impl Shares {
 
 /// One degree of freedom.
 struct Share {
-    /// Its velocity on the faces that the body owns, m/s per unit.
-    basis: FaceGrid<f32>,
     outflow: Vec<BodyFlux>,
     /// Beside walls that other solids cover.
     pushed: Pushed,
@@ -98,22 +106,19 @@ impl<'a> Attached<'a> {
         let Some(bodies) = fields.bodies else { return Ok(found) };
         found.bodies = bodies.bodies;
         let leaves = leaves_of_bodies(&bodies);
-        let all: Vec<Coord> = leaves.concat();
-        let covered = Covered::find(fields, regions, &bodies, near(&all).origins());
-        for (b, own) in leaves.into_iter().enumerate() {
+        let near_all = near(&leaves.concat());
+        let covered = Covered::find(fields, regions, &bodies, near_all.origins());
+        let linings = Lining::of_all(fields, regions, &bodies, near_all.origins(), &covered);
+        let covers = covered.by_body(&bodies);
+        let of_body = |(b, own): (usize, Vec<Coord>)| {
             let (body, near) = (&bodies.bodies[b], near(&own));
-            let (shares, velocity) = match &body.pieces {
+            match &body.pieces {
                 Pieces::Rigid(_) => {
-                    let lining = Lining::find(fields, regions, &bodies, b, near.origins(), &covered);
-                    let (mut inverse, velocity) = lining.line(body).ok_or(Error::Mass(b))?;
+                    let (mut inverse, velocity) = linings[b].line(body).ok_or(Error::Mass(b))?;
                     inverse.iter_mut().for_each(|w| *w *= dt);
-                    (
-                        Shares::Rigid(
-                            shares_of(fields, regions, &bodies, b, (own, &near), &covered),
-                            inverse,
-                        ),
-                        velocity,
-                    )
+                    let faces = BodyFaces::find(fields, regions, &bodies, b, (own, &near));
+                    let columns = columns(fields, &bodies, b, &faces, (&covered, &covers[b]));
+                    Ok((Shares::Rigid(Box::new(Rigid { faces, columns, inverse })), velocity))
                 }
                 Pieces::Skin(skin) => {
                     if !skin.is_of(body.velocity.len()) {
@@ -125,9 +130,13 @@ impl<'a> Attached<'a> {
                         Fault::Mass => Error::Mass(b),
                         Fault::Indefinite(row) => Error::Indefinite { body: b, row },
                     })?;
-                    (Shares::Skin(Box::new(skinned), lined.inverse), lined.velocity)
+                    Ok((Shares::Skin(Box::new(skinned), lined.inverse), lined.velocity))
                 }
-            };
+            }
+        };
+        let each: Vec<Result<_, Error>> = leaves.into_par_iter().enumerate().map(of_body).collect();
+        for shares in each {
+            let (shares, velocity) = shares?;
             found.shares.push(shares);
             found.velocity.push(velocity);
         }
@@ -157,9 +166,10 @@ impl<'a> Attached<'a> {
         let mut reached = vec![false; regions];
         for shares in &self.shares {
             match shares {
-                Shares::Rigid(shares, _) => {
-                    let air = shares.iter().flat_map(|share| &share.outflow).flat_map(|flux| &flux.air);
-                    let behind = shares.iter().flat_map(|share| &share.pushed.air);
+                Shares::Rigid(rigid) => {
+                    let air =
+                        rigid.columns.iter().flat_map(|share| &share.outflow).flat_map(|flux| &flux.air);
+                    let behind = rigid.columns.iter().flat_map(|share| &share.pushed.air);
                     air.chain(behind).filter(|(_, v)| *v != 0.0).for_each(|(r, _)| reached[*r] = true);
                 }
                 Shares::Skin(skinned, _) => skinned.air().for_each(|r| reached[r] = true),
@@ -174,7 +184,7 @@ impl<'a> Attached<'a> {
             Unit::Alone(b) => {
                 let columns = vec![Column::default(); self.velocity[*b].len()];
                 match &self.shares[*b] {
-                    Shares::Rigid(_, inverse) => AttachedMass::dense(columns, inverse.clone()),
+                    Shares::Rigid(rigid) => AttachedMass::dense(columns, rigid.inverse.clone()),
                     Shares::Skin(_, operator) => operator.with_columns(columns),
                 }
                 .map_err(|_| Error::Mass(*b))
@@ -190,7 +200,7 @@ impl<'a> Attached<'a> {
     /// The shares of the rigid bodies that move as one.
     fn shares_of_unit<'s>(&'s self, unit: &Unit) -> impl Iterator<Item = &'s Share> {
         unit.bodies().into_iter().flat_map(|(b, _)| match &self.shares[b] {
-            Shares::Rigid(shares, _) => shares.as_slice(),
+            Shares::Rigid(rigid) => rigid.columns.as_slice(),
             Shares::Skin(..) => &[],
         })
     }
@@ -243,8 +253,9 @@ impl<'a> Attached<'a> {
                 let force = pressed(mass, x, 1.0);
                 let k = force.len();
                 let change: Vec<f64> = match &self.shares[*b] {
-                    Shares::Rigid(_, inverse) => {
-                        (0..k).map(|i| (0..k).map(|j| inverse[i * k + j] * force[j]).sum()).collect()
+                    Shares::Rigid(rigid) => {
+                        let dot = |row: &[f64]| row.iter().zip(&force).map(|(w, force)| w * force).sum();
+                        rigid.inverse.chunks_exact(k.max(1)).map(dot).collect()
                     }
                     Shares::Skin(..) => mass.weigh(&force),
                 };
@@ -324,8 +335,12 @@ impl<'a> Attached<'a> {
 
     fn enter<'v>(&self, topology: &Topology, velocities: impl Iterator<Item = &'v [f64]>, flux: &mut Flux) {
         for (shares, velocity) in self.shares.iter().zip(velocities) {
-            if let Shares::Rigid(shares, _) = shares {
-                shares.iter().zip(velocity).for_each(|(share, &v)| share.pushed.enter(topology, v, flux));
+            if let Shares::Rigid(rigid) = shares {
+                rigid
+                    .columns
+                    .iter()
+                    .zip(velocity)
+                    .for_each(|(share, &v)| share.pushed.enter(topology, v, flux));
             }
         }
     }
@@ -346,30 +361,12 @@ impl<'a> Attached<'a> {
         fields: &LiquidFields,
         velocities: impl Iterator<Item = &'v [f64]>,
     ) -> Option<FaceGrid<f32>> {
-        let bodies = fields.bodies?;
+        fields.bodies?;
         let mut walls = fields.vel_solid.clone();
-        for (b, (shares, velocity)) in self.shares.iter().zip(velocities).enumerate() {
-            let shares = match shares {
-                Shares::Rigid(shares, _) => shares,
-                Shares::Skin(skinned, _) => {
-                    skinned.write(velocity, &mut walls);
-                    continue;
-                }
-            };
-            let Some(first) = shares.first() else { continue };
-            for (l, &origin) in first.basis.topology.origins().iter().enumerate() {
-                let Some(at) = walls.topology.leaf_of(origin) else { continue };
-                for (axis, walls) in walls.values.iter_mut().enumerate() {
-                    for n in 0..leaf::SIZE {
-                        let cell = origin + IVec3::from_array(leaf::local(n));
-                        if bodies.of_face(axis, cell).is_some_and(|(body, _)| body == b) {
-                            let of_share =
-                                |share: &Share| f64::from(share.basis.values[axis][l * leaf::SIZE + n]);
-                            let moved: f64 = shares.iter().zip(velocity).map(|(s, v)| v * of_share(s)).sum();
-                            walls[at * leaf::SIZE + n] = moved as f32;
-                        }
-                    }
-                }
+        for (shares, velocity) in self.shares.iter().zip(velocities) {
+            match shares {
+                Shares::Rigid(rigid) => rigid.faces.write(velocity, &mut walls),
+                Shares::Skin(skinned, _) => skinned.write(velocity, &mut walls),
             }
         }
         Some(walls)
@@ -414,27 +411,23 @@ fn near(own: &[Coord]) -> Topology {
     Topology::new(own.iter().flat_map(below).chain(own.iter().copied()).collect())
 }
 
-/// The shares of a body's degrees of freedom; `own`: the leaves with its faces, `near`: those of their cells.
-fn shares_of(
+/// The shares of a body's degrees of freedom; `own`: the covered cells that it covers.
+fn columns(
     fields: &LiquidFields,
-    regions: &Regions,
     bodies: &Bodies,
     body: usize,
-    (own, near): (Vec<Coord>, &Topology),
-    covered: &Covered,
+    faces: &BodyFaces,
+    (covered, own): (&Covered, &[usize]),
 ) -> Vec<Share> {
     let this = &bodies.bodies[body];
     let pieces = this.pieces.rigid();
-    let faces = BodyFaces::find(fields, regions, bodies, body, (own, near));
     let share = |dof: usize| {
         let at_face = |face: &Face| -> f64 {
             let of_body = bodies.of_number(face.owner).filter(|(of, _)| *of == body);
             let piece = of_body.and_then(|(_, piece)| pieces.get(piece));
             piece.map_or(0.0, |piece| at_face(fields, piece, dof, face))
         };
-        let basis = faces.velocity(at_face);
-        let outflow = faces.outflow(&basis);
-        Share { basis, outflow, pushed: covered.pushed(fields.voxel_size(), at_face) }
+        Share { outflow: faces.outflow(dof), pushed: covered.pushed(fields.voxel_size(), own, at_face) }
     };
     (0..this.velocity.len()).map(share).collect()
 }

@@ -137,17 +137,27 @@ impl Covered {
         &self.cells
     }
 
-    /// What a motion of a body pushes out of the cells around the covered ones; `velocity`: of its faces, m/s, 0 of others'.
-    pub(super) fn pushed(&self, h: f64, velocity: impl Fn(&Face) -> f64) -> Pushed {
-        let mut outflow: Vec<f64> = self.cells.iter().map(|cell| cell.outflow(h, &velocity)).collect();
+    /// The cells that each body covers, ascending.
+    pub(super) fn by_body(&self, bodies: &Bodies) -> Vec<Vec<usize>> {
+        let mut of_body = vec![Vec::new(); bodies.bodies.len()];
+        for (n, cell) in self.cells.iter().enumerate() {
+            cell.bodies(bodies).into_iter().for_each(|body| of_body[body].push(n));
+        }
+        of_body
+    }
+
+    /// What a motion of a body pushes out of the cells around those that it covers; `velocity`: of its faces, m/s, 0 of others'.
+    pub(super) fn pushed(&self, h: f64, own: &[usize], velocity: impl Fn(&Face) -> f64) -> Pushed {
+        let mut outflow: BTreeMap<usize, f64> =
+            own.iter().map(|&n| (n, self.cells[n].outflow(h, &velocity))).collect();
         let (mut liquid, mut air) =
             (BTreeMap::<[i32; 3], (usize, f64)>::new(), BTreeMap::<usize, f64>::new());
-        for (n, cell) in self.cells.iter().enumerate().rev() {
-            let all = outflow[n];
-            for &(beside, share) in cell.beside.iter().filter(|_| all != 0.0) {
+        // What lies beside a cell comes before it.
+        while let Some((n, all)) = outflow.pop_last() {
+            for &(beside, share) in self.cells[n].beside.iter().filter(|_| all != 0.0) {
                 let share = share * all;
                 match beside {
-                    Beside::Covered(n) => outflow[n] += share,
+                    Beside::Covered(n) => *outflow.entry(n).or_default() += share,
                     Beside::Liquid(cell, of) => liquid.entry(cell.to_array()).or_insert((of, 0.0)).1 += share,
                     Beside::Air(_, r) => *air.entry(r).or_default() += share,
                 }
@@ -193,6 +203,12 @@ impl Cell {
     /// Density times way to the cell from what presses in it, kg/m³ times cells: the pressure grows by its product with gravity.
     pub(super) fn way(&self) -> DVec3 {
         self.density * self.at.as_dvec3() - self.moment
+    }
+
+    /// The bodies that cover it.
+    pub(super) fn bodies(&self, bodies: &Bodies) -> BTreeSet<usize> {
+        let owners = self.owners.iter().flat_map(|owners| owners.as_flattened());
+        owners.filter_map(|&number| bodies.of_number(number)).map(|(body, _)| body).collect()
     }
 
     /// The owners of its faces, lower and upper across each axis, where it is covered; and the share of it that a body leaves.

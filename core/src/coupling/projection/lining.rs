@@ -2,7 +2,7 @@
 
 use super::covered::Covered;
 use crate::coupling::air::regions::{LABEL_SOLID, Regions};
-use crate::coupling::bodies::{Bodies, Body};
+use crate::coupling::bodies::{Bodies, Body, Pieces};
 use crate::coupling::fields::LiquidFields;
 use crate::coupling::mass::Mass;
 use crate::grid::rows::Rows;
@@ -11,6 +11,7 @@ use crate::levelset::open_volume;
 use crate::solid::{is_shared, owners_of_cell};
 use glam::IVec3;
 use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// The lining of a body with k degrees of freedom: liquid that moves with its walls.
@@ -39,33 +40,41 @@ pub(super) struct Lining {
 }
 
 impl Lining {
-    /// The lining of one body; `near`: the leaves whose cells touch its faces.
-    pub(super) fn find(
+    /// The linings of all bodies that do not deform; `near`: the leaves whose cells touch bodies' faces.
+    pub(super) fn of_all(
         fields: &LiquidFields,
         regions: &Regions,
         bodies: &Bodies,
-        body: usize,
         near: &[Coord],
         covered: &Covered,
-    ) -> Self {
-        let k = bodies.bodies[body].velocity.len();
-        let mut lining = Self { mass: vec![0.0; k * k], impulse: vec![0.0; k] };
-        let pieces = bodies.bodies[body].pieces.rigid();
+    ) -> Vec<Self> {
+        let none = |body: &Body| {
+            let k = match body.pieces {
+                Pieces::Rigid(_) => body.velocity.len(),
+                Pieces::Skin(_) => 0,
+            };
+            Self { mass: vec![0.0; k * k], impulse: vec![0.0; k] }
+        };
+        let mut linings: Vec<Self> = bodies.bodies.iter().map(none).collect();
         // A mass that moves with a wall, and a pull on the wall besides, kg m/s.
         let mut add = |(mass, pull): (f64, f64), axis: usize, cell: Coord, owner: u32| {
-            let Some((_, piece)) = bodies.of_number(owner).filter(|(b, _)| *b == body) else { return };
-            let Some(piece) = pieces.get(piece) else { return };
+            let Some((body, piece)) = bodies.of_number(owner) else { return };
+            let Some(piece) = bodies.bodies[body].pieces.rigid().get(piece) else { return };
             let along: Vec<f64> = piece.along(axis, fields.transform.to_world(cell.as_dvec3())).collect();
-            for (i, row) in lining.mass.chunks_exact_mut(along.len()).enumerate() {
-                row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * along[i] * j);
-                lining.impulse[i] += along[i] * (mass * fields.kick_at(cell)[axis] + pull);
+            let pull = mass * fields.kick_at(cell)[axis] + pull;
+            let Self { mass: all, impulse } = &mut linings[body];
+            for ((row, impulse), by) in all.chunks_exact_mut(along.len().max(1)).zip(impulse).zip(&along) {
+                row.iter_mut().zip(&along).for_each(|(entry, j)| *entry += mass * by * j);
+                *impulse += by * pull;
             }
         };
-        for_layers(fields, regions, bodies, near, |layer| {
+        for layer in layers(fields, regions, bodies, near) {
             add((layer.mass, 0.0), layer.axis, layer.cell, bodies.owner.get(layer.axis, layer.face));
-        });
+        }
         let whole = fields.voxel_size().powi(3);
-        for cell in covered.cells() {
+        for (cell, body) in
+            covered.cells().iter().flat_map(|cell| cell.bodies(bodies).into_iter().map(move |b| (cell, b)))
+        {
             let of_body = |number: u32| bodies.of_number(number).is_some_and(|(b, _)| b == body);
             let Some((owners, left)) = cell.shared(body, bodies) else { continue };
             // What presses here lies elsewhere: the liquid on the way there belongs to the lining.
@@ -81,7 +90,7 @@ impl Lining {
                 }
             }
         }
-        lining
+        linings
     }
 
     /// The body with its lining: the inverse of its mass, row-major, and its velocity without the solve. `None` unless M
@@ -128,6 +137,7 @@ impl Lining {
 }
 
 /// The liquid of one cell between a wall and the plane of a face.
+#[derive(Clone, Copy)]
 pub(super) struct Layer {
     /// ρ h³ δ, kg, of the share that the face has in it.
     pub(super) mass: f64,
@@ -137,26 +147,28 @@ pub(super) struct Layer {
     pub(super) face: Coord,
 }
 
-/// Calls `f` for the layers in the cells of some leaves, those of all solids.
-pub(super) fn for_layers(
+/// The layers in the cells of some leaves, those of all solids, in the order of the cells.
+pub(super) fn layers(
     fields: &LiquidFields,
     regions: &Regions,
     bodies: &Bodies,
     near: &[Coord],
-    mut f: impl FnMut(Layer),
-) {
-    for &origin in near {
-        let Some(labels) = regions.of_leaf(origin) else { continue };
+) -> Vec<Layer> {
+    let of_leaf = |&origin: &Coord| {
+        let mut layers = Vec::new();
+        let Some(labels) = regions.of_leaf(origin) else { return layers };
         let (open, owner) = (Rows::faces(fields.left_by_solids(), origin), Rows::faces(bodies.owner, origin));
         for n in (0..leaf::SIZE).filter(|&n| labels[n] < LABEL_SOLID) {
             let faces: [[f32; 2]; 3] =
                 std::array::from_fn(|a| [open[a].at(n), open[a].at_behind(n, 2 * a + 1)]);
             if faces.as_flattened().iter().any(|&alpha| alpha < 1.0) {
                 let cell = origin + IVec3::from_array(leaf::local(n));
-                layers_of_cell(fields, bodies, cell, (faces, owners_of_cell(&owner, n)), &mut f);
+                layers_of_cell(fields, bodies, cell, (faces, owners_of_cell(&owner, n)), &mut layers);
             }
         }
-    }
+        layers
+    };
+    near.par_iter().map(of_leaf).collect::<Vec<_>>().concat()
 }
 
 /// The layers of a cell; α of its lower and upper face across each axis, and their owners.
@@ -167,7 +179,7 @@ fn layers_of_cell(
     bodies: &Bodies,
     cell: Coord,
     (faces, owners): ([[f32; 2]; 3], [[u32; 2]; 3]),
-    f: &mut impl FnMut(Layer),
+    layers: &mut Vec<Layer>,
 ) {
     let whole = fields.density.at(cell) * fields.voxel_size().powi(3);
     let volume = f64::from(bodies.left_by_first.get(cell));
@@ -184,7 +196,8 @@ fn layers_of_cell(
             }
             for (side, closed_here) in closed.into_iter().enumerate().filter(|(_, closed)| *closed > 0.0) {
                 let face = cell + side as i32 * IVec3::AXES[axis];
-                f(Layer { mass: whole * defect * closed_here / (closed[0] + closed[1]), axis, cell, face });
+                let mass = whole * defect * closed_here / (closed[0] + closed[1]);
+                layers.push(Layer { mass, axis, cell, face });
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The mass of a body that deforms, with the liquid between its walls and the planes of faces (`lining`).
 
-use super::lining::{LEAST_MASS, for_layers};
+use super::lining::{LEAST_MASS, layers};
 use super::skinned::Skinned;
 use crate::coupling::air::regions::Regions;
 use crate::coupling::bodies::{Bodies, Body};
@@ -42,13 +42,13 @@ pub(super) fn line(
     let own = &bodies.bodies[body];
     let mass = sparse(own)?;
     let (mut lining, mut impulse) = (vec![0.0; mass.size()], vec![0.0; mass.size()]);
-    for_layers(fields, regions, bodies, skinned.near().origins(), |layer| {
+    for layer in layers(fields, regions, bodies, skinned.near().origins()) {
         let place = skinned.place(layer.axis, layer.face).into_iter();
         for (dof, weight) in place.flat_map(|place| place.along(layer.axis)) {
             lining[dof] += weight * layer.mass;
             impulse[dof] += weight * layer.mass * fields.kick_at(layer.cell)[layer.axis];
         }
-    });
+    }
     let is_diagonal = mass.entries().iter().all(|e| e.0 == e.1);
     if !is_diagonal {
         // What is no mass by itself must not become one by its lining.

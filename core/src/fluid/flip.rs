@@ -214,7 +214,7 @@ pub fn velocity_now(liquid: &mut Liquid, velocity: &mut Vec<Vec3>, params: &Flip
     fill_gaps(&mut faces, &cells);
     let Liquid { surface, solid, inlet, parted, .. } = liquid;
     let walls = Walls { solid, parted: parted.as_ref(), at_rest: false, h };
-    extrapolate(&mut faces, &cells, surface, &walls, inlet.as_ref(), params.layers());
+    extrapolate(&mut faces, &cells, surface, &walls, inlet.as_ref(), params.layers(), None);
     faces
 }
 
@@ -327,11 +327,14 @@ fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, 
 
 fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> Extended {
     let h = liquid.h();
-    let Liquid { velocity, surface, solid, inlet, parted, others, .. } = liquid;
+    let Liquid { velocity, transferred, surface, solid, inlet, parted, others, .. } = liquid;
     let walls = Walls { solid, parted: parted.as_ref(), at_rest: false, h };
     // Other liquids are no air: the solve has found their velocity, too.
     let filled = others.as_ref().map(|others| filled(surface, others));
-    extrapolate(velocity, cells, filled.as_ref().unwrap_or(surface), &walls, inlet.as_ref(), params.layers())
+    // Among others a liquid's own velocity is no guide: in its thin places it stands for few particles.
+    let before = if others.is_some() { None } else { Some(&*transferred) };
+    let surface = filled.as_ref().unwrap_or(surface);
+    extrapolate(velocity, cells, surface, &walls, inlet.as_ref(), params.layers(), before)
 }
 
 /// A level set that is negative in the cells that others fill, too.

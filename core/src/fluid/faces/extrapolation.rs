@@ -29,7 +29,11 @@ pub struct Extended {
 /// The known faces are the open faces of liquid cells (`surface` < 0), and the faces whose velocity an `inlet` gives.
 /// Faces that only spray touches (particles in cells that are air, a cell or more away from any known face) keep the
 /// velocity that the spray transferred to them, so that drops fly on their own path. Every layer takes the mean of the
-/// known faces beside it along the three axes. Faces farther away are set to zero. Inside solids the result keeps its
+/// known faces beside it along the three axes. Faces farther away are set to zero.
+///
+/// `before` is the velocity as it came from the particles. Where it is given, faces of cells with particles that lie beside known
+/// ones keep theirs of it, and take the mean of the changes of these since then: what the solve did to the liquid beside them acts
+/// on the particles, but its momentum does not become theirs. Inside solids the result keeps its
 /// tangential part and takes the solid's normal part [Batty et al. 2007, §4.2], so that no particle is driven into a
 /// wall. Where liquid has parted from a wall, it leaves at the speed that the solve found.
 pub fn extrapolate(
@@ -39,6 +43,7 @@ pub fn extrapolate(
     walls: &Walls,
     inlet: Option<&Inlet>,
     layers: usize,
+    before: Option<&FaceGrid<f32>>,
 ) -> Extended {
     let topology = &cells.topology;
     let driven = inlet.map(|inlet| {
@@ -47,8 +52,8 @@ pub fn extrapolate(
     });
     let liquid = within(&surface.topology, &surface.values, surface.background, topology, |phi| phi < 0.0);
     let wet = VoxelMask::from_words(topology.clone(), |l| occupied(cells, l));
-    let from =
-        Sources { liquid: &liquid, beyond: surface.background < 0.0, wet: &wet, driven: driven.as_ref() };
+    let (beyond, driven) = (surface.background < 0.0, driven.as_ref());
+    let from = Sources { liquid: &liquid, beyond, wet: &wet, driven, before };
     let axis = |axis: usize, values: &mut [f32]| {
         let open = &walls.solid.open;
         let open = within(&open.topology, &open.values[axis], open.background, topology, |alpha| alpha > 0.0);
@@ -73,6 +78,8 @@ struct Sources<'a> {
     wet: &'a VoxelMask,
     /// Per axis the faces that an inlet drives.
     driven: Option<&'a [VoxelMask; 3]>,
+    /// The velocity as it came from the particles.
+    before: Option<&'a FaceGrid<f32>>,
 }
 
 /// The cells of a leaf that hold particles.
@@ -120,15 +127,15 @@ fn extend(
         from.driven.map_or(wet, |driven| both(&wet, driven[axis].words(l)))
     });
     let mut known = solved.clone();
-    grow(values, &mut known);
     let spray = VoxelMask::from_words(topology.clone(), |l| of_cells(from.wet, false, l));
+    grow(values, &mut known, from.before.map(|before| (before.values[axis].as_slice(), &spray)));
     let given = VoxelMask::from_words(topology.clone(), |l| {
         let (solved, spray, known) = (solved.words(l), spray.words(l), known.words(l));
         std::array::from_fn(|x| solved[x] | spray[x] & !known[x])
     });
     known = known.union(&spray);
     for _ in 2..=layers {
-        grow(values, &mut known);
+        grow(values, &mut known, None);
     }
     values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| keep(values, known.words(l)));
     let fresh = VoxelMask::from_words(topology.clone(), |l| {
@@ -164,11 +171,12 @@ struct Grown {
     means: Vec<[f32; leaf::DIM]>,
 }
 
-/// Gives unknown faces beside known ones the mean of those, and makes them known.
-fn grow(values: &mut [f32], known: &mut VoxelMask) {
+/// Gives unknown faces beside known ones the mean of those, and makes them known. `own`: values of before, and the faces that keep
+/// theirs of it, and take the mean of the changes.
+fn grow(values: &mut [f32], known: &mut VoxelMask, own: Option<(&[f32], &VoxelMask)>) {
     let topology = known.topology().clone();
     let grown: Vec<Option<Grown>> =
-        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, l)).collect();
+        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, own, l)).collect();
     for (l, grown) in grown.iter().enumerate().filter_map(|(l, grown)| Some((l, grown.as_ref()?))) {
         *known.words_mut(l) = both(known.words(l), &grown.fresh);
     }
@@ -180,21 +188,21 @@ fn grow(values: &mut [f32], known: &mut VoxelMask) {
     });
 }
 
-fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
+fn grown_in(values: &[f32], known: &VoxelMask, own: Option<(&[f32], &VoxelMask)>, l: usize) -> Option<Grown> {
     /// The six faces around one, as (axis, step).
     const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
-    let own = known.words(l);
-    if *own == ALL {
+    let inside = known.words(l);
+    if *inside == ALL {
         return None;
     }
     let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
     let fresh: [u64; 8] =
-        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !own[x]);
+        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !inside[x]);
     if fresh == [0; 8] {
         return None;
     }
-    let rows = Rows::around(values, 0.0, &known.topology().neighbours()[l]);
-    let mean = |n: usize| -> Row<f32> {
+    let neighbours = &known.topology().neighbours()[l];
+    let mean = |rows: &Rows<f32>, n: usize| -> Row<f32> {
         let around: [Row<f32>; 6] = std::array::from_fn(|k| rows.row_behind(n, k));
         let (mut sum, mut count) = ([0.0; leaf::DIM], [0; leaf::DIM]);
         for (words, row) in beside.iter().zip(around) {
@@ -207,7 +215,19 @@ fn grown_in(values: &[f32], known: &VoxelMask, l: usize) -> Option<Grown> {
         }
         std::array::from_fn(|z| sum[z] / count[z] as f32)
     };
-    let means = (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(&fresh, n) != 0).map(mean).collect();
+    let now = Rows::around(values, 0.0, neighbours);
+    let before = own.map(|(before, keeps)| (Rows::around(before, 0.0, neighbours), keeps.words(l)));
+    let value = |n: usize| -> Row<f32> {
+        let now = mean(&now, n);
+        let Some((before, keeps)) = &before else { return now };
+        let keeps = row_of(keeps, n);
+        if keeps == 0 {
+            return now;
+        }
+        let (was, own) = (mean(before, n), before.row(n));
+        select(keeps, std::array::from_fn(|z| own[z] + (now[z] - was[z])), now)
+    };
+    let means = (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(&fresh, n) != 0).map(value).collect();
     Some(Grown { fresh, means })
 }
 
@@ -227,7 +247,7 @@ mod tests {
             let topology = before.topology().clone();
             let grid = Grid::from_fn(topology.clone(), 0.0, |c| (c.x * 17 + c.y * 5 + c.z) as f32);
             let (mut values, mut known) = (grid.values.clone(), before.clone());
-            grow(&mut values, &mut known);
+            grow(&mut values, &mut known, None);
             for slot in 0..values.len() {
                 let beside = (0..6).filter_map(|k| {
                     let mut there = leaf::local(slot % leaf::SIZE);

@@ -83,6 +83,6 @@ fn displacement(
     let mut displacement = still.clone();
     update_velocity(&fields.open, &still, h, &system, &pressures(&system, &q), None, &mut displacement);
     let walls = Walls { at_rest: true, ..Walls::held(fields, h as f32) };
-    extrapolate(&mut displacement, cells, &crowds.surface, &walls, None, LAYERS.get());
+    extrapolate(&mut displacement, cells, &crowds.surface, &walls, None, LAYERS.get(), None);
     Some(displacement)
 }

@@ -27,7 +27,7 @@ fn a_constant_stays_constant_and_ends_after_its_layers() {
         below[axis] -= 1;
         if liquid(c) || liquid(below) { u[axis] } else { 1e9 }
     });
-    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
+    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS, None);
     for axis in 0..3 {
         for s in 0..phi.values.len() {
             let c = cells.topology.coord(s);
@@ -58,10 +58,34 @@ fn spray_keeps_its_own_velocity() {
         (1, _) => 1.0,
         _ => 0.0,
     });
-    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
+    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS, None);
     let drop = glam::IVec3::new(4, 10, 4);
     assert_eq!(velocity.get(1, drop), -5.0);
     assert_eq!(velocity.get(1, glam::IVec3::new(4, 9, 0)), 1.0);
+}
+
+/// A drop that passes close to liquid feels what the solve does to the liquid, and does not take its speed over.
+#[test]
+fn particles_beside_liquid_keep_their_velocity_and_take_its_change() {
+    let (mut particles, _, _) = block();
+    particles.push(particle(Vec3::new(0.41, 0.81, 0.41), Vec3::ZERO, 9999));
+    let cells = sorted(&mut particles);
+    let phi = Grid::from_fn(cells.topology.clone(), 0.3, |c| {
+        (transform().to_world(c.as_dvec3()).max_element() - 0.8) as f32
+    });
+    let solid = rasterise(&[], &DomainLimits::unbounded(), &cells.topology, &transform());
+    let field = |of_liquid: f32| {
+        FaceGrid::from_fn(cells.topology.clone(), 0.0, move |_, c| if c.y >= 8 { -5.0 } else { of_liquid })
+    };
+    let before = field(1.0);
+    for (known, beside) in [(None, 3.0), (Some(&before), -5.0 + (3.0 - 1.0))] {
+        let mut velocity = field(3.0);
+        let walls = Walls::held(&solid, H as f32);
+        extrapolate(&mut velocity, &cells, &phi, &walls, None, LAYERS, known);
+        assert_eq!(velocity.get(0, glam::IVec3::new(4, 8, 4)), beside);
+        // Where no particle is, the liquid's velocity goes on.
+        assert_eq!(velocity.get(0, glam::IVec3::new(1, 8, 1)), 3.0);
+    }
 }
 
 #[test]
@@ -71,7 +95,7 @@ fn walls_let_velocity_slip_along_them_but_not_through() {
     let solid = rasterise(&[], &domain, &cells.topology, &transform());
     let u = [1.0, -2.0, 0.5];
     let mut velocity = FaceGrid::from_fn(cells.topology.clone(), 0.0, |axis, _| u[axis]);
-    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
+    extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS, None);
     for s in 0..phi.values.len() {
         let c = cells.topology.coord(s);
         let face_in_floor = c.y <= 0 && c.y >= -2 && (2..6).contains(&c.x) && (2..6).contains(&c.z);
@@ -107,7 +131,8 @@ fn the_air_beside_the_liquid_neither_squeezes_nor_stretches_it() {
         let mut velocity = FaceGrid::from_fn(cells.topology.clone(), 0.0, |axis, c| {
             u[axis](transform().face_centre(axis, c)) as f32
         });
-        let extended = extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS);
+        let extended =
+            extrapolate(&mut velocity, &cells, &phi, &Walls::held(&solid, H as f32), None, LAYERS, None);
         let before = velocity.clone();
         carry_volume(&mut velocity, &extended, &solid, LAYERS);
         (before, velocity)

@@ -15,6 +15,7 @@ mod render_surface;
 mod rest;
 mod sensitivity;
 mod sources;
+mod splash;
 mod spreading;
 mod surface;
 mod tension;

@@ -43,10 +43,11 @@ fn momentum(stats: &[Value]) -> Vec<f64> {
 
 /// A drop four voxels across hits a cube that flies freely, and becomes a sheet of a voxel. A particle stands for its share of the mass
 /// of a face only to first order, so some goes astray: a quarter where a long step ends in the cube. Short steps, of which the drop
-/// takes dozens to come to rest before the cube, hardly add to it; when solids took what lands on them, 96 a frame lost all.
+/// takes dozens to come to rest before the cube, hardly add to it: when solids took what lands on them, 96 a frame lost all, and 64 a
+/// third at a turned cube when particles took over the speed of the liquid beside them.
 #[test]
 fn a_drop_gives_a_body_what_it_loses() {
-    for (turn, steps) in [(0, 4), (0, 16), (0, 96), (30, 16)] {
+    for (turn, steps, most) in [(0, 4, 0.3), (0, 16, 0.1), (0, 96, 0.12), (30, 64, 0.15)] {
         let water = json!({ "radius": 0.1, "center": [-0.45, 0, 0] });
         let cube = json!({ "velocity": [0, 0, 0], "rotate": [0, turn, 0] });
         let stats = meet(water, 10.0, cube, 4, steps);
@@ -56,13 +57,13 @@ fn a_drop_gives_a_body_what_it_loses() {
         println!(
             "turned by {turn} degrees, {steps} substeps: {first:.2} -> {last:.2} N s, the body flies at {body:.2} m/s"
         );
-        assert!((last / first - 1.0).abs() < 0.3, "{steps} substeps: {first} -> {last} N s");
+        assert!((last / first - 1.0).abs() < most, "{steps} substeps: {first} -> {last} N s");
         assert!(body > 1.5, "{steps} substeps: the body flies at {body} m/s");
     }
 }
 
 /// A cube that moves inside a ball of water at rest takes water along. The sum is half too large from the first substep on, as the
-/// particles at the cube stand for more than the faces there; many short steps add a third, where they used to add twice the start.
+/// particles at the cube stand for more than the faces there; many short steps change a tenth of it.
 #[test]
 fn a_body_in_a_drop_gives_what_the_water_gains() {
     let start = DENSITY * EDGE.powi(3);
@@ -71,8 +72,8 @@ fn a_body_in_a_drop_gives_what_the_water_gains() {
         let sums = momentum(&meet(json!({ "radius": 0.3 }), 0.0, cube, 6, steps));
         let last = *sums.last().expect("substeps");
         println!("{steps} substeps: {:.3} N s after the first, {last:.3} at the end, of {start}", sums[0]);
-        assert!(sums.iter().all(|p| *p > 0.9 * start && *p < 2.0 * start), "{steps} substeps: {sums:?}");
+        assert!(sums.iter().all(|p| *p > 1.2 * start && *p < 1.7 * start), "{steps} substeps: {sums:?}");
         last
     });
-    assert!((many - few).abs() < 0.5 * start, "{few} N s with few substeps, {many} with many, of {start}");
+    assert!((many - few).abs() < 0.25 * start, "{few} N s with few substeps, {many} with many, of {start}");
 }

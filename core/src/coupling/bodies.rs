@@ -160,7 +160,8 @@ impl Bodies<'_> {
 
     /// The body and piece of a solid, by its number.
     pub fn of_number(&self, number: u32) -> Option<(usize, usize)> {
-        self.pieces.get((number as usize).wrapping_sub(1)).copied().flatten()
+        let named = self.pieces.get((number as usize).wrapping_sub(1)).copied().flatten();
+        named.filter(|(body, _)| *body < self.bodies.len())
     }
 
     /// Velocity of a piece that moves rigidly at a lower face of a cell that it owns, along the axis, m/s.

@@ -331,7 +331,7 @@ fn extend_velocity(liquid: &mut Liquid, cells: &Cells, params: &FlipParams) -> E
     let walls = Walls { solid, parted: parted.as_ref(), at_rest: false, h };
     // Other liquids are no air: the solve has found their velocity, too.
     let filled = others.as_ref().map(|others| filled(surface, others));
-    // Among others a liquid's own velocity is no guide: in its thin places it stands for few particles.
+    // Not among several liquids: a face may hold few particles of each, and their velocity is noise.
     let before = if others.is_some() { None } else { Some(&*transferred) };
     let surface = filled.as_ref().unwrap_or(surface);
     extrapolate(velocity, cells, surface, &walls, inlet.as_ref(), params.layers(), before)

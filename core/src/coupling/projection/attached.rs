@@ -33,13 +33,13 @@ pub(crate) struct Attached<'a> {
 
 /// A body's columns of C, and dt M⁻¹ of its mass with its lining.
 enum Shares {
-    /// Faces and columns.
+    /// Of rigid pieces.
     Rigid(Box<Rigid>),
-    /// Without columns.
+    /// It deforms; its columns are made when the system is known.
     Skin(Box<Skinned>, AttachedMass),
 }
 
-/// Those of a body whose pieces move rigidly.
+/// The faces and columns of a body whose pieces move rigidly.
 struct Rigid {
     faces: BodyFaces,
     /// Per degree of freedom.
@@ -135,6 +135,7 @@ impl<'a> Attached<'a> {
             }
         };
         let each: Vec<Result<_, Error>> = leaves.into_par_iter().enumerate().map(of_body).collect();
+        // The first body at fault is named, whatever the threads do.
         for shares in each {
             let (shares, velocity) = shares?;
             found.shares.push(shares);

@@ -17,8 +17,9 @@ use std::sync::Arc;
 pub(super) struct BodyFaces {
     /// Leaf by leaf.
     faces: Vec<Face>,
+    /// Degrees of freedom.
     k: usize,
-    /// Velocity of each along its axis, m/s per unit of each degree of freedom.
+    /// `[face][degree of freedom]`: velocity along the face's axis, m/s per unit.
     basis: Vec<f32>,
     /// By leaf, in the order of its cells.
     cells: Vec<(Coord, Vec<CellBeside>)>,
@@ -29,7 +30,7 @@ struct CellBeside {
     n: usize,
     /// As in [`Regions::cells`].
     label: i32,
-    /// Of its faces, by axis, lower first, those of the body: (1 − α_s) h², m², and which of its faces it is.
+    /// Of its faces, by axis, lower first, those of the body: (1 − α_s) h², m², and its place among [`BodyFaces::faces`].
     faces: [Option<(f64, usize)>; 6],
 }
 

@@ -146,13 +146,14 @@ impl Covered {
         of_body
     }
 
-    /// What a motion of a body pushes out of the cells around those that it covers; `velocity`: of its faces, m/s, 0 of others'.
+    /// What a motion of a body pushes out of the cells around those that it covers; `velocity`: of a face, m/s, 0 where
+    /// another solid owns it.
     pub(super) fn pushed(&self, h: f64, own: &[usize], velocity: impl Fn(&Face) -> f64) -> Pushed {
         let mut outflow: BTreeMap<usize, f64> =
             own.iter().map(|&n| (n, self.cells[n].outflow(h, &velocity))).collect();
         let (mut liquid, mut air) =
             (BTreeMap::<[i32; 3], (usize, f64)>::new(), BTreeMap::<usize, f64>::new());
-        // What lies beside a cell comes before it.
+        // A cell's neighbours have smaller numbers, so the largest is done first.
         while let Some((n, all)) = outflow.pop_last() {
             for &(beside, share) in self.cells[n].beside.iter().filter(|_| all != 0.0) {
                 let share = share * all;

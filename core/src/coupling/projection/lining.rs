@@ -100,6 +100,9 @@ impl Lining {
     /// least [`LEAST_MASS`] of it; the impulse counts whole.
     pub(super) fn line(&self, body: &Body) -> Option<(Vec<f64>, Vec<f64>)> {
         let k = body.velocity.len();
+        if k == 0 {
+            return Some((Vec::new(), Vec::new()));
+        }
         let mass = match &body.mass {
             Mass::Dense(mass) => Cow::Borrowed(mass),
             Mass::Sparse(mass) => Cow::Owned(mass.dense()),

@@ -31,11 +31,12 @@ pub struct Extended {
 /// velocity that the spray transferred to them, so that drops fly on their own path. Every layer takes the mean of the
 /// known faces beside it along the three axes. Faces farther away are set to zero.
 ///
-/// `before` is the velocity as it came from the particles. Where it is given, faces of cells with particles that lie beside known
-/// ones keep theirs of it, and take the mean of the changes of these since then: what the solve did to the liquid beside them acts
-/// on the particles, but its momentum does not become theirs. Inside solids the result keeps its
-/// tangential part and takes the solid's normal part [Batty et al. 2007, §4.2], so that no particle is driven into a
-/// wall. Where liquid has parted from a wall, it leaves at the speed that the solve found.
+/// `before` is the velocity as it came from the particles. Where it is given, the first layer differs at faces of cells with
+/// particles. Such a face keeps its own velocity of before. To it is added the mean change of the known faces beside it that
+/// have particles, too. So the particles feel what the solve did to the liquid, and do not take over its speed.
+///
+/// Inside solids the result keeps its tangential part and takes the solid's normal part [Batty et al. 2007, §4.2], so that no
+/// particle is driven into a wall. Where liquid has parted from a wall, it leaves at the speed that the solve found.
 pub fn extrapolate(
     velocity: &mut FaceGrid<f32>,
     cells: &Cells,
@@ -127,13 +128,20 @@ fn extend(
         from.driven.map_or(wet, |driven| both(&wet, driven[axis].words(l)))
     });
     let mut known = solved.clone();
-    let spray = VoxelMask::from_words(topology.clone(), |l| of_cells(from.wet, false, l));
-    grow(values, &mut known, from.before.map(|before| (before.values[axis].as_slice(), &spray)));
+    let with_particles = VoxelMask::from_words(topology.clone(), |l| of_cells(from.wet, false, l));
+    let kept = from.before.map(|before| {
+        let heard = VoxelMask::from_words(topology.clone(), |l| {
+            let (solved, with_particles) = (solved.words(l), with_particles.words(l));
+            std::array::from_fn(|x| solved[x] & with_particles[x])
+        });
+        Kept { before: &before.values[axis], with_particles: &with_particles, heard }
+    });
+    grow(values, &mut known, kept.as_ref());
     let given = VoxelMask::from_words(topology.clone(), |l| {
-        let (solved, spray, known) = (solved.words(l), spray.words(l), known.words(l));
+        let (solved, spray, known) = (solved.words(l), with_particles.words(l), known.words(l));
         std::array::from_fn(|x| solved[x] | spray[x] & !known[x])
     });
-    known = known.union(&spray);
+    known = known.union(&with_particles);
     for _ in 2..=layers {
         grow(values, &mut known, None);
     }
@@ -171,12 +179,22 @@ struct Grown {
     means: Vec<[f32; leaf::DIM]>,
 }
 
-/// Gives unknown faces beside known ones the mean of those, and makes them known. `own`: values of before, and the faces that keep
-/// theirs of it, and take the mean of the changes.
-fn grow(values: &mut [f32], known: &mut VoxelMask, own: Option<(&[f32], &VoxelMask)>) {
+/// What the first layer keeps of the particles' own velocity.
+struct Kept<'a> {
+    /// The velocity as it came from them.
+    before: &'a [f32],
+    /// The faces of cells with particles.
+    with_particles: &'a VoxelMask,
+    /// The known ones among them: of others no velocity came, so their change is none.
+    heard: VoxelMask,
+}
+
+/// Gives unknown faces beside known ones the mean of those, and makes them known. With `kept`, faces of cells with particles get
+/// their own velocity of before and the mean change of those.
+fn grow(values: &mut [f32], known: &mut VoxelMask, kept: Option<&Kept>) {
     let topology = known.topology().clone();
     let grown: Vec<Option<Grown>> =
-        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, own, l)).collect();
+        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, kept, l)).collect();
     for (l, grown) in grown.iter().enumerate().filter_map(|(l, grown)| Some((l, grown.as_ref()?))) {
         *known.words_mut(l) = both(known.words(l), &grown.fresh);
     }
@@ -188,44 +206,55 @@ fn grow(values: &mut [f32], known: &mut VoxelMask, own: Option<(&[f32], &VoxelMa
     });
 }
 
-fn grown_in(values: &[f32], known: &VoxelMask, own: Option<(&[f32], &VoxelMask)>, l: usize) -> Option<Grown> {
-    /// The six faces around one, as (axis, step).
-    const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
-    let inside = known.words(l);
-    if *inside == ALL {
+/// The six faces around one, as (axis, step).
+const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
+
+/// Of the faces around each of a row, the sum of those in a set, `beside` them, and how many these are.
+fn sum_beside(rows: &Rows<f32>, beside: &[[u64; 8]; 6], n: usize) -> (Row<f32>, Row<i32>) {
+    let around: [Row<f32>; 6] = std::array::from_fn(|k| rows.row_behind(n, k));
+    let (mut sum, mut count) = ([0.0; leaf::DIM], [0; leaf::DIM]);
+    for (words, row) in beside.iter().zip(around) {
+        let set = row_of(words, n);
+        let values = select(set, row, [0.0; leaf::DIM]);
+        for z in 0..leaf::DIM {
+            sum[z] += values[z];
+            count[z] += i32::from(set & 1 << z != 0);
+        }
+    }
+    (sum, count)
+}
+
+fn grown_in(values: &[f32], known: &VoxelMask, kept: Option<&Kept>, l: usize) -> Option<Grown> {
+    let own = known.words(l);
+    if *own == ALL {
         return None;
     }
     let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
     let fresh: [u64; 8] =
-        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !inside[x]);
+        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !own[x]);
     if fresh == [0; 8] {
         return None;
     }
     let neighbours = &known.topology().neighbours()[l];
-    let mean = |rows: &Rows<f32>, n: usize| -> Row<f32> {
-        let around: [Row<f32>; 6] = std::array::from_fn(|k| rows.row_behind(n, k));
-        let (mut sum, mut count) = ([0.0; leaf::DIM], [0; leaf::DIM]);
-        for (words, row) in beside.iter().zip(around) {
-            let set = row_of(words, n);
-            let values = select(set, row, [0.0; leaf::DIM]);
-            for z in 0..leaf::DIM {
-                sum[z] += values[z];
-                count[z] += i32::from(set & 1 << z != 0);
-            }
-        }
-        std::array::from_fn(|z| sum[z] / count[z] as f32)
-    };
     let now = Rows::around(values, 0.0, neighbours);
-    let before = own.map(|(before, keeps)| (Rows::around(before, 0.0, neighbours), keeps.words(l)));
+    let kept = kept.map(|kept| {
+        let heard = AROUND.map(|(axis, step)| kept.heard.shifted(l, axis, step, false));
+        (Rows::around(kept.before, 0.0, neighbours), kept.with_particles.words(l), heard)
+    });
     let value = |n: usize| -> Row<f32> {
-        let now = mean(&now, n);
-        let Some((before, keeps)) = &before else { return now };
-        let keeps = row_of(keeps, n);
-        if keeps == 0 {
-            return now;
+        let (sum, count) = sum_beside(&now, &beside, n);
+        let mean = std::array::from_fn(|z| sum[z] / count[z] as f32);
+        let Some((before, with_particles, heard)) = &kept else { return mean };
+        let set = row_of(with_particles, n) & row_of(&fresh, n);
+        if set == 0 {
+            return mean;
         }
-        let (was, own) = (mean(before, n), before.row(n));
-        select(keeps, std::array::from_fn(|z| own[z] + (now[z] - was[z])), now)
+        let ((after, count), (was, _)) = (sum_beside(&now, heard, n), sum_beside(before, heard, n));
+        let own = before.row(n);
+        std::array::from_fn(|z| match count[z] {
+            1.. if set & 1 << z != 0 => own[z] + (after[z] - was[z]) / count[z] as f32,
+            _ => mean[z],
+        })
     };
     let means = (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(&fresh, n) != 0).map(value).collect();
     Some(Grown { fresh, means })

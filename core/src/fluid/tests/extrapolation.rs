@@ -77,15 +77,22 @@ fn particles_beside_liquid_keep_their_velocity_and_take_its_change() {
     let field = |of_liquid: f32| {
         FaceGrid::from_fn(cells.topology.clone(), 0.0, move |_, c| if c.y >= 8 { -5.0 } else { of_liquid })
     };
-    let before = field(1.0);
-    for (known, beside) in [(None, 3.0), (Some(&before), -5.0 + (3.0 - 1.0))] {
+    let (drop, empty) = (glam::IVec3::new(4, 8, 4), glam::IVec3::new(1, 8, 1));
+    let beside = |before: Option<&FaceGrid<f32>>, cells: &Cells| {
         let mut velocity = field(3.0);
         let walls = Walls::held(&solid, H as f32);
-        extrapolate(&mut velocity, &cells, &phi, &walls, None, LAYERS, known);
-        assert_eq!(velocity.get(0, glam::IVec3::new(4, 8, 4)), beside);
+        extrapolate(&mut velocity, cells, &phi, &walls, None, LAYERS, before);
         // Where no particle is, the liquid's velocity goes on.
-        assert_eq!(velocity.get(0, glam::IVec3::new(1, 8, 1)), 3.0);
-    }
+        assert_eq!(velocity.get(0, empty), 3.0);
+        velocity.get(0, drop)
+    };
+    assert_eq!(beside(None, &cells), 3.0);
+    assert_eq!(beside(Some(&field(1.0)), &cells), -5.0 + (3.0 - 1.0));
+    // Liquid without particles has brought no velocity, so nothing has changed from it.
+    let mut alone = Particles::new(DVec3::ZERO);
+    alone.push(particle(Vec3::new(0.41, 0.81, 0.41), Vec3::ZERO, 0));
+    let (lone, _) = cells::sort(&mut alone, &transform(), &cells.topology);
+    assert_eq!(beside(Some(&field(0.0)), &lone), 3.0);
 }
 
 #[test]

@@ -107,7 +107,7 @@ const PARAMS: &[Param] = &[
     Param::toggle(c"sleeping", c"Sleeping", true)
         .folder(c"Physical")
         .not_animated()
-        .help(c"On: bodies that have been still for half a second sleep until something touches them, so that heaps stand as still as stone and cost little. Off: they are always moved."),
+        .help(c"On: bodies that have been still for half a second sleep until something touches them, so that heaps stand as still as stone and cost little. Bodies that a coupling solves with a liquid stay awake. Off: all are always moved."),
     frames::START_FRAME,
     frames::END_FRAME,
 ];

@@ -68,10 +68,15 @@ fn same_body<'a>(a: &'a Shape, b: &'a Shape) -> Option<(&'a Geometry, &'a Affine
     }
 }
 
-/// Velocity of the pivot, m/s, and angular velocity, rad/s, between two places, `dt` seconds from `m0` to `m`.
+/// Velocity of the pivot, m/s, and angular velocity, rad/s, between two places, `dt` seconds from `m0` to `m`. What rests is
+/// exactly at rest, in bits too: a resumed cook may ask for the two the other way round.
 fn velocities(m: &Affine, m0: &Affine, dt: f64) -> [DVec3; 2] {
-    let angular = rotation_vector(&(m.linear * m0.linear.inverse())) / dt;
-    [(m.translation - m0.translation) / dt, angular]
+    let linear = (m.translation - m0.translation) / dt;
+    let angular = || rotation_vector(&(m.linear * m0.linear.inverse())) / dt;
+    [
+        if m.translation == m0.translation { DVec3::ZERO } else { linear },
+        if m.linear == m0.linear { DVec3::ZERO } else { angular() },
+    ]
 }
 
 /// A rigidly moved geometry: `v = linear + angular × (x − pivot)`, and what a collider needs to move its SDF.
@@ -139,5 +144,15 @@ mod tests {
             assert!((v - axis * angle).length() < 1e-12 + 1e-9 * angle, "{v}");
         }
         assert_eq!(rotation_vector(&DMat3::IDENTITY), DVec3::ZERO);
+    }
+
+    #[test]
+    fn what_rests_has_no_velocity_whichever_moment_comes_first() {
+        let turned = DMat3::from_rotation_x(0.3) * DMat3::from_rotation_y(-1.1);
+        let here = Affine { linear: turned, translation: DVec3::new(0.0, -1.0, 2.0) };
+        for dt in [0.02, -0.02] {
+            let bits = velocities(&here, &here, dt).map(|v| v.to_array().map(f64::to_bits));
+            assert_eq!(bits, [[0; 3]; 2], "{dt}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Which bodies rest together.
 
 use super::Body;
-use super::contact::{COLLIDER, Contact, GONE, Memory, Other};
+use super::contact::{COLLIDER, Contact, GONE, Memory, Other, WALL};
 use super::detect::Surroundings;
-use crate::solid::{Collider, Motion};
+use crate::solid::{Collider, Motion, Side};
 use crate::union_find::DisjointSets;
 use glam::DVec3;
 
@@ -35,7 +35,7 @@ pub(super) fn wake_by_forces(bodies: &mut [Body], memory: &[Memory]) {
     }
 }
 
-/// Wakes sleeping bodies on solids that move.
+/// Wakes sleeping bodies on solids that move, and at sides that have moved.
 pub(super) fn wake_by_solids(bodies: &mut [Body], around: &Surroundings, memory: &[Memory]) {
     let is_still = |c: &Collider| !matches!(c.motion(), Motion::Rigid { .. }) || c.motion().is_still();
     let holds = |key: &[i64; 2]| {
@@ -45,6 +45,20 @@ pub(super) fn wake_by_solids(bodies: &mut [Body], around: &Surroundings, memory:
         key[0] != COLLIDER || around.colliders.iter().all(|colliders| at(colliders) == Some(true))
     };
     wake_those(bodies, memory, holds);
+    let mut places: Vec<_> = bodies.iter().enumerate().map(|(n, b)| (b.key, n)).collect();
+    places.sort_unstable();
+    for m in memory.iter().filter(|m| m.between[1][0] == WALL && m.pressed > 0.0) {
+        let Ok(at) = places.binary_search_by_key(&m.between[0], |place| place.0) else { continue };
+        let body = &mut bodies[places[at].1];
+        let side =
+            usize::try_from(m.between[1][1]).ok().filter(|&side| around.domain.sides[side] == Side::Closed);
+        let gap = side.map(|side| around.domain.side_distance(side, body.pose.place(m.at)) - body.keeps());
+        // Nothing falls asleep farther off, or deeper.
+        let holds = gap.is_some_and(|gap| gap.abs() <= DEEP * body.shape.radius());
+        if body.rest.asleep && !holds {
+            wake(body);
+        }
+    }
 }
 
 /// Wakes sleeping bodies that touch what does not hold them any longer.

@@ -100,6 +100,29 @@ fn a_sleeping_body_wakes_when_what_it_rests_on_moves_away() {
     }
 }
 
+/// A closed side that is keyed carries what sleeps at it, or lets it fall, as it does what is awake.
+#[test]
+fn a_sleeping_body_wakes_when_a_closed_side_moves() {
+    for (way, stack) in [(0.2, 1), (-0.2, 1), (0.2, 3), (-0.2, 3)] {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, 1.0 / 48.0);
+        for n in 0..stack {
+            scene.add(&crate_of(0.2), DVec3::Y * (0.1 + 0.2 * f64::from(n)));
+        }
+        scene.run(1.5);
+        assert!(scene.bodies.iter().all(|b| b.rest.asleep), "they do not sleep");
+        for _ in 0..24 {
+            scene.domain.min.y += way / 48.0;
+            scene.take(1.0 / 48.0, 1.0 / 48.0);
+        }
+        let heights: Vec<f64> = scene.bodies.iter().map(|b| b.pose.position.y - scene.domain.min.y).collect();
+        assert!(scene.bodies.iter().all(|b| !b.rest.asleep), "{way}: {heights:?}");
+        for (n, height) in (0..).zip(heights) {
+            let off = height - (0.1 + 0.2 * f64::from(n));
+            assert!(off.abs() < 0.05, "{way}: box {n} is {off} m off the floor that moves");
+        }
+    }
+}
+
 #[test]
 fn nothing_fast_passes_a_solid_of_voxels_whoever_of_the_two_moves() {
     let (distance, lattice) = levelset_of(&centred(DVec3::new(0.2, 1.0, 1.0)), 0.05);

@@ -19,7 +19,7 @@ use glam::IVec3;
 use rayon::prelude::*;
 
 /// The bodies of a projection: C, whose columns are the outflows that the unit motions of each degree of freedom
-/// prescribe to cells and air. They are computed by the flux itself, so C is adjoint to it.
+/// prescribe to cells and air. They are summed by the rule of the flux ([`super::flux`]), so C is adjoint to it.
 pub(crate) struct Attached<'a> {
     bodies: &'a [Body],
     /// Per body.

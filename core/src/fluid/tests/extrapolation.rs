@@ -6,12 +6,17 @@ use crate::solid::{DomainLimits, Side, rasterise};
 
 const LAYERS: usize = 4;
 
+/// The surface of a block that fills x < 0.8, y < 0.8, z < 0.8.
+fn surface(cells: &Cells) -> Grid<f32> {
+    Grid::from_fn(cells.topology.clone(), 0.3, |c| {
+        (transform().to_world(c.as_dvec3()).max_element() - 0.8) as f32
+    })
+}
+
 /// A block of liquid that fills x < 0.8, y < 0.8, z < 0.8, and its surface.
 fn block() -> (Particles, Cells, Grid<f32>) {
     let (particles, cells) = cloud(6000, Vec3::splat(0.01), Vec3::splat(0.79), |_| Vec3::ZERO);
-    let phi = Grid::from_fn(cells.topology.clone(), 0.3, |c| {
-        (transform().to_world(c.as_dvec3()).max_element() - 0.8) as f32
-    });
+    let phi = surface(&cells);
     (particles, cells, phi)
 }
 
@@ -49,9 +54,7 @@ fn spray_keeps_its_own_velocity() {
     let (mut particles, _, _) = block();
     particles.push(particle(Vec3::new(0.45, 1.05, 0.45), Vec3::ZERO, 9999));
     let cells = sorted(&mut particles);
-    let phi = Grid::from_fn(cells.topology.clone(), 0.3, |c| {
-        (transform().to_world(c.as_dvec3()).max_element() - 0.8) as f32
-    });
+    let phi = surface(&cells);
     let solid = rasterise(&[], &DomainLimits::unbounded(), &cells.topology, &transform());
     let mut velocity = FaceGrid::from_fn(cells.topology.clone(), 0.0, |axis, c| match (axis, c.y) {
         (1, 9..) => -5.0,
@@ -70,9 +73,7 @@ fn particles_beside_liquid_keep_their_velocity_and_take_its_change() {
     let (mut particles, _, _) = block();
     particles.push(particle(Vec3::new(0.41, 0.81, 0.41), Vec3::ZERO, 9999));
     let cells = sorted(&mut particles);
-    let phi = Grid::from_fn(cells.topology.clone(), 0.3, |c| {
-        (transform().to_world(c.as_dvec3()).max_element() - 0.8) as f32
-    });
+    let phi = surface(&cells);
     let solid = rasterise(&[], &DomainLimits::unbounded(), &cells.topology, &transform());
     let field = |of_liquid: f32| {
         FaceGrid::from_fn(cells.topology.clone(), 0.0, move |_, c| if c.y >= 8 { -5.0 } else { of_liquid })

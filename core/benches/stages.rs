@@ -161,8 +161,10 @@ fn fields(group: &mut Group, splash: &Splash, cells: &Cells) {
     per_cell(group, cells.topology.len(), 2 * VELOCITY + VALUE);
     group.bench_function("extrapolate", |b| {
         let phi = liquid.surface.on(&cells.topology);
+        let before = Some(&liquid.transferred);
         let extend = |u: &mut _| {
-            extrapolate(u, cells, &phi, &Walls::held(&liquid.solid, h), None, splash.params.layers())
+            let walls = Walls::held(&liquid.solid, h);
+            extrapolate(u, cells, &phi, &walls, None, splash.params.layers(), before)
         };
         b.iter_batched_ref(|| liquid.velocity.clone(), extend, BatchSize::LargeInput)
     });

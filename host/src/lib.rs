@@ -2,7 +2,9 @@
 //!
 //! It reaches every solver, ours included, through the C ABI alone.
 
+mod cache;
 pub mod cli;
+mod costs;
 mod cuda;
 pub mod data;
 pub mod engine;

@@ -54,34 +54,28 @@ fn extremes(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
     path.windows(3).filter_map(extreme).collect()
 }
 
-/// Waves that come back from walls 1 m away meet the sphere after a whole swing.
-#[test]
-fn a_sphere_heaves_at_its_period_and_radiates_waves() {
-    let extremes = extremes(&decay(0.03, 10.0, 1.0, 21));
+/// Dropped from 0.03 m: its period within 3 % and the ratio of its first peak to the drop within 10 % of linear theory. Waves that
+/// come back from walls 1 m away meet the sphere after a whole swing.
+fn check_decay(cells: f64) {
+    let extremes = extremes(&decay(0.03, cells, 1.0, 21));
     let (period, ratio) = (extremes[1].0, extremes[1].1 / 0.03);
     let theory = swings(0.15)[1];
-    println!("10 voxels: period {period:.4} s, ratio {ratio:.4}, theory {theory:.4?}; {extremes:.4?}");
+    println!("{cells} voxels: period {period:.4} s, ratio {ratio:.4}, theory {theory:.4?}; {extremes:.4?}");
     assert!((period / theory.0 - 1.0).abs() < 0.03, "{period} s, not {} s", theory.0);
     assert!((ratio / theory.1 - 1.0).abs() < 0.1, "peaks in the ratio {ratio}, not {}", theory.1);
 }
 
-/// From walls 0.5 m away they are back after half a swing: from the release to the first trough. A peak is in the ratio of two
-/// troughs' shares to the drop, so a trough may err by half as much.
+#[test]
+fn a_sphere_heaves_at_its_period_and_radiates_waves() {
+    check_decay(10.0);
+}
+
 #[test]
 #[ignore = "many minutes: make scenes"]
 fn a_sphere_of_32_voxels_heaves_as_theory_says() {
-    let theory = swings(0.15)[0];
-    for drop in [0.03, 0.09, 0.15] {
-        let extremes = extremes(&decay(drop, 32.0, 0.5, 14));
-        let (time, share) = (extremes[0].0, extremes[0].1 / drop);
-        println!(
-            "dropped from {drop} m: {time:.4} s to the trough, {share:.4} of the drop; theory {theory:.4?}"
-        );
-        if drop < 0.05 {
-            assert!((time / theory.0 - 1.0).abs() < 0.03, "{time} s, not {} s", theory.0);
-            assert!((share / theory.1 - 1.0).abs() < 0.05, "{share} of the drop, not {}", theory.1);
-        }
-    }
+    check_decay(32.0);
+    // As far as it is high: no theory is linear there.
+    println!("dropped from 0.15 m: {:.4?}", extremes(&decay(0.15, 32.0, 1.0, 21)));
 }
 
 /// Acceleration of a sphere of `cells` voxels that is let go in the middle of a cube of water six radii to each side, by

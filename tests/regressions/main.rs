@@ -5,6 +5,7 @@ mod bad_input;
 mod blender;
 mod breaking;
 mod citations;
+mod costs;
 mod device;
 mod farm;
 mod first_frame;

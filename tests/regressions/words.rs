@@ -24,7 +24,7 @@ fn check_shows_the_plan_before_anything_is_cooked() {
     has_line(&text, "bottle:", &["voxels of 1 cm"]);
     has_line(&text, "water:", &["particles", "voxels of 1 cm"]);
     has_line(&text, "a substep:", &["flip.predict(water) → air.solve → flip.correct(water)"]);
-    has_line(&text, "time:", &["roughly", " to ", "processors"]);
+    has_line(&text, "time:", &["roughly", "substeps a frame of", "processors"]);
     has_line(&text, "memory:", &["about", "this machine has"]);
     has_line(&text, "disk:", &["a frame", "in all", "free here"]);
     has_line(&text, "the graph is sound", &[]);

@@ -43,10 +43,13 @@ pub fn binary() -> &'static Path {
     })
 }
 
-/// `meniscus ARGS…`, with nothing inherited that could change what is loaded.
+/// `meniscus ARGS…`, with nothing inherited that could change what is loaded, and a cache folder of the tests' own: what they
+/// cook teaches the user's `check` nothing.
 pub fn meniscus(args: &[&str]) -> Command {
-    let mut command = Command::new(binary());
+    let binary = binary();
+    let mut command = Command::new(&binary);
     command.args(args).env_remove("MENISCUS_PLUGIN_PATH");
+    command.env("XDG_CACHE_HOME", binary.with_file_name("cache_of_tests"));
     command
 }
 

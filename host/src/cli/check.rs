@@ -1,13 +1,15 @@
 //! `meniscus check`: finds errors in a graph and estimates the cost of a cook.
 
 use super::args::CheckArgs;
-use super::cook::{Loaded, folder_of, load, shown};
+use super::cook::{Loaded, folder_of, load, processors, said, shown};
+use super::learning::shot;
 use super::{BAD_USAGE, fail, say, units};
+use crate::costs::{Costs, Known, Took};
 use crate::engine::{Device, Estimate, Manner, Plan, SourceEstimate, check_plan, estimate, rehearse};
 use crate::geometry::Evaluator;
 use crate::graph::{Network, Problems};
 use crate::node::NodeKind;
-use crate::text::number;
+use crate::text::{number, rounded};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,7 +21,7 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
         Ok(loaded) => loaded,
         Err(e) => return fail(BAD_USAGE, &e),
     };
-    match report(&loaded, &folder_of(&args.graph.graph)) {
+    match report(&loaded, &said(&args.graph), &folder_of(&args.graph.graph)) {
         Ok(text) => {
             let qualities = match loaded.graph.qualities.as_slice() {
                 [] => String::new(),
@@ -34,9 +36,10 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
     }
 }
 
-fn report(loaded: &Loaded, folder: &Path) -> Result<String, Problems> {
+fn report(loaded: &Loaded, said: &[String], folder: &Path) -> Result<String, Problems> {
     let (plan, cost) = cost_of(loaded, folder)?;
-    Ok(describe(&loaded.network, &plan, &cost))
+    let shot = shot(loaded, said, processors(), &cost);
+    Ok(describe(&loaded.network, &plan, &cost, &Costs::read().expected(&shot)))
 }
 
 /// What a substep does and costs, with advice.
@@ -54,13 +57,13 @@ pub(super) fn cost_of(loaded: &Loaded, folder: &Path) -> Result<(Plan, Estimate)
     }
     problems.unless_any(())?;
     let mut cost = estimate(network, &plan, &mut evaluator)?;
-    let threads = super::cook::processors();
+    let threads = processors();
     let manner = Manner { threads, device: Device::Auto, paranoid: false, drop_caches: false };
     cost.advice.extend(rehearse(network, &loaded.plugins, folder, manner)?);
     Ok((plan, cost))
 }
 
-fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
+fn describe(network: &Network, plan: &Plan, cost: &Estimate, expected: &(Took, Known)) -> String {
     let s = &network.settings;
     let frames = f64::from(s.frames.1) - f64::from(s.frames.0) + 1.0;
     let mut text = String::new();
@@ -102,7 +105,7 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate) -> String {
         if steps.is_empty() { "nothing moves".into() } else { steps.join(" → ") }
     );
     if cost.substep_seconds() > 0.0 {
-        let _ = writeln!(text, "{}", time(network, cost, frames - 1.0));
+        let _ = writeln!(text, "{}", time(expected, frames - 1.0));
     }
     let (memory, disk) = (cost.memory(), cost.disk_per_frame() * frames);
     let (has, free) = (machine_memory(), free_disk());
@@ -159,16 +162,26 @@ fn source(s: &SourceEstimate) -> String {
     }
 }
 
-/// The estimated time: a range from the fewest to the most substeps.
-fn time(network: &Network, cost: &Estimate, frames: f64) -> String {
-    /// Share of the processors' time that is used.
-    const EFFICIENCY: f64 = 0.8;
-    let processors = super::cook::processors();
-    let substep = cost.substep_seconds() / (1.0 + EFFICIENCY * (f64::from(processors) - 1.0));
-    let s = network.settings.substeps;
-    let of = |substeps: u32| units::rough_time(frames * f64::from(substeps) * substep);
-    let range = if s.min == s.max { of(s.min) } else { format!("{} to {}", of(s.min), of(s.max)) };
-    format!("time: roughly {range} on {processors} processors, plus the time to write the files")
+/// The expected time, and what it rests on.
+fn time((took, known): &(Took, Known), frames: f64) -> String {
+    let processors = processors();
+    let each = format!(
+        "{} substeps a frame of {} on {processors} processors",
+        number(rounded(took.substeps)),
+        if took.substep < 10.0 {
+            format!("{} ms", number(rounded(1e3 * took.substep)))
+        } else {
+            units::rough_time(took.substep)
+        }
+    );
+    let why = match known {
+        Known::Itself => "as this shot took when it was cooked here",
+        Known::Alike => "going by shots of the same nodes that were cooked here",
+        Known::Nothing => {
+            "a first guess, without the time to write the files: none of its kind was cooked here yet"
+        }
+    };
+    format!("time: roughly {} ({each}; {why})", units::rough_time(frames * took.frame()))
 }
 
 /// Memory of this machine, bytes.

@@ -1,6 +1,7 @@
 //! `meniscus cook`: reads a graph, cooks it, prints progress.
 
 use super::args::{CookArgs, GraphArgs};
+use super::learning::Learning;
 use super::progress::Progress;
 use super::signals::Signals;
 use super::{BAD_USAGE, DONE, FAILED, INTERRUPTED, fail, say, tell, units};
@@ -49,6 +50,13 @@ pub(super) fn load(args: &GraphArgs) -> Result<Loaded, String> {
 /// A path on one line.
 pub(super) fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), LONGEST)
+}
+
+/// What was set on the command line.
+pub(super) fn said(args: &GraphArgs) -> Vec<String> {
+    let mut said = args.set.clone();
+    said.extend(args.quality.iter().map(|q| format!("quality={q}")));
+    said
 }
 
 /// Folder that file parameters are relative to.
@@ -102,8 +110,7 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         (Ok(out), Ok(folder)) => (out, folder),
         (Err(e), _) | (_, Err(e)) => return fail(FAILED, &e),
     };
-    let mut said = args.graph.set.clone();
-    said.extend(args.graph.quality.iter().map(|q| format!("quality={q}")));
+    let said = said(&args.graph);
     let record = Record::new(&loaded.text, &args.graph.graph, &said, &loaded.network, &loaded.plugins);
     let (record, fork) = match of_parent(record, args, &loaded.network) {
         Ok(found) => found,
@@ -131,8 +138,12 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
         record: &record,
     };
     let started = std::time::Instant::now();
-    let result = cook(&loaded.network, &loaded.plugins, &options, &progress);
+    let learning = Learning::beside(&progress);
+    let result = cook(&loaded.network, &loaded.plugins, &options, &learning);
     progress.finish();
+    if result.is_ok() {
+        learning.keep(&loaded, &said, options.manner.threads);
+    }
     match result {
         Ok(Ended::Done) => {
             if !args.quiet {

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod inspect;
 mod job;
+mod learning;
 mod new;
 mod nodes;
 mod progress;

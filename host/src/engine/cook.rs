@@ -2,7 +2,7 @@
 
 use super::checkpoint::{self, Also, Checkpoint, Keeper, Origin};
 use super::cook_options::{CookError, CookOptions, Ended, Onlooker};
-use super::estimate::estimate;
+use super::estimate::{Estimate, estimate};
 use super::failure;
 use super::fork::{CHECKPOINTS, Fork};
 use super::frames::{Asked, Finished, Frames, Written};
@@ -43,7 +43,7 @@ pub fn cook(
         onlooker.log("--out", super::Level::Warning, &warning);
     }
     if let Some(room) = options.room {
-        fits(&mut simulation, plugins, options, room)?;
+        onlooker.expects(&fits(&mut simulation, plugins, options, room)?);
     }
     let also = Also { first: network.settings.frames.0, every: options.keep_checkpoints };
     let keeper = Keeper::new(options.out.join(CHECKPOINTS), also);
@@ -84,16 +84,17 @@ pub fn cook(
     ended
 }
 
-/// Refuses a shot that is expected to need more memory than there is, before hours are spent on it.
+/// Refuses a shot that is expected to need more memory than there is, before hours are spent on it. Returns what it is expected to
+/// cost.
 fn fits(
     simulation: &mut Simulation,
     plugins: &Plugins,
     options: &CookOptions,
     room: f64,
-) -> Result<(), CookError> {
+) -> Result<Estimate, CookError> {
     let network = simulation.network;
     let cost = estimate(network, &simulation.plan, &mut simulation.evaluator)?;
-    let Some(sentence) = cost.too_large(room) else { return Ok(()) };
+    let Some(sentence) = cost.too_large(room) else { return Ok(cost) };
     // A node's own message about an impossible size says more than the estimate.
     if let Err(problems) = rehearse(network, plugins, options.folder, options.manner) {
         return Err(CookError::Failed(problems.0.first().map_or(String::new(), Problem::to_string)));

@@ -2,6 +2,7 @@
 
 use super::call::Watcher;
 use super::checkpoint::CheckpointError;
+use super::estimate::Estimate;
 use super::fork::Fork;
 use super::record::Record;
 use super::simulation::Manner;
@@ -43,6 +44,8 @@ pub struct CookOptions<'a> {
 
 /// The observer of a cook, called from the cooking thread.
 pub trait Onlooker: Watcher {
+    /// What the shot was expected to cost. Not called where the memory is not looked at.
+    fn expects(&self, _estimate: &Estimate) {}
     /// The shot is about to begin, or to go on, at this frame.
     fn begins(&self, frame: i32, last: i32);
     /// A substep is done; `fraction` of its frame is.

@@ -1,5 +1,6 @@
 //! Estimates the cost of a shot before anything is cooked.
 
+use super::falls;
 use super::plan::{Plan, idle, misscheduled, offer, uncoupled};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
@@ -60,6 +61,9 @@ pub struct Estimate {
     pub objects: Vec<ObjectEstimate>,
     /// By source.
     pub sources: Vec<SourceEstimate>,
+    /// Substeps a frame in which its fastest liquid crosses no more voxels than the CFL number says, as far as heights of fall and
+    /// sources tell.
+    pub fall: f64,
     /// One sentence each.
     pub advice: Vec<String>,
 }
@@ -121,7 +125,8 @@ impl Estimate {
 
 /// Estimates every object of a network from the geometry it starts as, and says which walls are too thin.
 pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
-    let mut estimate = Estimate { sources: poured(network, plan, evaluator)?, ..Estimate::default() };
+    let (sources, fall) = (poured(network, plan, evaluator)?, falls::substeps(network, plan, evaluator)?);
+    let mut estimate = Estimate { sources, fall, ..Estimate::default() };
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
     let (volumes, points, shot) = (writes("vdb_cache"), writes("geometry_cache"), writes("usd_shot"));

@@ -10,6 +10,7 @@ mod cook_options;
 mod estimate;
 mod extent;
 mod failure;
+mod falls;
 mod fork;
 mod frames;
 mod listed;

@@ -45,6 +45,11 @@ impl Tank {
         (DVec3::from_array([0, 1, 2].map(low)), DVec3::from_array([0, 1, 2].map(high)))
     }
 
+    /// The height of its floor, m, if it is closed there.
+    pub(super) fn floor(&self) -> Option<f64> {
+        (self.sides[2] == Side::Closed).then_some(self.min.y)
+    }
+
     /// Where liquid goes that begins within bounds: with closed sides all round as wide as the box, and down to its floor
     /// where there is one; elsewhere nobody knows.
     pub(super) fn fills(&self, (low, high): (DVec3, DVec3)) -> Option<(DVec3, DVec3)> {

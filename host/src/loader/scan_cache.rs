@@ -63,11 +63,9 @@ impl Cache {
     }
 }
 
-/// `$XDG_CACHE_HOME/meniscus/plugins`, or the same in `~/.cache`.
+/// `plugins` in the user's cache folder.
 fn folder() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let base = set("XDG_CACHE_HOME").filter(|p| p.is_absolute());
-    Some(base.or_else(|| set("HOME").map(|h| h.join(".cache")))?.join("meniscus").join("plugins"))
+    crate::cache::folder().map(|folder| folder.join("plugins"))
 }
 
 #[cfg(test)]

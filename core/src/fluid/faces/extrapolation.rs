@@ -33,7 +33,8 @@ pub struct Extended {
 ///
 /// `before` is the velocity as it came from the particles. Where it is given, the first layer differs at faces of cells with
 /// particles. Such a face keeps its own velocity of before. To it is added the mean change of the known faces beside it that
-/// have particles, too. So the particles feel what the solve did to the liquid, and do not take over its speed.
+/// have particles, too, as far as that brings it nearer to theirs. So the particles feel what the solve did to the liquid, do not
+/// take over its speed, and get no speed that neither had: films finer than the grid would boil.
 ///
 /// Inside solids the result keeps its tangential part and takes the solid's normal part [Batty et al. 2007, §4.2], so that no
 /// particle is driven into a wall. Where liquid has parted from a wall, it leaves at the speed that the solve found.
@@ -252,7 +253,11 @@ fn grown_in(values: &[f32], known: &VoxelMask, kept: Option<&Kept>, l: usize) ->
         let ((after, count), (was, _)) = (sum_beside(&now, heard, n), sum_beside(before, heard, n));
         let own = before.row(n);
         std::array::from_fn(|z| match count[z] {
-            1.. if set & 1 << z != 0 => own[z] + (after[z] - was[z]) / count[z] as f32,
+            1.. if set & 1 << z != 0 => {
+                let (after, was) = (after[z] / count[z] as f32, was[z] / count[z] as f32);
+                (own[z] + after - was).clamp(own[z].min(after), own[z].max(after))
+            }
+            _ if set & 1 << z != 0 => own[z],
             _ => mean[z],
         })
     };

@@ -57,6 +57,39 @@ fn newborn_particles_move_on_their_own() {
     assert!((p.position[0] - Vec3::new(0.4, 0.5, 0.4)).length() < 1e-6);
 }
 
+/// Along a floor, or along the edge of two walls, particles come to the wall in their way, and lose the speed into it: in a corner
+/// the nearest wall is not the one that is hit.
+#[test]
+fn what_slides_along_walls_comes_into_their_corner() {
+    let corner = DVec3::new(-0.613, -0.509, -0.377);
+    let domain = DomainLimits::uniform(corner, corner + 4.0, Side::Closed);
+    let solids = Solids { colliders: &[], domain: &domain };
+    let params = AdvectionParams::default();
+    let rim = params.separation * H;
+    for turn in 0..3 {
+        let turned = |x: f64, y: f64, z: f64| DVec3::from([[x, y, z], [z, x, y], [y, z, x]][turn]);
+        for (away, aside) in
+            [(0.06, 2.0), (0.145, 2.0), (0.145, rim / H), (0.7, rim / H), (3.0, 1e-9 + rim / H)]
+        {
+            for down in [0.0, 0.01, 1.0] {
+                let v = turned(-3.0, -down, 0.0).as_vec3();
+                let u = field(-32, 63, |_| v.as_dvec3());
+                let start = corner + turned(away * H, rim, aside * H);
+                let mut p = single(start.as_vec3(), v);
+                advect(&mut p, &Way::through(&u, transform(), 0.2), &solids, &params);
+                let (end, v) = (p.position[0].as_dvec3() - corner, p.velocity[0]);
+                let (forth, speed) = (end[turn], f64::from(v[turn]));
+                assert!(
+                    (forth - rim).abs() < 1e-5,
+                    "turn {turn}, {away} {aside} {down}: {end} from the corner"
+                );
+                assert!(speed > -1e-4, "turn {turn}, {away} {aside} {down}: {v} m/s");
+                assert!(end.min_element() > 0.99 * rim, "turn {turn}: {end} from the corner");
+            }
+        }
+    }
+}
+
 /// A jet that outruns its own velocity field keeps its way: ahead of it that holds nothing.
 #[test]
 fn what_flies_farther_than_velocity_is_known_flies_on() {

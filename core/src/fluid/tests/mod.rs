@@ -6,6 +6,7 @@ mod bells;
 mod device;
 mod energy;
 mod extrapolation;
+mod films;
 mod flip;
 mod free_flight;
 mod interrupt;

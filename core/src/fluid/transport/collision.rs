@@ -78,6 +78,8 @@ const PUSHES: usize = 8;
 const MOST_LOOKS: f64 = 100_000.0;
 /// Sine of the angle up to which a step into a solid counts as grazing.
 const GRAZING: f64 = 0.5;
+/// Share of a step's loss of distance that the nearest wall must account for, to be the one in the way.
+const ASKEW: f64 = 0.5;
 
 impl<'a> Sweep<'a> {
     /// `separation`: the distance particles keep from solids, m. `step`: the smallest distance between two tests for
@@ -143,9 +145,19 @@ impl<'a> Sweep<'a> {
         let grazes = here - after < GRAZING * step.length();
         // The distance is nearly linear along the step. In a head-on step the particle stops where the distance falls
         // to the separation.
-        let share = if grazes { 1.0 } else { ((here - self.separation) / (here - after)).clamp(0.0, 1.0) };
+        let mut share =
+            if grazes { 1.0 } else { ((here - self.separation) / (here - after)).clamp(0.0, 1.0) };
+        let mut normal = self.probe.normal(landing.position + step * share);
+        // In a corner the wall in the way is not the nearest one, along which the particle slides, before it has come close.
+        if !grazes && -step.dot(normal) < ASKEW * (here - after) {
+            let ahead = self.probe.normal(next);
+            let approach = -step.dot(ahead);
+            if approach > 0.0 {
+                share = ((after + approach - self.separation) / approach).clamp(0.0, 1.0);
+                normal = ahead;
+            }
+        }
         landing.position += step * share;
-        let normal = self.probe.normal(landing.position);
         landing.contact = Some((normal, self.probe.velocity(landing.position)));
         if grazes {
             landing.position += normal * (self.separation - after);

@@ -1,0 +1,81 @@
+//! Foresees how fast a shot's liquid gets, before anything is cooked.
+
+use super::plan::{Plan, SolverWires};
+use super::tank::Tank;
+use crate::geometry::Evaluator;
+use crate::graph::{Bound, Network, Problem};
+use crate::output::Bounds;
+use glam::{DVec3, Vec3};
+use meniscus_abi::Means;
+
+/// Gravity on Earth, m/s²: where forces act, what has nothing below it falls.
+const GRAVITY: f64 = 9.81;
+/// Parts of a shot between which a source is looked at.
+const LOOKS: i32 = 4;
+
+/// Substeps a frame in which the fastest liquid crosses no more voxels than the graph's CFL number says: liquid that falls from its
+/// highest place to the lowest wall below it, or leaves a source.
+pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<f64, Problem> {
+    let mut most = 0.0f64;
+    for (&solver, wires) in &plan.solvers {
+        let of_object = |&o: &usize| {
+            let object = &network.nodes[o];
+            let separation = object.meant(Means::SEPARATION, 0.0).filter(|s| *s > 0.0)?;
+            Some(separation * object.meant(Means::VOXEL_SCALE, 0.0).filter(|s| *s > 0.0).unwrap_or(1.0))
+        };
+        let Some(voxel) = wires.solved.iter().filter_map(of_object).reduce(f64::min) else { continue };
+        let sources: Vec<&Bound> = network.nodes[solver]
+            .inputs
+            .iter()
+            .map(|&i| &network.nodes[i])
+            .filter(|n| !n.bypass && n.node_type.contract.as_ref().is_some_and(|c| c.is_source))
+            .collect();
+        let speed = sources.iter().map(|source| speed(network, source)).fold(0.0, f64::max);
+        let height = height(network, solver, wires, &sources, evaluator)?;
+        let gained = if wires.forces.is_empty() { 0.0 } else { 2.0 * GRAVITY * height };
+        let settings = &network.settings;
+        let fastest = (speed * speed + gained).sqrt();
+        most = most.max(fastest / (settings.fps * settings.substeps.cfl * voxel));
+    }
+    Ok(most)
+}
+
+/// From the highest place of a solver's liquids and sources to the lowest of its closed floor and of its solids, m; 0 where none of
+/// these is below.
+fn height(
+    network: &Network,
+    solver: usize,
+    wires: &SolverWires,
+    sources: &[&Bound],
+    evaluator: &mut Evaluator,
+) -> Result<f64, Problem> {
+    let mut bounds = |nodes: &[&Bound]| -> Result<Option<Bounds>, Problem> {
+        let mut all: Option<Bounds> = None;
+        for &input in nodes.iter().flat_map(|node| &node.inputs) {
+            let g = evaluator.evaluate(network, input, f64::from(network.settings.frames.0), 0.0, 0.0)?;
+            let Some((low, high)) = g.bounds() else { continue };
+            let ends = [low, high].map(|p| Vec3::from(p).as_dvec3() + DVec3::from(g.origin));
+            if let Some(own) = Bounds::around(ends.into_iter()) {
+                all = Some(all.map_or(own, |all| all.union(own)));
+            }
+        }
+        Ok(all)
+    };
+    let of = |objects: &[usize]| -> Vec<&Bound> { objects.iter().map(|&o| &network.nodes[o]).collect() };
+    let solids = bounds(&of(&wires.affectors))?.map(|b| b.min.y);
+    let liquid = bounds(&[of(&wires.solved), sources.to_vec()].concat())?;
+    let tank = Tank::of(&network.nodes[solver], f64::from(network.settings.frames.0));
+    let floor = tank.and_then(|tank| tank.floor());
+    let lowest = floor.into_iter().chain(solids).reduce(f64::min);
+    Ok(liquid.zip(lowest).map_or(0.0, |(liquid, lowest)| (liquid.max.y - lowest).max(0.0)))
+}
+
+/// The greatest speed at which a source drives liquid out, m/s, as looked at a few times in the shot.
+fn speed(network: &Network, source: &Bound) -> f64 {
+    let (first, last) = network.settings.frames;
+    let at =
+        |n: i32| f64::from(first) + (f64::from(last) - f64::from(first)) * f64::from(n) / f64::from(LOOKS);
+    let drives = |frame: &f64| source.meant(Means::DRIVES, *frame).is_none_or(|on| on != 0.0);
+    let speed = |frame| source.meant_vector(Means::VELOCITY, frame).map_or(0.0, |v| DVec3::from(v).length());
+    (0..=LOOKS).map(at).filter(drives).map(speed).fold(0.0, f64::max)
+}

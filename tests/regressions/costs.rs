@@ -1,0 +1,82 @@
+//! `check` learns from what was cooked before what a shot takes on this machine.
+
+use meniscus_tests::meniscus;
+use serde_json::json;
+use std::path::Path;
+
+/// A ball of water that falls onto the floor of a box, in some frames.
+fn shot(frames: u32) -> String {
+    let limits = json!({ "limit_center": [0, 0.5, 0], "limit_size": [1, 1, 1], "side_neg_y": "closed" });
+    let graph = json!({
+        "format": "meniscus.graph/1", "frames": [1, frames], "fps": 24,
+        "nodes": [
+            { "name": "ball", "type": "sphere", "params": { "radius": 0.15, "center": [0, 0.5, 0] } },
+            { "name": "water", "type": "liquid_object", "inputs": ["ball"], "params": { "particle_separation": 0.025 } },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "flip", "type": "flip_solver", "inputs": ["water", "gravity"], "params": limits }
+        ]
+    });
+    graph.to_string()
+}
+
+/// What a command says that succeeds, with a cache folder of its own.
+fn said(cache: &Path, args: &[&str]) -> String {
+    let output = meniscus(args).env("XDG_CACHE_HOME", cache).output().expect("meniscus starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The line about the time.
+fn time(text: &str) -> &str {
+    text.lines().find(|line| line.starts_with("time: roughly")).expect("a time")
+}
+
+#[test]
+fn check_learns_from_cooks() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (graph, out, cache) = (at("shot.meniscus.json"), at("out"), folder.path().join("cache"));
+    std::fs::write(&graph, shot(7)).expect("the graph is written");
+    let before = said(&cache, &["check", &graph]);
+    assert!(time(&before).contains("a first guess"), "{before}");
+    said(&cache, &["cook", &graph, "--out", &out, "--quiet"]);
+    let after = said(&cache, &["check", &graph]);
+    assert!(time(&after).contains("as this shot took when it was cooked here"), "{after}");
+    let finer = said(&cache, &["check", &graph, "--set", "water.particle_separation=0.02"]);
+    assert!(time(&finer).contains("going by shots of the same nodes"), "{finer}");
+    // A table that is none does no harm, and is replaced.
+    let table = cache.join("meniscus/costs.json");
+    for rubbish in [&b"[1, 2"[..], b"{}", br#"{"version":99,"cooks":[]}"#, &[0xff; 300]] {
+        std::fs::write(&table, rubbish).expect("the table is there");
+        assert!(time(&said(&cache, &["check", &graph])).contains("a first guess"));
+    }
+    said(&cache, &["cook", &graph, "--out", &out, "--quiet", "--replace"]);
+    assert!(time(&said(&cache, &["check", &graph])).contains("as this shot took"));
+    // A folder that cannot be made is no failure.
+    let nowhere = folder.path().join("shot.meniscus.json");
+    said(&nowhere, &["cook", &graph, "--out", &out, "--quiet", "--replace"]);
+}
+
+/// How many substeps a frame takes is foreseen from how far liquid falls, and how fast sources drive it.
+#[test]
+fn check_foresees_substeps_from_falls_and_sources() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let graph = folder.path().join("shot.meniscus.json");
+    std::fs::write(&graph, shot(7)).expect("the graph is written");
+    let graph = graph.to_string_lossy().into_owned();
+    let substeps = |sets: &[&str]| -> f64 {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let args: Vec<&str> = ["check", &graph].into_iter().chain(sets).collect();
+        let text = said(folder.path(), &args);
+        let words = time(&text).split_once('(').and_then(|(_, each)| each.split_once(" substeps"));
+        words.expect("substeps a frame").0.parse().expect("a number")
+    };
+    // From 0.65 m down a ball reaches 3.6 m/s, 3 voxels of 5 cm in 1/24 s.
+    let low = substeps(&["substeps.cfl=0.5"]);
+    assert!(low > 2.0 && low < 6.0, "{low}");
+    let high = substeps(&["substeps.cfl=0.5", "ball.center=[0,0.8,0]"]);
+    assert!((high / low - (0.95f64 / 0.65).sqrt()).abs() < 0.02, "{high} of {low}");
+    let half = substeps(&["substeps.cfl=0.25", "substeps.max=20"]);
+    assert!((half / low - 2.0).abs() < 0.02, "{half} of {low}");
+    assert_eq!(substeps(&["substeps.cfl=0.5", "gravity.bypass=true"]), 1.0);
+}

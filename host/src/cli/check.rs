@@ -38,7 +38,7 @@ pub(super) fn run(args: &CheckArgs) -> u8 {
 
 fn report(loaded: &Loaded, said: &[String], folder: &Path) -> Result<String, Problems> {
     let (plan, cost) = cost_of(loaded, folder)?;
-    let shot = shot(loaded, said, processors(), &cost);
+    let shot = shot(&loaded.text, &loaded.network, said, processors(), &cost);
     Ok(describe(&loaded.network, &plan, &cost, &Costs::read().expected(&shot)))
 }
 

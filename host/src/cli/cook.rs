@@ -142,7 +142,7 @@ pub(super) fn cook_once(args: &CookArgs, signals: &Signals) -> u8 {
     let result = cook(&loaded.network, &loaded.plugins, &options, &learning);
     progress.finish();
     if result.is_ok() {
-        learning.keep(&loaded, &said, options.manner.threads);
+        learning.keep(&loaded.text, &loaded.network, &said, options.manner.threads);
     }
     match result {
         Ok(Ended::Done) => {

@@ -1,6 +1,5 @@
 //! Watches a cook, shows it, and keeps what it cost for `check`.
 
-use super::cook::Loaded;
 use super::progress::Progress;
 use crate::costs::{Costs, Shot, Took};
 use crate::engine::{Estimate, Level, Onlooker, SubstepStats, Watcher};
@@ -13,16 +12,22 @@ use std::time::Instant;
 /// Fewest frames of a cook that say what others will take: the first ones are often the cheapest.
 const LEAST: u32 = 4;
 
-/// A shot, as far as its costs go.
-pub(super) fn shot(loaded: &Loaded, said: &[String], processors: u32, estimate: &Estimate) -> Shot {
-    let Network { settings, nodes, .. } = &loaded.network;
+/// A shot, as far as its costs go: the text of its graph, what was bound to it and what was set for it.
+pub(super) fn shot(
+    text: &str,
+    network: &Network,
+    said: &[String],
+    processors: u32,
+    estimate: &Estimate,
+) -> Shot {
+    let Network { settings, nodes, .. } = network;
     let takes_part = [NodeKind::Solver, NodeKind::Coupling, NodeKind::Output];
     let active = nodes.iter().filter(|n| !n.bypass && takes_part.contains(&n.node_type.kind));
     let mut nodes: Vec<String> = active.map(|n| n.node_type.id.clone()).collect();
     nodes.sort();
     nodes.dedup();
     let mut graph = blake3::Hasher::new();
-    graph.update(loaded.text.as_bytes());
+    graph.update(text.as_bytes());
     for set in said {
         graph.update(&[0]).update(set.as_bytes());
     }
@@ -65,7 +70,7 @@ impl<'a> Learning<'a> {
     }
 
     /// Keeps what a cook of a shot took, if it was long enough.
-    pub(super) fn keep(&self, loaded: &Loaded, said: &[String], processors: u32) {
+    pub(super) fn keep(&self, text: &str, network: &Network, said: &[String], processors: u32) {
         self.with(|seen| {
             let Some(estimate) = seen.estimate.take().filter(|_| seen.frames >= LEAST) else { return };
             let (elapsed, substeps, staged) = seen.done;
@@ -76,7 +81,7 @@ impl<'a> Learning<'a> {
                 beside: (elapsed - staged).max(0.0) / frames,
             };
             let mut costs = Costs::read();
-            costs.learn(shot(loaded, said, processors, &estimate), took);
+            costs.learn(shot(text, network, said, processors, &estimate), took);
             costs.write();
         });
     }

@@ -100,8 +100,11 @@ impl Costs {
         }
     }
 
-    /// Remembers a cook, in the place of an earlier one of the same shot.
+    /// Remembers a cook, in the place of an earlier one of the same shot. JSON has no word for numbers that are not finite.
     pub fn learn(&mut self, shot: Shot, took: Took) {
+        if ![shot.seconds, shot.fall, took.frame()].iter().all(|x| x.is_finite()) {
+            return;
+        }
         self.version = VERSION;
         self.cooks.retain(|e| !(e.shot.graph == shot.graph && e.shot.processors == shot.processors));
         self.cooks.push(Entry { shot, took });

@@ -8,7 +8,7 @@ use crate::output::Bounds;
 use glam::{DVec3, Vec3};
 use meniscus_abi::Means;
 
-/// Gravity on Earth, m/s²: where forces act, what has nothing below it falls.
+/// Forces that act on a liquid are taken for gravity on Earth, m/s², along -y.
 const GRAVITY: f64 = 9.81;
 /// Parts of a shot between which a source is looked at.
 const LOOKS: i32 = 4;

@@ -69,7 +69,7 @@ pub const PARAMS: &[Param] = &[
         .unit(c"s")
         .range(0.1, 5.0)
         .hard_min()
-        .help(c"Time in which nine tenths of a volume error are corrected. Higher: slower, gentler corrections.")
+        .help(c"Time in which nine tenths of a volume error are corrected; one of more than 2 % takes longer. Higher: slower, gentler corrections.")
         .disable_when(c"{ volume_correction == 0 }"),
     Param::float(c"band", c"Surface Band", 3.0)
         .folder(c"Volume")

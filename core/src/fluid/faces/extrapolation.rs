@@ -225,6 +225,18 @@ fn sum_beside(rows: &Rows<f32>, beside: &[[u64; 8]; 6], n: usize) -> (Row<f32>, 
     (sum, count)
 }
 
+/// A value, or the one of two ends that it lies beyond. NaN stays NaN, and is refused where a substep ends.
+fn between(a: f32, b: f32, value: f32) -> f32 {
+    let (low, high) = (a.min(b), a.max(b));
+    if value < low {
+        low
+    } else if value > high {
+        high
+    } else {
+        value
+    }
+}
+
 fn grown_in(values: &[f32], known: &VoxelMask, kept: Option<&Kept>, l: usize) -> Option<Grown> {
     let own = known.words(l);
     if *own == ALL {
@@ -255,7 +267,7 @@ fn grown_in(values: &[f32], known: &VoxelMask, kept: Option<&Kept>, l: usize) ->
         std::array::from_fn(|z| match count[z] {
             1.. if set & 1 << z != 0 => {
                 let (after, was) = (after[z] / count[z] as f32, was[z] / count[z] as f32);
-                (own[z] + after - was).clamp(own[z].min(after), own[z].max(after))
+                between(own[z], after, own[z] + after - was)
             }
             _ if set & 1 << z != 0 => own[z],
             _ => mean[z],

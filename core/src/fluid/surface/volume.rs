@@ -23,7 +23,7 @@ pub struct VolumeBook {
     pub found: f64,
     /// (V − V₀)/V₀ as last measured; 0 where nothing corrects it.
     pub excess: f64,
-    /// ∫ (V − V₀)/V₀ dt, s.
+    /// ∫ (V − V₀)/V₀ dt, s, of an error and to an end that are both bounded (`MOST_AT_ONCE`, `MOST_STEADY`).
     pub drift: f64,
     /// What its level set claimed in the last solve of the volume of other liquids, m³: it does not count.
     pub overlap: f64,
@@ -79,6 +79,7 @@ impl VolumeBook {
     /// give the liquid.
     ///
     /// With x = (V − V₀)/V₀ and y = ∫x dt: ∇·u = −(k_p x + k_i y)/(1 + x) [Kim et al. 2007, Eq. 5], with the gains of `control`.
+    /// Here |x| ≤ `MOST_AT_ONCE` and k_i |y| ≤ k_p `MOST_STEADY`.
     pub fn enter(&mut self, volume: f64, step: &Step, control: &VolumeControl) -> f64 {
         (self.volume, self.found) = (volume, volume);
         if self.rest <= 0.0 || volume <= 0.0 {

@@ -1,10 +1,16 @@
 //! The impulses that contacts, motors and stops need. Bodies that joints hold together give way as one.
 
+mod factor;
+mod newton;
+mod pair;
+mod sweeps;
+
 use super::contact::{Contact, Other};
 use super::joints::{Bound, Linkage, Response, dot};
 use super::{Body, Velocity};
 use crate::interrupt::Interrupt;
 use glam::{DMat3, DVec3};
+use pair::Pair;
 use std::rc::Rc;
 
 /// What gives way by less than this share of what it would without joints is held by them: what is left is rounding.
@@ -40,20 +46,6 @@ pub(super) struct Solve {
     pairs: Vec<Option<Pair>>,
 }
 
-/// A contact between bodies that no joints hold, as the sweeps see it. Arms lead from the middles of mass to where it acts, m.
-struct Pair {
-    body: usize,
-    other: Option<usize>,
-    normal: DVec3,
-    arms: [DVec3; 2],
-    /// Velocity there of a solid that is not a body, m/s.
-    solid: DVec3,
-    /// Angular velocity that each gets per impulse along the normal, (rad/s)/(N s).
-    turns: [DVec3; 2],
-    /// Relative velocity there per impulse along the normal, 1/kg.
-    parts: DVec3,
-}
-
 /// When sweeps end.
 #[derive(Clone, Copy, Debug)]
 pub struct Until<'a> {
@@ -87,30 +79,8 @@ impl Solve {
         let mut solve = Self { sides, responses, yields: Vec::new(), pairs: Vec::new() };
         solve.respond(contacts, linkage, bounds);
         solve.yields = contacts.iter().map(|c| solve.yield_of(c)).collect();
-        solve.pairs = contacts.iter().map(|c| solve.pair_of(c)).collect();
+        solve.pairs = contacts.iter().map(|c| Pair::of(c, &solve)).collect();
         solve
-    }
-
-    fn pair_of(&self, contact: &Contact) -> Option<Pair> {
-        let (body, normal) = (contact.body, contact.normal);
-        let other = match contact.other {
-            Other::Body(b) => Some(b),
-            Other::Solid(_) => None,
-        };
-        let is_held = |n: usize| self.responses[n].is_some();
-        if is_held(body) || other.is_some_and(is_held) {
-            return None;
-        }
-        let arm = |n: usize, place: DVec3| place - self.sides[n].position;
-        let arms = [arm(body, contact.on_body()), other.map_or(DVec3::ZERO, |b| arm(b, contact.on_other()))];
-        let mut parts = DVec3::ZERO;
-        let mut turns = [DVec3::ZERO; 2];
-        for ((n, arm), turns) in [Some(body), other].into_iter().zip(arms).zip(&mut turns) {
-            let Some(side) = n.map(|n| &self.sides[n]) else { continue };
-            *turns = side.inverse_inertia * arm.cross(normal);
-            parts += normal * side.inverse_mass + turns.cross(arm);
-        }
-        Some(Pair { body, other, normal, arms, solid: contact.solid, turns, parts })
     }
 
     /// Finds what impulses do to the bodies that contacts and bounds touch.
@@ -244,118 +214,6 @@ impl Solve {
         bounds.iter().for_each(|bound| self.push_bound(bound, bound.pressed));
     }
 
-    /// Finds impulses so that each contact parts at `targets` m/s or faster where it presses, and obeys Coulomb's law, and
-    /// each motor and stop has its speed or the most that it gives.
-    /// Sweeps to and fro over all bring each to its own solution [Jean 1999]; between them, the
-    /// impulses go on along conjugate directions [Silcowitz et al. 2010]. It ends when nothing changes by more than
-    /// `tolerance` m/s.
-    pub fn run(
-        &mut self,
-        contacts: &mut [Contact],
-        bounds: &mut [Bound],
-        targets: &[f64],
-        Until { most, tolerance, interrupt }: Until,
-    ) -> Ended {
-        let mut ended = Ended::default();
-        let (count, all) = (contacts.len(), contacts.len() + bounds.len());
-        let light: Vec<f64> = bounds.iter().map(|bound| self.light(bound)).collect();
-        let mut directions = vec![DVec3::ZERO; count];
-        let mut turning = vec![0.0; bounds.len()];
-        let mut last = 0.0;
-        while ended.sweeps < most && all > 0 && !interrupt.asked() {
-            let before: Vec<DVec3> = contacts.iter().map(Contact::impulse).collect();
-            let held: Vec<f64> = bounds.iter().map(|b| b.pressed).collect();
-            ended.change = 0.0;
-            for n in (0..all).chain((0..all).rev()) {
-                let changed = match n.checked_sub(count) {
-                    None => self.relax(n, &mut contacts[n], targets[n]),
-                    Some(b) => self.relax_bound(&mut bounds[b], light[b]),
-                };
-                ended.change = ended.change.max(changed);
-            }
-            ended.sweeps += 2;
-            if ended.change <= tolerance {
-                break;
-            }
-            let steps: Vec<DVec3> = contacts.iter().zip(&before).map(|(c, b)| c.impulse() - *b).collect();
-            let turns: Vec<f64> = bounds.iter().zip(&held).map(|(b, h)| b.pressed - h).collect();
-            let square: f64 = steps.iter().zip(&self.yields).map(|(s, y)| s.length_squared() * y[1]).sum();
-            let square = square + turns.iter().zip(&light).map(|(t, l)| t * t * l).sum::<f64>();
-            let more = if last > 0.0 { square / last } else { 0.0 };
-            last = square;
-            if more > 1.0 || ended.sweeps >= most {
-                (directions, turning) = (steps, turns);
-                last = if more > 1.0 { 0.0 } else { last };
-                continue;
-            }
-            for (n, contact) in contacts.iter_mut().enumerate() {
-                let on = directions[n] * more;
-                contact.take(on);
-                match &self.pairs[n] {
-                    Some(pair) => pair.push(&mut self.sides, (0.0, on)),
-                    None => self.push(contact, on),
-                }
-                directions[n] = on + steps[n];
-            }
-            for ((bound, direction), step) in bounds.iter_mut().zip(&mut turning).zip(&turns) {
-                let on = *direction * more;
-                bound.pressed += on;
-                self.push_bound(bound, on);
-                *direction = on + step;
-            }
-        }
-        ended
-    }
-
-    /// Brings one motor or stop to its solution; the change of its speed.
-    fn relax_bound(&mut self, bound: &mut Bound, light: f64) -> f64 {
-        if light <= 0.0 {
-            return 0.0;
-        }
-        let speed: f64 = bound
-            .row
-            .ends
-            .iter()
-            .zip(&bound.row.jacobian)
-            .map(|(end, j)| end.map_or(0.0, |n| dot(j, &self.sides[n].velocity)))
-            .sum();
-        let [least, most] = bound.range;
-        let pressed = (bound.pressed + (bound.row.target - speed) / light).max(least).min(most);
-        let more = pressed - bound.pressed;
-        bound.pressed = pressed;
-        self.push_bound(bound, more);
-        more.abs() * light
-    }
-
-    /// Brings one contact to its solution; the change of velocity there, m/s.
-    fn relax(&mut self, at: usize, contact: &mut Contact, target: f64) -> f64 {
-        let [along, across] = self.yields[at];
-        if along <= 0.0 || target == f64::NEG_INFINITY {
-            return 0.0;
-        }
-        if let Some(pair) = &self.pairs[at] {
-            return pair.relax(&mut self.sides, contact, [along, across], target);
-        }
-        let n = contact.normal;
-        let speed = self.relative(contact).dot(n);
-        let pressed = (contact.pressed + (target - speed) / along).max(0.0);
-        let more = pressed - contact.pressed;
-        contact.pressed = pressed;
-        self.push(contact, n * more);
-        if across <= 0.0 {
-            return more.abs() * along;
-        }
-        let velocity = self.relative(contact);
-        let sliding = velocity - n * velocity.dot(n);
-        let wanted = contact.rubbed - sliding / across;
-        let most = contact.friction * pressed;
-        let rubbed = wanted.clamp_length_max(most);
-        let rubs = rubbed - contact.rubbed;
-        contact.rubbed = rubbed;
-        self.push(contact, rubs);
-        (more.abs() * along).max(rubs.length() * across)
-    }
-
     /// The same bodies at other velocities, for the solve that only undoes overlaps.
     pub fn moving(mut self, velocities: impl Iterator<Item = Velocity>) -> Self {
         self.sides.iter_mut().zip(velocities).for_each(|(side, velocity)| side.velocity = velocity);
@@ -372,52 +230,6 @@ impl Solve {
         let mut velocities = self.velocities();
         linkage.add(impulses, &mut velocities);
         self.sides.iter_mut().zip(velocities).for_each(|(side, velocity)| side.velocity = velocity);
-    }
-}
-
-impl Pair {
-    /// As [`Solve::relax`].
-    fn relax(
-        &self,
-        sides: &mut [Side],
-        contact: &mut Contact,
-        [along, across]: [f64; 2],
-        target: f64,
-    ) -> f64 {
-        let at = |side: &Side, arm: DVec3| side.velocity.linear + side.velocity.angular.cross(arm);
-        let [own, others] = self.arms;
-        let against = self.solid + self.other.map_or(DVec3::ZERO, |b| at(&sides[b], others));
-        let mut velocity = at(&sides[self.body], own) - against;
-        let speed = velocity.dot(self.normal);
-        let pressed = (contact.pressed + (target - speed) / along).max(0.0);
-        let more = pressed - contact.pressed;
-        contact.pressed = pressed;
-        let mut pushed = more.abs() * along;
-        let mut impulse = DVec3::ZERO;
-        if across > 0.0 {
-            velocity += self.parts * more;
-            let sliding = velocity - self.normal * velocity.dot(self.normal);
-            let rubbed = (contact.rubbed - sliding / across).clamp_length_max(contact.friction * pressed);
-            impulse = rubbed - contact.rubbed;
-            contact.rubbed = rubbed;
-            pushed = pushed.max(impulse.length() * across);
-        }
-        if pushed == 0.0 {
-            return 0.0;
-        }
-        self.push(sides, (more, impulse));
-        pushed
-    }
-
-    /// Applies so much along the normal, and an impulse, N s.
-    fn push(&self, sides: &mut [Side], (along, impulse): (f64, DVec3)) {
-        let whole = self.normal * along + impulse;
-        let ends = [(Some(self.body), 1.0), (self.other, -1.0)];
-        for (((n, sign), arm), turns) in ends.into_iter().zip(self.arms).zip(self.turns) {
-            let Some(side) = n.map(|n| &mut sides[n]) else { continue };
-            side.velocity.linear += whole * (sign * side.inverse_mass);
-            side.velocity.angular += (turns * along + side.inverse_inertia * arm.cross(impulse)) * sign;
-        }
     }
 }
 
@@ -468,7 +280,7 @@ mod tests {
         ];
         let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
         let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
-        let until = Until { most: 40, tolerance: 0.0, interrupt: Interrupt::NEVER };
+        let until = Until { most: 8, tolerance: 0.0, interrupt: Interrupt::NEVER };
         let solved = |with_pairs: bool| {
             let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
             assert!(solve.pairs.iter().all(Option::is_some));

@@ -236,3 +236,37 @@ fn bodies_sleep_through_the_beginning_of_others() {
     fly(&mut scene.bodies, &[], &scene.memory, &times);
     assert!(scene.bodies[0].rest.asleep && !scene.bodies[1].rest.asleep);
 }
+
+/// A ball that weighs as much as many crates falls on a stack of them, beside another stack: none of them jumps, whatever the step.
+#[test]
+fn a_heavy_ball_on_stacks_throws_nothing() {
+    for (dt, density) in [(1.0 / 96.0, 2500.0), (1.0 / 24.0, 2500.0), (1.0 / 96.0, 20000.0)] {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        let shape = a_box(DVec3::splat(0.3), 300.0);
+        for n in 0..16 {
+            let [column, row] = [n / 8, n % 8].map(f64::from);
+            scene.add(&shape, DVec3::new(0.31 * column, 0.15 + 0.3 * row, 0.0));
+        }
+        let round = Arc::new(Shape::of(&ball(0.3, 16), density).unwrap().0);
+        let body = scene.add(&round, DVec3::new(0.05, 2.8, 0.02));
+        *body = body.clone().moving(Velocity { linear: DVec3::Y * -5.0, angular: DVec3::ZERO });
+        let height = |b: &Body| 9.81 * b.shape.mass() * b.pose.position.y;
+        let energy = |s: &Scene| s.bodies.iter().map(|b| b.kinetic_energy() + height(b)).sum::<f64>();
+        scene.run(dt);
+        let mut last = (energy(&scene), scene.bodies.clone());
+        let (mut gained, mut deepest, mut farthest) = (0.0f64, 0.0f64, 0.0f64);
+        for _ in 0..(0.5 / dt) as usize {
+            scene.run(dt);
+            let moved = |(a, b): (&Body, &Body)| a.pose.position.distance(b.pose.position);
+            farthest = scene.bodies[..16].iter().zip(&last.1).map(moved).fold(farthest, f64::max);
+            gained = gained.max(energy(&scene) - last.0);
+            deepest = deepest.max(scene.report.overlap);
+            last = (energy(&scene), scene.bodies.clone());
+        }
+        println!("{dt} {density}: {gained} J gained, {deepest} m deep, {farthest} m in a step");
+        // The ball brings 13 J/kg.
+        assert!(gained < 0.01 * round.mass(), "dt {dt}: {gained} J gained in a substep");
+        assert!(deepest < 0.01, "dt {dt}: {deepest} m deep");
+        assert!(farthest < 5.0 * dt, "dt {dt}: {farthest} m in a substep");
+    }
+}

@@ -1,0 +1,223 @@
+//! Sweeps over contacts, motors and stops, one island after the other.
+
+use super::{Ended, Solve, Until};
+use crate::solid::rigid::contact::{Contact, Other};
+use crate::solid::rigid::joints::{Bound, dot};
+use crate::union_find::DisjointSets;
+use glam::DVec3;
+
+/// Sweeps after which an island's contacts are solved for all at once.
+const FEW: u32 = 10;
+
+/// Contacts and bounds whose impulses feel each other.
+#[derive(Default)]
+struct Island {
+    contacts: Vec<usize>,
+    bounds: Vec<usize>,
+}
+
+/// What the rows are brought to: per contact its least speed, per bound its speed by impulse.
+struct Aims<'a> {
+    targets: &'a [f64],
+    light: &'a [f64],
+}
+
+impl Solve {
+    /// Finds impulses so that each contact parts at `targets` m/s or faster where it presses, and obeys Coulomb's law, and
+    /// each motor and stop has its speed or the most that it gives. It ends when nothing changes by more than `tolerance` m/s.
+    pub fn run(
+        &mut self,
+        contacts: &mut [Contact],
+        bounds: &mut [Bound],
+        targets: &[f64],
+        until: Until,
+    ) -> Ended {
+        let light: Vec<f64> = bounds.iter().map(|bound| self.light(bound)).collect();
+        let aims = Aims { targets, light: &light };
+        let mut ended = Ended::default();
+        for island in self.islands(contacts, bounds) {
+            let one = self.settle(contacts, bounds, (&island, &aims), until);
+            ended.sweeps = ended.sweeps.max(one.sweeps);
+            ended.change = ended.change.max(one.change);
+        }
+        ended
+    }
+
+    /// The islands, in the order of their first contacts.
+    fn islands(&self, contacts: &[Contact], bounds: &[Bound]) -> Vec<Island> {
+        let mut sets = DisjointSets::new(self.sides.len());
+        let moves = |n: usize| self.sides[n].inverse_mass > 0.0;
+        for contact in contacts {
+            if let Other::Body(b) = contact.other
+                && moves(b)
+                && moves(contact.body)
+            {
+                sets.union(contact.body, b);
+            }
+        }
+        for bound in bounds {
+            let mut ends = bound.row.ends.into_iter().flatten().filter(|&n| moves(n));
+            if let (Some(a), Some(b)) = (ends.next(), ends.next()) {
+                sets.union(a, b);
+            }
+        }
+        for (n, response) in self.responses.iter().enumerate() {
+            response.iter().flat_map(|r| r.iter()).for_each(|(b, _)| sets.union(n, *b));
+        }
+        let mut islands: Vec<Island> = Vec::new();
+        let mut place = vec![usize::MAX; self.sides.len()];
+        let mut of = |sets: &mut DisjointSets, ends: [Option<usize>; 2]| {
+            let body = ends.into_iter().flatten().find(|&n| moves(n))?;
+            let place = &mut place[sets.find(body)];
+            if *place == usize::MAX {
+                *place = islands.len();
+                islands.push(Island::default());
+            }
+            Some(*place)
+        };
+        let mut members = Vec::with_capacity(contacts.len());
+        for contact in contacts {
+            let other = if let Other::Body(b) = contact.other { Some(b) } else { None };
+            members.push(of(&mut sets, [Some(contact.body), other]));
+        }
+        let turned: Vec<_> = bounds.iter().map(|bound| of(&mut sets, bound.row.ends)).collect();
+        let each = |all: Vec<Option<usize>>| all.into_iter().enumerate().filter_map(|(n, at)| Some((n, at?)));
+        each(members).for_each(|(n, at)| islands[at].contacts.push(n));
+        each(turned).for_each(|(n, at)| islands[at].bounds.push(n));
+        islands
+    }
+
+    /// Settles an island. Sweeps to and fro over all bring each to its own solution [Jean 1999]; between them, the impulses go
+    /// on along conjugate directions [Silcowitz et al. 2010]. Where a few do not do, Newton's method solves for all at once.
+    fn settle(
+        &mut self,
+        contacts: &mut [Contact],
+        bounds: &mut [Bound],
+        (island, aims): (&Island, &Aims),
+        until: Until,
+    ) -> Ended {
+        let Until { mut most, tolerance, interrupt } = until;
+        let mut ended = Ended::default();
+        let count = island.contacts.len();
+        let all = count + island.bounds.len();
+        let mut directions = vec![DVec3::ZERO; count];
+        let mut turning = vec![0.0; island.bounds.len()];
+        let mut last = 0.0;
+        let (mut at_once, mut plain) = (island.bounds.is_empty(), false);
+        while ended.sweeps < most && !interrupt.asked() {
+            let before: Vec<DVec3> = island.contacts.iter().map(|&n| contacts[n].impulse()).collect();
+            let held: Vec<f64> = island.bounds.iter().map(|&n| bounds[n].pressed).collect();
+            ended.change = 0.0;
+            for n in (0..all).chain((0..all).rev()) {
+                let changed = match island.contacts.get(n) {
+                    Some(&n) => self.relax(n, &mut contacts[n], aims.targets[n]),
+                    None => {
+                        let n = island.bounds[n - count];
+                        self.relax_bound(&mut bounds[n], aims.light[n])
+                    }
+                };
+                ended.change = ended.change.max(changed);
+            }
+            ended.sweeps += 2;
+            if ended.change <= tolerance {
+                break;
+            }
+            if plain {
+                continue;
+            }
+            if at_once && ended.sweeps >= FEW {
+                at_once = false;
+                let found = self.at_once(contacts, (&island.contacts, aims.targets), until);
+                if let Some(found) = found {
+                    ended = Ended { sweeps: ended.sweeps + found.sweeps, change: found.change };
+                    if found.change <= tolerance {
+                        break;
+                    }
+                    // Conjugate directions would lead away from what is nearly right.
+                    (plain, most) = (true, most.min(ended.sweeps + FEW));
+                    continue;
+                }
+            }
+            let steps: Vec<DVec3> =
+                island.contacts.iter().zip(&before).map(|(&n, b)| contacts[n].impulse() - *b).collect();
+            let turns: Vec<f64> =
+                island.bounds.iter().zip(&held).map(|(&n, h)| bounds[n].pressed - h).collect();
+            let of_contacts = island.contacts.iter().zip(&steps);
+            let square: f64 = of_contacts.map(|(&n, s)| s.length_squared() * self.yields[n][1]).sum();
+            let of_bounds = island.bounds.iter().zip(&turns);
+            let square = square + of_bounds.map(|(&n, t)| t * t * aims.light[n]).sum::<f64>();
+            let more = if last > 0.0 { square / last } else { 0.0 };
+            last = square;
+            if more > 1.0 || ended.sweeps >= most {
+                (directions, turning) = (steps, turns);
+                last = if more > 1.0 { 0.0 } else { last };
+                continue;
+            }
+            for ((&n, direction), step) in island.contacts.iter().zip(&mut directions).zip(steps) {
+                let on = *direction * more;
+                contacts[n].take(on);
+                match &self.pairs[n] {
+                    Some(pair) => pair.push(&mut self.sides, (0.0, on)),
+                    None => self.push(&contacts[n], on),
+                }
+                *direction = on + step;
+            }
+            for ((&n, direction), step) in island.bounds.iter().zip(&mut turning).zip(&turns) {
+                let on = *direction * more;
+                bounds[n].pressed += on;
+                self.push_bound(&bounds[n], on);
+                *direction = on + step;
+            }
+        }
+        ended
+    }
+
+    /// Brings one motor or stop to its solution; the change of its speed.
+    fn relax_bound(&mut self, bound: &mut Bound, light: f64) -> f64 {
+        if light <= 0.0 {
+            return 0.0;
+        }
+        let speed: f64 = bound
+            .row
+            .ends
+            .iter()
+            .zip(&bound.row.jacobian)
+            .map(|(end, j)| end.map_or(0.0, |n| dot(j, &self.sides[n].velocity)))
+            .sum();
+        let [least, most] = bound.range;
+        let pressed = (bound.pressed + (bound.row.target - speed) / light).max(least).min(most);
+        let more = pressed - bound.pressed;
+        bound.pressed = pressed;
+        self.push_bound(bound, more);
+        more.abs() * light
+    }
+
+    /// Brings one contact to its solution; the change of velocity there, m/s.
+    fn relax(&mut self, at: usize, contact: &mut Contact, target: f64) -> f64 {
+        let [along, across] = self.yields[at];
+        if along <= 0.0 || target == f64::NEG_INFINITY {
+            return 0.0;
+        }
+        if let Some(pair) = &self.pairs[at] {
+            return pair.relax(&mut self.sides, contact, [along, across], target);
+        }
+        let n = contact.normal;
+        let speed = self.relative(contact).dot(n);
+        let pressed = (contact.pressed + (target - speed) / along).max(0.0);
+        let more = pressed - contact.pressed;
+        contact.pressed = pressed;
+        self.push(contact, n * more);
+        if across <= 0.0 {
+            return more.abs() * along;
+        }
+        let velocity = self.relative(contact);
+        let sliding = velocity - n * velocity.dot(n);
+        let wanted = contact.rubbed - sliding / across;
+        let most = contact.friction * pressed;
+        let rubbed = wanted.clamp_length_max(most);
+        let rubs = rubbed - contact.rubbed;
+        contact.rubbed = rubbed;
+        self.push(contact, rubs);
+        (more.abs() * along).max(rubs.length() * across)
+    }
+}

@@ -9,13 +9,20 @@ use crate::solid::rigid::Velocity;
 use crate::solid::rigid::contact::Contact;
 use glam::{DMat3, DVec3};
 
-/// Stiffness of contacts in the first round, by what they yield to an impulse, and what each later round multiplies it by.
-const STIFF: [f64; 2] = [1e3, 10.0];
-/// The stiffest: bodies as sums of contacts, in f64, are known to 1e-16 of it.
+/// Stiffness of contacts in the first round, by what they yield to an impulse; the stiffest, where bodies as sums of contacts are
+/// known to 1e-10 in f64; and the softest, where sweeps do as well.
+const STIFF: f64 = 300.0;
 const STIFFEST: f64 = 1e6;
-/// Rounds, and steps of Newton's method in each, at most.
-const ROUNDS: usize = 12;
-const STEPS: usize = 40;
+const SOFTEST: f64 = 1.0;
+/// Steps of Newton's method in a round, and in all of them, at most.
+const STEPS: [u32; 2] = [20, 60];
+/// After up to so many steps in a round, contacts are so many times as stiff in the next one.
+const GROWTH: [(u32, f64); 3] = [(4, 10.0), (8, 3.0), (STEPS[0], 1.0)];
+/// Share of what contacts differ from their law by to which a round's velocities are found.
+const EXACT: f64 = 0.03;
+/// Where contacts differ from their law by less than so many tolerances, a round that leaves more than a share of that is the last.
+const ENOUGH: f64 = 1e3;
+const PROGRESS: f64 = 0.1;
 /// Multiplications of a factorization above which sweeps are the cheaper way.
 const LARGEST: f64 = 1e8;
 /// Share of its first slope that a search along a line leaves.
@@ -258,9 +265,9 @@ impl<'a> Heap<'a> {
         matrix
     }
 
-    /// The fastest that contacts move at these velocities, m/s.
-    fn fastest(&self, velocities: &[Velocity]) -> f64 {
-        self.cones.iter().map(|cone| cone.relative(velocities).length()).fold(0.0, f64::max)
+    /// How fast all contacts together move at these velocities, m/s.
+    fn speed(&self, velocities: &[Velocity]) -> f64 {
+        self.cones.iter().map(|cone| cone.relative(velocities).length_squared()).sum::<f64>().sqrt()
     }
 
     /// How far to go along `way`: to where the energy that Newton's method makes least has hardly any slope.
@@ -287,8 +294,12 @@ impl<'a> Heap<'a> {
             };
             first + far * grows - self.cones.iter().zip(&lines).map(of).sum::<f64>()
         };
-        let enough = FLAT * slope(0.0).abs();
         let (mut low, mut high) = ((0.0, slope(0.0)), (1.0, slope(1.0)));
+        let enough = FLAT * low.1.abs();
+        if low.1 >= 0.0 {
+            // Rounding is all that is left.
+            return 0.0;
+        }
         while high.1 < -enough && high.0 < 1e6 {
             (low, high) = (high, (2.0 * high.0, slope(2.0 * high.0)));
         }
@@ -311,16 +322,15 @@ impl<'a> Heap<'a> {
         low.0
     }
 
-    /// Velocities whose momentum is what the contacts give at them. Counts the steps; `None` where a matrix has no factor, or
-    /// somebody asks to stop.
-    fn balanced(
+    /// Leads velocities to where their momentum is what the contacts give at them. Counts the steps. False where they do not come
+    /// there; `None` where a matrix has no factor, or somebody asks to stop.
+    fn balance(
         &self,
         velocities: &mut Vec<Velocity>,
-        stiff: f64,
-        tolerance: f64,
+        (stiff, tolerance): (f64, f64),
         (steps, interrupt): (&mut u32, Interrupt),
-    ) -> Option<()> {
-        for _ in 0..STEPS {
+    ) -> Option<bool> {
+        for _ in 0..STEPS[0] {
             if interrupt.asked() {
                 return None;
             }
@@ -332,11 +342,30 @@ impl<'a> Heap<'a> {
             *steps += 1;
             let far = self.far(velocities, &way, stiff);
             velocities.iter_mut().zip(&way).for_each(|(v, w)| *v = plus(v, far, w));
-            if far * self.fastest(&way) <= tolerance {
-                break;
+            let speed = self.speed(&way);
+            if speed <= tolerance {
+                return Some(true);
+            } else if !speed.is_finite() {
+                return None;
             }
         }
-        Some(())
+        Some(false)
+    }
+
+    /// Takes over the impulses at these velocities. By how much, m/s, the contacts differ from their law with the impulses of before.
+    fn take(&mut self, velocities: &[Velocity], stiff: f64) -> f64 {
+        let found = self.impulses(velocities, stiff);
+        let mut change = 0.0f64;
+        for (cone, (impulse, _)) in self.cones.iter_mut().zip(found) {
+            let off = (impulse - cone.impulse).length() / cone.stiffness(stiff);
+            cone.impulse = impulse;
+            let apart = cone.relative(velocities) + cone.carried;
+            let sliding = (apart - cone.pair.normal * apart.dot(cone.pair.normal)).length();
+            let lift = cone.friction * sliding;
+            change = change.max(off).max((lift - cone.lift).abs());
+            cone.lift = lift;
+        }
+        change
     }
 }
 
@@ -356,24 +385,25 @@ impl Solve {
         let Self { sides, pairs, yields, .. } = self;
         let mut heap = Heap::new(sides, pairs, yields, contacts, (members, targets))?;
         let mut velocities: Vec<Velocity> = heap.masses.iter().map(|m| sides[m.place].velocity).collect();
-        let (mut stiff, mut ended) = (STIFF[0], Ended::default());
-        for _ in 0..ROUNDS {
-            heap.balanced(&mut velocities, stiff, 0.1 * tolerance, (&mut ended.sweeps, interrupt))?;
-            ended.change = 0.0;
-            let found = heap.impulses(&velocities, stiff);
-            for (cone, (impulse, _)) in heap.cones.iter_mut().zip(found) {
-                let off = (impulse - cone.impulse).length() / cone.stiffness(stiff);
-                cone.impulse = impulse;
-                let apart = cone.relative(&velocities) + cone.carried;
-                let sliding = (apart - cone.pair.normal * apart.dot(cone.pair.normal)).length();
-                let lift = cone.friction * sliding;
-                ended.change = ended.change.max(off).max((lift - cone.lift).abs());
-                cone.lift = lift;
+        let (mut stiff, mut ended) = (STIFF, Ended { sweeps: 0, change: f64::INFINITY });
+        while ended.sweeps < STEPS[1] && ended.change > tolerance && stiff >= SOFTEST {
+            let close = EXACT * ended.change.min(1e3 * tolerance / EXACT).max(tolerance);
+            let before = ended.sweeps;
+            if !heap.balance(&mut velocities, (stiff, close), (&mut ended.sweeps, interrupt))? {
+                stiff *= 0.1;
+                continue;
             }
-            if ended.change <= tolerance {
+            let change = heap.take(&velocities, stiff);
+            let stuck = change < ENOUGH * tolerance && change > PROGRESS * ended.change;
+            ended.change = change;
+            if stuck {
                 break;
             }
-            stiff = (stiff * STIFF[1]).min(STIFFEST);
+            let grows = GROWTH.iter().find(|(steps, _)| ended.sweeps - before <= *steps);
+            stiff = (stiff * grows.map_or(1.0, |(_, times)| *times)).min(STIFFEST);
+        }
+        if ended.change == f64::INFINITY {
+            return None;
         }
         heap.add_impulses(sides, 1.0);
         for cone in &heap.cones {
@@ -456,9 +486,9 @@ mod tests {
             let (linkage, _) = Linkage::new(&bodies, &mut [], &times);
             let mut solve = Solve::new(&bodies, &contacts, &linkage, &[]);
             let all: Vec<usize> = (0..contacts.len()).collect();
-            let until = Until { most: 0, tolerance: 1e-8, interrupt: Interrupt::NEVER };
+            let until = Until { most: 0, tolerance: 1e-11, interrupt: Interrupt::NEVER };
             let ended = solve.at_once(&mut contacts, (&all, &targets), until).unwrap();
-            assert!(ended.change <= until.tolerance && ended.sweeps < 200, "{ended:?}");
+            assert!(ended.change < ENOUGH * until.tolerance, "{ended:?}");
             for (contact, target) in contacts.iter().zip(&targets) {
                 let velocity = solve.relative(contact);
                 let (parts, slides) = (velocity.y - target, velocity.with_y(0.0));

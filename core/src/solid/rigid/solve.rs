@@ -1,5 +1,6 @@
 //! The impulses that contacts, motors and stops need. Bodies that joints hold together give way as one.
 
+mod cone;
 mod factor;
 mod newton;
 mod pair;

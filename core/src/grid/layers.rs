@@ -26,15 +26,31 @@ const NONE: f32 = f32::NAN;
 /// 27 around it, itself among them, count: bit 9x + 3y + z for the one at (x, y, z) − 1.
 pub type Limited = [Vec<(usize, u32)>];
 
+/// Where cells may take their values from.
+#[derive(Clone, Copy, Default)]
+pub struct Sources<'a> {
+    /// Cells that take their value only from some cells. Those of them that get none in this way take the mean of all around in
+    /// the end. No entries at all: nowhere limited.
+    pub limited: &'a Limited,
+    /// How open the surroundings of each cell are, `[leaf][512]`: values go on along its gradient, the wall's normal. They come
+    /// from the cells beside a cell's faces that are more open, by how much, and a cell waits for these. Without it, or where it is
+    /// constant, they come from all cells around alike.
+    pub openness: Option<&'a [f32]>,
+}
+
 /// Gives the cells beyond `known`, layer by layer, the mean of those of the 26 cells around them that have a value,
 /// weighted by 1/distance². `known` is a mask on the field's leaves, whose values there are finite.
 pub fn carry_on(field: &mut Grid<f32>, known: VoxelMask, layers: usize) {
-    carry_on_among(field, known, layers, &[]);
+    carry_on_from(field, known, layers, Sources::default());
 }
 
-/// [`carry_on`] where the `limited` cells take their value only from some cells. Those of them that get none in this
-/// way take the mean of all around in the end. No entries at all: nowhere limited.
-pub fn carry_on_among(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize, limited: &Limited) {
+/// [`carry_on`] from chosen cells.
+pub fn carry_on_from(
+    field: &mut Grid<f32>,
+    mut known: VoxelMask,
+    layers: usize,
+    Sources { limited, openness }: Sources,
+) {
     const ALL: [u64; 8] = [u64::MAX; 8];
     let topology = field.topology.clone();
     if (0..topology.len()).all(|l| *known.words(l) == ALL) {
@@ -59,16 +75,28 @@ pub fn carry_on_among(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize
             }
         });
         let leaves: Vec<usize> = (0..topology.len()).filter(|&l| *layer.words(l) != [0; 8]).collect();
-        let means = |block: &mut Vec<f32>, &l: &usize| {
+        let means = |(block, open): &mut (Vec<f32>, Vec<f32>), &l: &usize| {
             halo::gather(&topology, &values, l, HALO, NONE, block);
             let mut means = means(block, layer.words(l));
             if !is_last {
                 limits(l).iter().for_each(|&(n, among)| means[n] = mean_among(block, n, among));
             }
+            if let Some(openness) = openness {
+                halo::gather(&topology, openness, l, HALO, 0.0, open);
+                let anywhere = (1 << 27) - 1;
+                let mut limits = limits(l).iter().peekable();
+                for n in offsets(layer.words(l)) {
+                    while limits.next_if(|limit| limit.0 < n).is_some() {}
+                    let limit = limits.peek().filter(|limit| limit.0 == n && !is_last);
+                    let waits = round + 1 < layers;
+                    let along = along_normal(block, open, n, limit.map_or(anywhere, |limit| limit.1), waits);
+                    means[n] = along.unwrap_or(means[n]);
+                }
+            }
             means
         };
         let means: Vec<[f32; leaf::SIZE]> =
-            leaves.par_iter().with_min_len(4).map_init(Vec::new, means).collect();
+            leaves.par_iter().with_min_len(4).map_init(Default::default, means).collect();
         for (&l, means) in leaves.iter().zip(&means) {
             let mut found = *layer.words(l);
             for n in offsets(layer.words(l)) {
@@ -81,6 +109,31 @@ pub fn carry_on_among(field: &mut Grid<f32>, mut known: VoxelMask, layers: usize
             known.words_mut(l).iter_mut().zip(found).for_each(|(known, new)| *known |= new);
         }
     }
+}
+
+/// Solves n·∇f = 0 at a leaf's voxel `n`, n the gradient of `open`, by differences towards where it grows, from those cells
+/// `among` the 27 around it that have values; [`NONE`] where most of what it asks has none yet and it `waits`; `None` where it asks
+/// nothing, or nothing that will have one.
+fn along_normal(block: &[f32], open: &[f32], n: usize, among: u32, waits: bool) -> Option<f32> {
+    let own = halo::index(HALO, leaf::local(n).map(|x| x as i32));
+    let (mut sum, mut weight, mut all) = (0.0, 0.0, 0.0);
+    for (stride, bit) in STRIDES.into_iter().zip([9, 3, 1]) {
+        for (there, bit) in [(own - stride, 13 - bit), (own + stride, 13 + bit)] {
+            let more = open[there] - open[own];
+            if more <= 0.0 || among >> bit & 1 == 0 {
+                continue;
+            }
+            all += more;
+            if !block[there].is_nan() {
+                sum += more * block[there];
+                weight += more;
+            }
+        }
+    }
+    if waits && 2.0 * weight < all {
+        return Some(NONE);
+    }
+    (weight > 0.0).then(|| sum / weight)
 }
 
 /// The set of some cells of a leaf.
@@ -149,6 +202,29 @@ mod tests {
             }
         }
         sum / weight
+    }
+
+    /// In the corner of a floor and a wall, a field that grows upwards goes on beyond the wall as it is beside it.
+    #[test]
+    fn a_level_goes_on_into_a_corner() {
+        let topology = Arc::new(Topology::covering([Coord::ZERO]));
+        let mut field = Grid::from_fn(topology.clone(), 0.0, |c| c.y as f32);
+        // The wall lies in the middles of cells, where the floor tips the balance.
+        let opens = |c: Coord| {
+            let across = [1.0, 1.0, 1.0, 0.95, 0.5, 0.05, 0.0, 0.0][c.x as usize];
+            across * [0.0, 0.1, 0.35, 0.9, 1.0, 1.0, 1.0, 1.0][c.y as usize]
+        };
+        let openness: Vec<f32> = (0..leaf::SIZE).map(|s| opens(topology.coord(s))).collect();
+        let known = VoxelMask::from_fn(topology.clone(), |s| openness[s] > 0.46);
+        field.values.iter_mut().enumerate().filter(|(s, _)| !known.has(*s)).for_each(|(_, v)| *v = 99.0);
+        carry_on_from(&mut field, known, 3, Sources { limited: &[], openness: Some(&openness) });
+        for y in 3..7 {
+            for x in 4..6 {
+                let found = field.get(Coord::new(x, y, 4));
+                assert!((found - y as f32).abs() < 0.15, "{found} at {x} {y}");
+            }
+        }
+        assert_eq!(field.get(Coord::new(2, 2, 4)), 3.0);
     }
 
     #[test]

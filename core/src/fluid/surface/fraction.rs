@@ -61,6 +61,11 @@ impl Fraction<'_> {
         self.open.as_ref().map_or([u64::MAX; 8], of_open)
     }
 
+    /// How open the kernels are around the cells' centres, `[leaf][512]`, where there are solids.
+    pub fn openness(&self) -> Option<&[f32]> {
+        self.open.as_ref().map(|open| &open.kernels[..])
+    }
+
     /// The same fraction in leaf `l`, `[512]`, from cells that hold `liquid` as a share of their space instead of from
     /// particles.
     pub fn of_cells(&self, topology: &Topology, liquid: &[f32], l: usize) -> [f32; leaf::SIZE] {

@@ -19,7 +19,7 @@ use super::particles::Particles;
 use super::particles::cells::Cells;
 use crate::grid::block;
 use crate::grid::halo::is_constant;
-use crate::grid::layers::carry_on_among;
+use crate::grid::layers::{Sources, carry_on_from};
 use crate::grid::morphology::VoxelMask;
 use crate::grid::{Grid, Transform, leaf};
 use crate::solid::{SolidFields, Solids};
@@ -139,8 +139,8 @@ fn diffused(field: &Grid<f32>, amount: f32) -> Grid<f32> {
     out
 }
 
-/// Gives cells far inside solids their mirror image in `walls` or, layer by layer, the mean of the known cells around
-/// them; a cell with some space of its own that of the cells that are joined to it.
+/// Gives cells far inside solids their mirror image in `walls` or, layer by layer, what lies beside them along the wall's normal;
+/// a cell with some space of its own takes it from the cells that are joined to it.
 fn continue_into_solids(
     distance: &mut Grid<f32>,
     fraction: &Fraction,
@@ -153,7 +153,8 @@ fn continue_into_solids(
         mirror(distance, &mut known, transform, solids, layers as f64 * transform.voxel_size());
     }
     let limited = solid.map(|solid| sides::of(&solid.open, &known));
-    carry_on_among(distance, known, layers, limited.as_deref().unwrap_or(&[]));
+    let limited = limited.as_deref().unwrap_or(&[]);
+    carry_on_from(distance, known, layers, Sources { limited, openness: fraction.openness() });
 }
 
 #[cfg(test)]

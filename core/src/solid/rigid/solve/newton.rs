@@ -232,7 +232,7 @@ impl<'a> Heap<'a> {
     /// there; `None` where a matrix has no factor, or somebody asks to stop.
     fn balance(
         &self,
-        velocities: &mut Vec<Velocity>,
+        velocities: &mut [Velocity],
         (stiff, tolerance): (f64, f64),
         (steps, interrupt): (&mut u32, Interrupt),
     ) -> Option<bool> {

@@ -19,6 +19,8 @@ const AROUND: [(usize, f32); 26] = {
     }
     around
 };
+/// Relative difference up to which openness counts as a product of what two walls leave open.
+const PRODUCT: f32 = 0.05;
 /// Marks a voxel without a value.
 const NONE: f32 = f32::NAN;
 
@@ -89,7 +91,8 @@ pub fn carry_on_from(
                     while limits.next_if(|limit| limit.0 < n).is_some() {}
                     let limit = limits.peek().filter(|limit| limit.0 == n && !is_last);
                     let waits = round + 1 < layers;
-                    let along = along_normal(block, open, n, limit.map_or(anywhere, |limit| limit.1), waits);
+                    let among = limit.map_or(anywhere, |limit| limit.1);
+                    let along = along_normal(block, open, n, (among, limit.is_some()), waits);
                     means[n] = along.unwrap_or(means[n]);
                 }
             }
@@ -111,27 +114,64 @@ pub fn carry_on_from(
     }
 }
 
-/// Solves n·∇f = 0 at a leaf's voxel `n`, n the gradient of `open`, by differences towards where it grows, from those cells
-/// `among` the 27 around it that have values; [`NONE`] where most of what it asks has none yet and it `waits`; `None` where it asks
-/// nothing, or nothing that will have one.
-fn along_normal(block: &[f32], open: &[f32], n: usize, among: u32, waits: bool) -> Option<f32> {
-    let own = halo::index(HALO, leaf::local(n).map(|x| x as i32));
+/// The value at a leaf's voxel `n` from those cells beside its faces, `among` the 27 around it, that are more open: n·∇f = 0, n the
+/// gradient of `open`, by differences towards where it grows. A cell that `has_room` of its own in the corner of a floor and a wall
+/// along the axes, where openness is a product, goes on in a straight line instead, f(a) + f(b) − f(a + b): between the two, the
+/// surface of a film is level. [`NONE`] where most of what it asks has no value yet and it `waits`; `None` where it asks nothing, or
+/// nothing that will have one.
+fn along_normal(
+    block: &[f32],
+    open: &[f32],
+    n: usize,
+    (among, has_room): (u32, bool),
+    waits: bool,
+) -> Option<f32> {
+    const BIT: [isize; 3] = [9, 3, 1];
+    let own = halo::index(HALO, leaf::local(n));
+    let there = |step: [isize; 3]| -> (f32, f32) {
+        let way = |with: [isize; 3]| -> isize { step.iter().zip(with).map(|(s, w)| s * w).sum() };
+        let slot = own.wrapping_add_signed(way(STRIDES.map(|s| s as isize)));
+        if among >> (13 + way(BIT)) & 1 == 1 { (block[slot], open[slot] - open[own]) } else { (NONE, 0.0) }
+    };
     let (mut sum, mut weight, mut all) = (0.0, 0.0, 0.0);
-    for (stride, bit) in STRIDES.into_iter().zip([9, 3, 1]) {
-        for (there, bit) in [(own - stride, 13 - bit), (own + stride, 13 + bit)] {
-            let more = open[there] - open[own];
-            if more <= 0.0 || among >> bit & 1 == 0 {
+    let mut sides: [Option<([isize; 3], f32)>; 3] = [None; 3];
+    for axis in 0..3 {
+        let mut best = 0.0;
+        for side in [-1, 1] {
+            let mut step = [0; 3];
+            step[axis] = side;
+            let (value, more) = there(step);
+            if more <= 0.0 {
                 continue;
             }
             all += more;
-            if !block[there].is_nan() {
-                sum += more * block[there];
+            if !value.is_nan() {
+                sum += more * value;
                 weight += more;
+                if more > best {
+                    (best, sides[axis]) = (more, Some((step, value)));
+                }
             }
         }
     }
     if waits && 2.0 * weight < all {
         return Some(NONE);
+    }
+    let more_at = |step| there(step).1;
+    let (mut straight, mut count) = (0.0, 0.0);
+    for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+        let (Some((a, at_a)), Some((b, at_b))) = (sides[i], sides[j]) else { continue };
+        let (beyond, more) = there(std::array::from_fn(|axis| a[axis] + b[axis]));
+        // Floors and walls along the axes: what one leaves open is left open by the other, too.
+        let [whole, parts] =
+            [open[own] * (open[own] + more), (open[own] + more_at(a)) * (open[own] + more_at(b))];
+        if has_room && !beyond.is_nan() && (whole - parts).abs() < PRODUCT * parts {
+            straight += at_a + at_b - beyond;
+            count += 1.0;
+        }
+    }
+    if count > 0.0 {
+        return Some(straight / count);
     }
     (weight > 0.0).then(|| sum / weight)
 }

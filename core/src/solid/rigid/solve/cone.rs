@@ -20,7 +20,7 @@ pub(super) struct Cone<'a> {
     pub impulse: DVec3,
     /// Relative velocity that what nothing can move has there, m/s.
     pub carried: DVec3,
-    /// What its sliding adds to the speed along the normal, m/s: with it the cone's own normal is the law's [De Saxcé and Feng 1998].
+    /// What its sliding adds to the speed along the normal, m/s: with it the cone's own normal is the law's [De Saxce and Feng 1998].
     pub lift: f64,
 }
 

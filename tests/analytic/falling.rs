@@ -146,7 +146,8 @@ fn what_flies_at_a_wall_does_not_pass_it() {
             ],
         ]
         .concat();
-        let frames = 2 + (1.5 * 2.0 / speed * fps).ceil() as u32;
+        // No longer than that: what has gone around an edge may slide along the back of the plate.
+        let frames = 1 + (1.5 * 2.0 / speed * fps).ceil() as u32;
         let graph = json!({ "format": "meniscus.graph/1", "fps": fps, "frames": [1, frames],
                             "substeps": { "min": 1, "max": 400, "cfl": 2.0 }, "nodes": nodes });
         let cooked = cook(&graph, &[]);

@@ -75,7 +75,7 @@ const PARAMS: &[Param] = &[
         .folder(c"Contacts")
         .range(10.0, 1000.0)
         .hard_min()
-        .help(c"Most passes over all contacts in a substep. Higher: large heaps, and what hangs on joints, stand more firmly and take longer to compute. Stacks of less than some 300 bodies stand without it."),
+        .help(c"Most passes over all contacts in a substep. Higher: large heaps, and what hangs on joints, stand more firmly and take longer to compute. Small stacks hardly need it."),
     box_params::CENTER,
     box_params::size().help(c"Size of the box that contains the simulation. Larger: bodies reach its sides later."),
     side(c"side_neg_x", c"-X Side", Means::BOX_NEG_X),

@@ -10,10 +10,11 @@ use crate::solid::rigid::Velocity;
 use crate::solid::rigid::contact::Contact;
 use glam::{DMat3, DVec3};
 
-/// Stiffness of contacts in the first round, by what they yield to an impulse; the stiffest, where bodies as sums of contacts are
-/// known to 1e-10 in f64; and the softest, where sweeps do as well.
+/// Stiffness of contacts in the first round, by what they yield to an impulse.
 const STIFF: f64 = 300.0;
+/// The stiffest: sums of contacts over a body are known to 1e-10 in f64.
 const STIFFEST: f64 = 1e6;
+/// The softest: sweeps do as well.
 const SOFTEST: f64 = 1.0;
 /// Steps of Newton's method in a round, and in all of them, at most.
 const STEPS: [u32; 2] = [20, 60];

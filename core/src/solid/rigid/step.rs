@@ -34,10 +34,8 @@ pub struct Report {
     pub contacts: usize,
     /// Sweeps over all contacts.
     pub sweeps: u32,
-    /// The largest change of velocity in the last sweep, m/s.
+    /// By how much, m/s, the contacts still change in the end: the last sweep's largest change, or what Newton's method left.
     pub change: f64,
-    /// True where the sweeps were used up.
-    pub capped: bool,
     /// Deepest overlap, m.
     pub overlap: f64,
     /// The largest gap (m) and the largest turn (rad) by which a joint does not fit.
@@ -187,7 +185,6 @@ fn impulses(
         contacts: found.iter().filter(|c| c.pressed > 0.0).count(),
         sweeps,
         change,
-        capped: sweeps >= settings.sweeps && change > tolerance,
         overlap: found.iter().map(|c| -c.gap).fold(0.0, f64::max),
         apart: [0.0; 2],
         broken,

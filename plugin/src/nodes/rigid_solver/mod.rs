@@ -257,10 +257,10 @@ impl RigidSolver {
         call.measure("kinetic_energy", &[bodies.iter().map(Body::kinetic_energy).sum::<f64>() + 0.0]);
         let gravity = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
         let fastest = bodies.iter().map(|b| b.speed().linear.length()).fold(0.0, f64::max);
-        let capped = report.capped && report.change > (UNSETTLED * gravity).max(UNSETTLED_OF_SPEED * fastest);
-        call.measure("contacts_capped", &[f64::from(u8::from(capped))]);
-        if capped && !std::mem::replace(&mut self.told.unsettled, true) {
-            let sentence = "the contacts have not settled within contact_iterations: raise it, or substeps.min, if stacks sway or sink";
+        let unsettled = report.change > (UNSETTLED * gravity).max(UNSETTLED_OF_SPEED * fastest);
+        call.measure("contacts_capped", &[f64::from(u8::from(unsettled))]);
+        if unsettled && !std::mem::replace(&mut self.told.unsettled, true) {
+            let sentence = "the contacts have not settled: raise substeps.min, and contact_iterations where bodies hang on joints, if stacks sway or sink";
             call.log(Level::WARNING, sentence);
         }
         Ok(Outcome::Done)

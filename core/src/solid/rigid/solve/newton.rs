@@ -17,13 +17,14 @@ const STIFFEST: f64 = 1e6;
 /// The softest: sweeps do as well.
 const SOFTEST: f64 = 1.0;
 /// Steps of Newton's method in a round, and in all of them, at most.
-const STEPS: [u32; 2] = [20, 60];
+const STEPS: [u32; 2] = [20, 120];
 /// After up to so many steps in a round, contacts are so many times as stiff in the next one.
 const GROWTH: [(u32, f64); 3] = [(4, 10.0), (8, 3.0), (STEPS[0], 1.0)];
 /// Share of what contacts differ from their law by to which a round's velocities are found.
 const EXACT: f64 = 0.03;
-/// Where contacts differ from their law by less than so many tolerances, a round that leaves more than a share of that is the last.
-const ENOUGH: f64 = 1e3;
+/// Tolerances that a hard island may leave.
+pub(super) const ENOUGH: f64 = 1e3;
+/// Once that is reached, a round that leaves more than this share of what it found is the last.
 const PROGRESS: f64 = 0.1;
 /// Multiplications of a factorization above which sweeps are the cheaper way.
 const LARGEST: f64 = 1e8;

@@ -1,5 +1,6 @@
 //! Sweeps over contacts, motors and stops, one island after the other.
 
+use super::newton::ENOUGH;
 use super::{Ended, Solve, Until};
 use crate::solid::rigid::contact::{Contact, Other};
 use crate::solid::rigid::joints::{Bound, dot};
@@ -96,14 +97,14 @@ impl Solve {
         (island, aims): (&Island, &Aims),
         until: Until,
     ) -> Ended {
-        let Until { mut most, tolerance, interrupt } = until;
+        let Until { mut most, mut tolerance, interrupt } = until;
         let mut ended = Ended::default();
         let count = island.contacts.len();
         let all = count + island.bounds.len();
         let mut directions = vec![DVec3::ZERO; count];
         let mut turning = vec![0.0; island.bounds.len()];
         let mut last = 0.0;
-        let (mut at_once, mut plain) = (island.bounds.is_empty(), false);
+        let mut at_once = island.bounds.is_empty();
         while ended.sweeps < most && !interrupt.asked() {
             let before: Vec<DVec3> = island.contacts.iter().map(|&n| contacts[n].impulse()).collect();
             let held: Vec<f64> = island.bounds.iter().map(|&n| bounds[n].pressed).collect();
@@ -122,9 +123,6 @@ impl Solve {
             if ended.change <= tolerance {
                 break;
             }
-            if plain {
-                continue;
-            }
             if at_once && ended.sweeps >= FEW {
                 at_once = false;
                 let found = self.at_once(contacts, (&island.contacts, aims.targets), until);
@@ -133,8 +131,8 @@ impl Solve {
                     if found.change <= tolerance {
                         break;
                     }
-                    // Conjugate directions would lead away from what is nearly right.
-                    (plain, most) = (true, most.min(ended.sweeps + FEW));
+                    // Sweeps go on from there, and along directions of their own.
+                    (most, tolerance, last) = (most + found.sweeps, tolerance * ENOUGH, 0.0);
                     continue;
                 }
             }

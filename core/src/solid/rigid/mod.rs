@@ -6,6 +6,7 @@
 //! start from must be plain data of a port, and because a pressure solve needs their Jacobians.
 
 mod body;
+mod bounce;
 mod contact;
 mod detect;
 mod faces;

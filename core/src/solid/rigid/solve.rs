@@ -221,6 +221,11 @@ impl Solve {
         self
     }
 
+    /// Whether joints hold the body, and something touches it.
+    pub fn is_joined(&self, body: usize) -> bool {
+        self.responses[body].is_some()
+    }
+
     /// Velocities as they are now.
     pub fn velocities(&self) -> Vec<Velocity> {
         self.sides.iter().map(|s| s.velocity).collect()

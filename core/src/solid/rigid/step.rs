@@ -1,5 +1,6 @@
 //! One substep of all bodies.
 
+use super::bounce::{before_bounces, held, meeting, target};
 use super::contact::{Contact, Memory, Other, recall};
 use super::detect::{Surroundings, away, contacts, near};
 use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
@@ -48,8 +49,6 @@ pub struct Report {
 
 /// Share of a kick's velocity to which impulses are found.
 const TOLERANCE: f64 = 1e-6;
-/// Impacts slower than this many kicks do not bounce.
-const BOUNCES: f64 = 2.0;
 /// Overlap that is left, by the body's radius.
 const SLOP: f64 = 5e-4;
 /// Fastest undoing of overlaps, radii per second.
@@ -177,7 +176,15 @@ fn impulses(
         let ended = solve.run(found, bounds, &targets, until(FOLLOWS.min(settings.sweeps)));
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
-    let (mut given, back) = given(bodies, found, times.next);
+    let waits = |found: &[Contact], targets: &[f64]| {
+        let mut waits = Solve::new(bodies, found, linkage, bounds);
+        waits.join(linkage, &holding);
+        waits.start(found, bounds);
+        waits.run(&mut found.to_vec(), &mut bounds.to_vec(), targets, until(settings.sweeps));
+        waits.velocities()
+    };
+    let back = before_bounces(bodies, (&*found, &targets), (&solve, waits), times.next);
+    let mut given = given(bodies, found);
     let (broken, held) = hold(bodies, joints, linkage, bounds, &mut given, times.kick);
     let ties = ties(bodies, (&*found, &targets), (&*linkage, &held), &*bounds);
     take(bodies, &given, &back);
@@ -196,150 +203,37 @@ fn impulses(
 /// Impulses and angular impulses, per body.
 type Impulses = Vec<(DVec3, DVec3)>;
 
-/// What contacts give each body; and what is taken back of the way in the drift of `next` seconds: those that bounce in its middle
-/// go until then at the speed before.
-fn given(bodies: &[Body], found: &[Contact], next: f64) -> (Impulses, Impulses) {
+/// What contacts give each body.
+fn given(bodies: &[Body], found: &[Contact]) -> Impulses {
     let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
-    let mut back = given.clone();
     for contact in found {
         let impulse = contact.impulse();
-        let share = contact.late.filter(|_| next > 0.0).map_or(0.0, |late| -late / next);
         let mut give = |n: usize, at: DVec3, impulse: DVec3| {
             let turn = (at - bodies[n].pose.position).cross(impulse);
             given[n] = (given[n].0 + impulse, given[n].1 + turn);
-            back[n] = (back[n].0 + share * impulse, back[n].1 + share * turn);
         };
         give(contact.body, contact.on_body(), impulse);
         if let Other::Body(b) = contact.other {
             give(b, contact.on_other(), -impulse);
         }
     }
-    (given, back)
+    given
 }
 
-/// Gives bodies their impulses.
-fn take(bodies: &mut [Body], given: &Impulses, back: &Impulses) {
+/// Gives bodies their impulses. `back`: what is taken back of their ways in the next drift, as velocity.
+fn take(bodies: &mut [Body], given: &Impulses, back: &[Velocity]) {
     for ((body, given), back) in
         bodies.iter_mut().zip(given).zip(back).filter(|((body, _), _)| body.is_free())
     {
         let (mass, inverse) = (body.shape.mass(), body.inverse_inertia());
-        let does = |(linear, angular): &(DVec3, DVec3), by: f64| Velocity {
-            linear: *linear / mass * by,
-            angular: inverse * *angular * by,
-        };
         if body.kicked > 0.0 {
-            body.struck = does(given, 1.0 / body.kicked);
+            body.struck =
+                Velocity { linear: given.0 / mass / body.kicked, angular: inverse * given.1 / body.kicked };
         }
-        body.push = does(back, 1.0);
+        body.push = *back;
         body.velocity += given.0 / mass;
         body.momentum += given.1;
     }
-}
-
-/// The least speed at which a contact must part, m/s: it does not overlap after the drift that comes, or bounces in it.
-fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64, meets: bool) -> f64 {
-    let (parting, late) = match bounce(before, bodies, contact, next) {
-        Meeting::Presses => return held(contact, next),
-        Meeting::Bounce { parting, late } if meets => (parting, late),
-        _ => {
-            (contact.pressed, contact.rubbed) = (0.0, DVec3::ZERO);
-            return f64::NEG_INFINITY;
-        }
-    };
-    contact.late = Some(late);
-    let Other::Body(b) = contact.other else { return parting };
-    let (a, b) = (&bodies[contact.body], &bodies[b]);
-    if !a.is_free() || !b.is_free() {
-        return parting;
-    }
-    let approach = -before.relative(contact).dot(contact.normal);
-    let gained = late * (b.speed().linear - a.speed().linear);
-    contact.shift = (0.5 * gained).clamp_length_max(0.5 * a.shape.radius().min(b.shape.radius()));
-    // Spin gives the places where the impulse acts another speed; it is that one that turns around.
-    let there = -before.relative(contact).dot(contact.normal);
-    if there <= 0.0 {
-        contact.shift = DVec3::ZERO;
-        return parting;
-    }
-    parting + contact.restitution * (there - approach)
-}
-
-/// Which contacts bounce if they are fast enough. On a solid, those do that would press if nothing bounced.
-/// Others only come near because these were not held: what rolls does not hop, and a ball bounces on its lowest place.
-fn meeting(
-    bodies: &[Body],
-    found: &[Contact],
-    linkage: &Linkage,
-    before: &Solve,
-    next: f64,
-    until: Until,
-) -> Vec<bool> {
-    let bounces = |c: &Contact| matches!(c.other, Other::Solid(_)) && c.restitution > 0.0;
-    let asked: Vec<usize> = (0..found.len()).filter(|&n| bounces(&found[n])).collect();
-    let free = |n: &usize| Contact { pressed: 0.0, rubbed: DVec3::ZERO, friction: 0.0, ..found[*n] };
-    let mut pressing: Vec<Contact> = asked.iter().map(free).collect();
-    let targets: Vec<f64> = pressing.iter().map(|c| held(c, next)).collect();
-    let mut solve = Solve::new(bodies, &pressing, linkage, &[]).moving(before.velocities().into_iter());
-    solve.run(&mut pressing, &mut [], &targets, until);
-    let mut meets = vec![true; found.len()];
-    asked.iter().zip(&pressing).for_each(|(n, contact)| meets[*n] = contact.pressed > 0.0);
-    meets
-}
-
-/// The least speed, m/s, at which a contact that presses parts: the two do not overlap at the end of the drift.
-fn held(contact: &Contact, next: f64) -> f64 {
-    if next > 0.0 { -(contact.gap.max(0.0) + contact.bend) / next } else { 0.0 }
-}
-
-/// What a contact does in the drift that comes.
-enum Meeting {
-    /// It presses as far as it must so that the two do not overlap.
-    Presses,
-    /// The two do not meet by themselves. If others push them together they bounce in the next substep: held now, they would
-    /// lose what they bounce with.
-    Later,
-    /// They bounce.
-    Bounce {
-        /// Speed at which they part, m/s, as the middle of the drift knows it.
-        parting: f64,
-        /// Time until they meet, s.
-        late: f64,
-    },
-}
-
-/// The bounce in the drift that comes, if there is one: where the two meet, at a height and with a speed that forces
-/// give them until then, `restitution` turns that speed around (impacts are solved for with restitution, contacts without [Guendelman et al. 2003]), and forces go on. Exact for a constant force along the
-/// normal: a body that loses nothing comes back to the height that it fell from. It is given as one impulse in the middle of the
-/// drift; what they go until they meet is undone by [`Body::push`].
-fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meeting {
-    let (gap, e) = ((contact.gap.max(0.0) + contact.bend).max(0.0), contact.restitution);
-    let approach = -before.relative(contact).dot(contact.normal);
-    if e <= 0.0 || next <= 0.0 {
-        return Meeting::Presses;
-    }
-    let pulled = |n: usize, at: DVec3| {
-        let body = &bodies[n];
-        let free = body.is_free() && body.kicked > 0.0;
-        let kick = body.kick.linear + body.kick.angular.cross(at - body.pose.position);
-        if free { kick / body.kicked } else { DVec3::ZERO }
-    };
-    let of = |n: usize| pulled(n, contact.at);
-    let pull = of(contact.body) - if let Other::Body(b) = contact.other { of(b) } else { DVec3::ZERO };
-    let slow = BOUNCES * pull.length() * next;
-    if approach * next <= gap {
-        return if approach.abs() >= slow { Meeting::Later } else { Meeting::Presses };
-    }
-    let g = -pull.dot(contact.normal);
-    let first = approach - 0.5 * g * next;
-    let hit = (first * first + 2.0 * g * gap).max(0.0).sqrt();
-    let until = if first >= 0.0 { 2.0 * gap / (first + hit) } else { (hit - first) / g };
-    let after = next - until.clamp(0.0, next);
-    let end = (e * hit - 0.5 * g * after) * after;
-    if hit <= slow || end <= 0.0 {
-        return Meeting::Presses;
-    }
-    let parting = e * hit + g * (0.5 * next - after);
-    Meeting::Bounce { parting, late: (gap + next * parting - end) / (parting + approach) }
 }
 
 /// Finds the velocities by which the next drift undoes a share of the overlaps and of the gaps of joints, and makes none.

@@ -270,3 +270,34 @@ fn a_heavy_ball_on_stacks_throws_nothing() {
         assert!(farthest < 5.0 * dt, "dt {dt}: {farthest} m in a substep");
     }
 }
+
+/// What is held from below stays where it is until something bounces on it, and as it is: what holds it then has to hold
+/// more, and does not lift it before.
+#[test]
+fn what_is_held_does_not_move_before_something_bounces_on_it() {
+    for (dt, restitution, across) in
+        [(1.0 / 96.0, 0.2, 0.155), (1.0 / 96.0, 0.8, 0.155), (1.0 / 96.0, 0.2, 0.0), (1.0 / 30.0, 0.5, 0.1)]
+    {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        let shape = a_box(DVec3::splat(0.3), 300.0);
+        for n in 0..4 {
+            let [column, row] = [n / 2, n % 2].map(f64::from);
+            scene.add(&shape, DVec3::new(0.31 * column, 0.15 + 0.3 * row, 0.0));
+        }
+        let round = Arc::new(Shape::of(&ball(0.3, 16), 2500.0).unwrap().0);
+        let body = scene.add(&round, DVec3::new(across, 1.1, 0.02));
+        body.surface.restitution = restitution;
+        *body = body.clone().moving(Velocity { linear: DVec3::Y * -5.0, angular: DVec3::ZERO });
+        let (mut highest, mut deepest) = ([0.0f64; 4], 0.0f64);
+        for _ in 0..(0.08 / dt) as usize {
+            scene.run(dt);
+            let rise = |n: usize| scene.bodies[n].pose.position.y - [0.15, 0.45][n % 2];
+            (0..4).for_each(|n| highest[n] = highest[n].max(rise(n)));
+            deepest = deepest.max(scene.report.overlap);
+        }
+        println!("{dt} {restitution} {across}: {highest:?} {deepest}");
+        assert!(scene.bodies[4].velocity.y > -1.0, "it has not met them");
+        assert!(highest.iter().all(|h| *h < 0.002), "dt {dt}, e {restitution}: {highest:?}");
+        assert!(deepest < 0.002, "dt {dt}, e {restitution}: {deepest} m deep");
+    }
+}

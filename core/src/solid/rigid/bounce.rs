@@ -4,14 +4,48 @@ use super::contact::{Contact, Other};
 use super::joints::Linkage;
 use super::solve::{Solve, Until};
 use super::{Body, Velocity};
+use crate::union_find::DisjointSets;
 use glam::DVec3;
 
 /// Impacts slower than this many kicks do not bounce.
 const BOUNCES: f64 = 2.0;
 
+/// What the contacts that pressed in the last substep give the bodies in this one if nothing bounces: what lies on a floor is not
+/// falling when a ball hits it. Nothing where nothing may bounce.
+pub(super) fn lifts(
+    bodies: &[Body],
+    found: &[Contact],
+    linkage: &Linkage,
+    before: &Solve,
+    next: f64,
+    until: Until,
+) -> Vec<Velocity> {
+    let rests = |c: &&Contact| c.pressed > 0.0;
+    if !found.iter().any(|c| c.restitution > 0.0 && !rests(&c)) || !found.iter().any(|c| rests(&c)) {
+        return vec![Velocity::default(); bodies.len()];
+    }
+    let mut resting: Vec<Contact> = found.iter().filter(rests).copied().collect();
+    let targets: Vec<f64> = resting.iter().map(|c| held(c, next)).collect();
+    let free = before.velocities();
+    let mut solve = Solve::new(bodies, &resting, linkage, &[]).moving(free.iter().copied());
+    solve.start(&resting, &[]);
+    solve.run(&mut resting, &mut [], &targets, until);
+    let lift = |(held, free): (Velocity, &Velocity)| Velocity {
+        linear: held.linear - free.linear,
+        angular: held.angular - free.angular,
+    };
+    solve.velocities().into_iter().zip(&free).map(lift).collect()
+}
+
 /// The least speed at which a contact must part, m/s: it does not overlap after the drift that comes, or bounces in it.
-pub(super) fn target(before: &Solve, bodies: &[Body], contact: &mut Contact, next: f64, meets: bool) -> f64 {
-    let (parting, late) = match bounce(before, bodies, contact, next) {
+pub(super) fn target(
+    (before, lifts): (&Solve, &[Velocity]),
+    bodies: &[Body],
+    contact: &mut Contact,
+    next: f64,
+    meets: bool,
+) -> f64 {
+    let (parting, late) = match bounce((before, lifts), bodies, contact, next) {
         Meeting::Presses => return held(contact, next),
         Meeting::Bounce { parting, late } if meets => (parting, late),
         _ => {
@@ -84,21 +118,25 @@ enum Meeting {
 /// give them until then, `restitution` turns that speed around (impacts are solved for with restitution, contacts without [Guendelman et al. 2003]), and forces go on. Exact for a constant force along the
 /// normal: a body that loses nothing comes back to the height that it fell from. It is given as one impulse in the middle of the
 /// drift; what they go until they meet is undone by [`Body::push`].
-fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meeting {
+fn bounce((before, lifts): (&Solve, &[Velocity]), bodies: &[Body], contact: &Contact, next: f64) -> Meeting {
     let (gap, e) = ((contact.gap.max(0.0) + contact.bend).max(0.0), contact.restitution);
     let approach = -before.relative(contact).dot(contact.normal);
     if e <= 0.0 || next <= 0.0 {
         return Meeting::Presses;
     }
-    let pulled = |n: usize, at: DVec3| {
+    let others = if let Other::Body(b) = contact.other { Some(b) } else { None };
+    // What forces give the two in a second there, and what they do while others hold the bodies.
+    let pulled = |n: usize, of: Velocity| {
         let body = &bodies[n];
-        let free = body.is_free() && body.kicked > 0.0;
-        let kick = body.kick.linear + body.kick.angular.cross(at - body.pose.position);
-        if free { kick / body.kicked } else { DVec3::ZERO }
+        let there = of.linear + of.angular.cross(contact.at - body.pose.position);
+        if body.is_free() && body.kicked > 0.0 { there / body.kicked } else { DVec3::ZERO }
     };
-    let of = |n: usize| pulled(n, contact.at);
-    let pull = of(contact.body) - if let Other::Body(b) = contact.other { of(b) } else { DVec3::ZERO };
-    let slow = BOUNCES * pull.length() * next;
+    let kicks = [Some(contact.body), others].map(|n| n.map_or(DVec3::ZERO, |n| pulled(n, bodies[n].kick)));
+    let lifted = [Some(contact.body), others].map(|n| n.map_or(DVec3::ZERO, |n| pulled(n, lifts[n])));
+    let pull = kicks[0] + lifted[0] - kicks[1] - lifted[1];
+    // What rests on what is held lies on it with all of its own pull, though the two are pulled alike.
+    let along = kicks.map(|kick| kick.dot(contact.normal).abs());
+    let slow = BOUNCES * pull.length().max(along[0]).max(along[1]) * next;
     if approach * next <= gap {
         return if approach.abs() >= slow { Meeting::Later } else { Meeting::Presses };
     }
@@ -118,8 +156,8 @@ fn bounce(before: &Solve, bodies: &[Body], contact: &Contact, next: f64) -> Meet
 /// What the next drift, `next` seconds, differs by from the speed after the bounces in it, as velocity: until then bodies go on as
 /// before. `after`: the solve as it ended. `waits` solves for contacts without these, from the impulses that they have.
 ///
-/// What nothing else holds goes at its speed before the impulse. What others hold, such as the crate that a ball falls on, they
-/// hold until then, with other impulses than during the bounce.
+/// What nothing else holds goes at its speed before the impulse. What others hold, such as the crate that a ball falls on and
+/// those below it, they hold until then, with other impulses than during the bounce.
 pub(super) fn before_bounces(
     bodies: &[Body],
     (found, targets): (&[Contact], &[f64]),
@@ -127,26 +165,43 @@ pub(super) fn before_bounces(
     next: f64,
 ) -> Vec<Velocity> {
     let mut back = vec![Velocity::default(); bodies.len()];
-    let mut late = vec![(0.0, 0.0); bodies.len()];
-    let mut held: Vec<bool> = (0..bodies.len()).map(|n| after.is_joined(n)).collect();
-    for contact in found.iter().filter(|c| c.pressed > 0.0) {
-        let other = if let Other::Body(b) = contact.other { Some(b) } else { None };
-        let impulse = contact.impulse();
-        let ends =
-            [Some((contact.body, contact.on_body(), 1.0)), other.map(|b| (b, contact.on_other(), -1.0))];
-        for (n, at, sign) in ends.into_iter().flatten().filter(|(n, ..)| bodies[*n].is_free()) {
-            let Some(time) = contact.late.filter(|_| next > 0.0) else {
-                held[n] = true;
-                continue;
-            };
-            let turn = (at - bodies[n].pose.position).cross(impulse);
-            let share = -sign * time / next;
-            back[n].linear += impulse / bodies[n].shape.mass() * share;
-            back[n].angular += bodies[n].inverse_inertia() * turn * share;
-            late[n] = (late[n].0 + time * contact.pressed, late[n].1 + contact.pressed);
+    let presses = |c: &&Contact| c.pressed > 0.0;
+    if next <= 0.0 || !found.iter().filter(presses).any(|c| c.late.is_some()) {
+        return back;
+    }
+    let mut sets = DisjointSets::new(bodies.len());
+    after.unite_joined(&mut sets);
+    for contact in found.iter().filter(presses) {
+        if let Other::Body(b) = contact.other
+            && bodies[b].is_free()
+            && bodies[contact.body].is_free()
+        {
+            sets.union(contact.body, b);
         }
     }
-    let both: Vec<usize> = (0..bodies.len()).filter(|&n| held[n] && late[n].1 > 0.0).collect();
+    // Of each body, and of all that press on each other, the impulses of bounces, and these by their times.
+    let mut own = vec![[0.0; 2]; bodies.len()];
+    let mut all = own.clone();
+    let mut held = vec![false; bodies.len()];
+    for contact in found.iter().filter(presses) {
+        for (n, at, sign) in contact.ends().into_iter().flatten().filter(|(n, ..)| bodies[*n].is_free()) {
+            let set = sets.find(n);
+            let Some(time) = contact.late else {
+                held[set] = true;
+                continue;
+            };
+            let impulse = contact.impulse() * (-sign * time / next);
+            let turn = (at - bodies[n].pose.position).cross(impulse);
+            back[n].linear += impulse / bodies[n].shape.mass();
+            back[n].angular += bodies[n].inverse_inertia() * turn;
+            for sum in [&mut own[n], &mut all[set]] {
+                *sum = [sum[0] + contact.pressed, sum[1] + contact.pressed * time];
+            }
+            held[set] |= after.is_joined(n);
+        }
+    }
+    let set: Vec<usize> = (0..bodies.len()).map(|n| sets.find(n)).collect();
+    let both: Vec<usize> = (0..bodies.len()).filter(|&n| held[set[n]] && all[set[n]][0] > 0.0).collect();
     if both.is_empty() {
         return back;
     }
@@ -159,7 +214,8 @@ pub(super) fn before_bounces(
         .collect();
     let (before, after) = (waits(&others, &targets), after.velocities());
     for n in both {
-        let share = late[n].0 / late[n].1 / next;
+        let [impulses, times] = if own[n][0] > 0.0 { own[n] } else { all[set[n]] };
+        let share = times / impulses / next;
         back[n].linear = (before[n].linear - after[n].linear) * share;
         back[n].angular = (before[n].angular - after[n].angular) * share;
     }

@@ -11,7 +11,7 @@ pub(super) const COLLIDER: i64 = -1;
 pub(super) const WALL: i64 = -2;
 
 /// What a body meets.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Other {
     /// Another body, by its place in the list.
     Body(usize),
@@ -82,6 +82,12 @@ impl Contact {
     /// Where it acts on what the body meets, m, world.
     pub fn on_other(&self) -> DVec3 {
         self.at - self.shift
+    }
+
+    /// The bodies, by their places in the list, where the impulse acts on each, m, world, and its sign there.
+    pub fn ends(&self) -> [Option<(usize, DVec3, f64)>; 2] {
+        let other = if let Other::Body(b) = self.other { Some((b, self.on_other(), -1.0)) } else { None };
+        [Some((self.body, self.on_body(), 1.0)), other]
     }
 
     /// The whole impulse on the body, N s.

@@ -4,13 +4,14 @@ use super::contact::{COLLIDER, Contact, Other, WALL};
 use super::faces::{Placed, apart, clearest, has_many_corners, ours, touching};
 use super::joints::{self, Joint};
 use super::shape::Part;
-use super::{Body, Key, Pose};
+use super::{Body, Key, Pose, Velocity};
 use crate::interrupt::Interrupt;
 use crate::levelset::SdfSampler;
 use crate::solid::{Collider, DomainLimits, Motion, Side};
 use glam::{DMat3, DQuat, DVec3};
 use parry3d_f64::math::{Pose3, Rot3, Vec3};
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
+use std::collections::BTreeSet;
 
 /// What bodies meet besides each other.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,9 @@ pub struct Surroundings<'a> {
 const KEPT: usize = 8;
 /// Distance at which touching bodies are kept apart, by the smaller one's radius: hulls that overlap have no clear normal.
 const SKIN: f64 = 2e-4;
+
+/// What is nearer than this share of the radius may touch, however slow it is.
+const SLACK: f64 = 0.011;
 
 /// The least turn in a drift, rad, after which a solid of voxels is asked for gaps anew: below it places rise by less than a
 /// thousandth of the radius.
@@ -79,6 +83,36 @@ pub(super) fn contacts(
     found
 }
 
+/// Contacts besides the `known` ones that may close in a drift of `next` seconds because impulses have changed the bodies'
+/// velocities to `speeds`: what stood still beside them when those were found. Sleeping bodies have none.
+pub(super) fn struck(
+    bodies: &[Body],
+    speeds: &[Velocity],
+    known: &[Contact],
+    (around, apart): (&Surroundings, &[[Key; 2]]),
+    next: f64,
+) -> Vec<Contact> {
+    let faster = |(body, speed): (&Body, &Velocity)| {
+        let (was, radius) = (body.speed(), body.shape.radius());
+        let turn = ((speed.angular - was.angular).length() * next).min(2.0) * radius;
+        body.is_free() && (speed.linear - was.linear).length() * next + turn > SLACK * radius
+    };
+    if !bodies.iter().zip(speeds).any(faster) {
+        return Vec::new();
+    }
+    let moving = |(body, speed): (&Body, &Velocity)| match body.is_free() && !body.rest.asleep {
+        true => body.clone().moving(*speed),
+        false => body.clone(),
+    };
+    let moving: Vec<Body> = bodies.iter().zip(speeds).map(moving).collect();
+    let mut found = contacts(&moving, around, apart, next);
+    let place = |c: &Contact| (c.body, c.other, c.own.to_array().map(f64::to_bits));
+    let known: BTreeSet<_> = known.iter().map(place).collect();
+    let sleeps = |c: &Contact| c.ends().into_iter().flatten().any(|(n, ..)| bodies[n].rest.asleep);
+    found.retain(|c| !known.contains(&place(c)) && !sleeps(c));
+    found
+}
+
 /// Whether a contact can close in a drift of `next` seconds, wherever the bodies turn: no point of a body leaves the ball about
 /// its centre of mass.
 fn can_close(bodies: &[Body], contact: &Contact, next: f64) -> bool {
@@ -93,7 +127,7 @@ fn can_close(bodies: &[Body], contact: &Contact, next: f64) -> bool {
         Other::Body(b) => swings(b, n),
         Other::Solid(_) => contact.solid.dot(n) * next,
     };
-    let slack = 0.011 * bodies[contact.body].shape.radius();
+    let slack = SLACK * bodies[contact.body].shape.radius();
     contact.gap <= slack || contact.gap - swings(contact.body, -n) - other <= slack
 }
 

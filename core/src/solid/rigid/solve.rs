@@ -10,6 +10,7 @@ use super::contact::{Contact, Other};
 use super::joints::{Bound, Linkage, Response, dot};
 use super::{Body, Velocity};
 use crate::interrupt::Interrupt;
+use crate::union_find::DisjointSets;
 use glam::{DMat3, DVec3};
 use pair::Pair;
 use std::rc::Rc;
@@ -54,6 +55,9 @@ pub struct Until<'a> {
     pub most: u32,
     /// The change of velocity that is none, m/s.
     pub tolerance: f64,
+    /// By how much of their speed per impulse contacts give way to an impulse: where nothing fulfils all of them, as in a press, the
+    /// impulses stay so many times as large as one contact alone would need. 0: they do not.
+    pub soft: f64,
     /// Whether to stop.
     pub interrupt: Interrupt<'a>,
 }
@@ -226,6 +230,13 @@ impl Solve {
         self.responses[body].is_some()
     }
 
+    /// Unites bodies that joints hold together.
+    pub fn unite_joined(&self, sets: &mut DisjointSets) {
+        for (n, response) in self.responses.iter().enumerate() {
+            response.iter().flat_map(|r| r.iter()).for_each(|(b, _)| sets.union(n, *b));
+        }
+    }
+
     /// Velocities as they are now.
     pub fn velocities(&self) -> Vec<Velocity> {
         self.sides.iter().map(|s| s.velocity).collect()
@@ -286,7 +297,7 @@ mod tests {
         ];
         let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
         let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
-        let until = Until { most: 8, tolerance: 0.0, interrupt: Interrupt::NEVER };
+        let until = Until { most: 8, tolerance: 0.0, soft: 0.0, interrupt: Interrupt::NEVER };
         let solved = |with_pairs: bool| {
             let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
             assert!(solve.pairs.iter().all(Option::is_some));

@@ -1,14 +1,14 @@
 //! One substep of all bodies.
 
-use super::bounce::{before_bounces, held, meeting, target};
+use super::bounce::{before_bounces, held, lifts, meeting, target};
 use super::contact::{Contact, Memory, Other, recall};
-use super::detect::{Surroundings, away, contacts, near};
+use super::detect::{Surroundings, away, contacts, near, struck};
 use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve, Until};
 use super::ties::{Tie, ties};
 use super::turning::look_ahead;
-use super::{Body, Intervals, Velocity};
+use super::{Body, Intervals, Key, Velocity};
 use crate::interrupt::Interrupt;
 use crate::solid::Collider;
 use glam::DVec3;
@@ -53,6 +53,8 @@ const TOLERANCE: f64 = 1e-6;
 const SLOP: f64 = 5e-4;
 /// Fastest undoing of overlaps, radii per second.
 const PUSH: f64 = 4.0;
+/// What undoes overlaps gives way by this share of what an impulse does: two presses that meet do not squirt out what is between them.
+const SOFT: f64 = 0.01;
 /// Most that a body may turn in a substep, rad, and move, by its radius.
 const REACH: f64 = 0.5;
 
@@ -95,7 +97,7 @@ pub fn meet(
     let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
     let apart = linkage.apart;
     let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
-    let (mut report, ties) = impulses(bodies, &mut found, all, times, (settings, around.interrupt));
+    let (mut report, ties) = impulses(bodies, &mut found, all, times, (settings, around, &strangers));
     undo_overlaps(bodies, &mut found, &linkage, times, (settings, around.interrupt));
     settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
@@ -114,6 +116,8 @@ struct Together<'a> {
 
 /// Steps of Newton's method for the joints' places at the end of the next drift, at most.
 const NEWTON: usize = 16;
+/// Times that contacts are looked for anew where an impact has made bodies faster, at most.
+const WAVES: usize = 4;
 /// Times that contacts are placed anew where bodies turn otherwise than was thought, at most.
 const TURNINGS: usize = 4;
 /// Sweeps over all contacts with which they follow each of these steps, at most.
@@ -122,11 +126,12 @@ const FOLLOWS: u32 = 10;
 /// Finds the impulses of contacts, motors, stops and joints, and gives them to the bodies. Gives their rows.
 fn impulses(
     bodies: &mut [Body],
-    found: &mut [Contact],
+    found: &mut Vec<Contact>,
     Together { joints, linkage, bounds }: Together,
     times: &Intervals,
-    (settings, interrupt): (&Settings, Interrupt),
+    (settings, around, strangers): (&Settings, &Surroundings, &[[Key; 2]]),
 ) -> (Report, Vec<Tie>) {
+    let interrupt = around.interrupt;
     let nearing = |body: &Body| body.nearing.filter(|_| body.is_free() && !body.rest.asleep);
     let mut before = Solve::new(bodies, found, linkage, bounds);
     let known =
@@ -136,9 +141,17 @@ fn impulses(
     let holding = linkage.holding(&before.velocities());
     before.join(linkage, &holding);
     look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
-    let until = Until { most: settings.sweeps, tolerance: TOLERANCE, interrupt };
+    let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, interrupt };
+    let lifts = lifts(bodies, found, linkage, &before, times.next, until);
+    let lifted = before
+        .velocities()
+        .into_iter()
+        .zip(&lifts)
+        .map(|(v, lift)| Velocity { linear: v.linear + lift.linear, angular: v.angular + lift.angular });
+    let lifted: Vec<Velocity> = lifted.collect();
+    before = before.moving(lifted.into_iter());
     let meets = meeting(bodies, found, linkage, &before, times.next, until);
-    let aim = |(c, meets): (&mut Contact, &bool)| target(&before, bodies, c, times.next, *meets);
+    let aim = |(c, meets): (&mut Contact, &bool)| target((&before, &lifts), bodies, c, times.next, *meets);
     let mut targets: Vec<f64> = found.iter_mut().zip(&meets).map(aim).collect();
     bounds.iter_mut().for_each(|bound| bound.aim(before.light(bound), (times.kick, times.next)));
     // Impulses act where bodies will meet.
@@ -150,8 +163,23 @@ fn impulses(
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
-    let until = |most| Until { most, tolerance, interrupt };
+    let until = |most| Until { most, tolerance, soft: 0.0, interrupt };
     let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, until(settings.sweeps));
+    for _ in 0..WAVES {
+        let mut more = struck(bodies, &solve.velocities(), found, (around, strangers), times.next);
+        if more.is_empty() {
+            break;
+        }
+        look_ahead(bodies, &mut more, &solve.velocities(), (times.next, 0.0));
+        // None of them would have been met without the impact: they do not bounce in this drift.
+        targets.extend(more.iter_mut().map(|c| target((&before, &lifts), bodies, c, times.next, false)));
+        found.append(&mut more);
+        solve = Solve::new(bodies, found, linkage, bounds);
+        solve.join(linkage, &holding);
+        solve.start(found, bounds);
+        let ended = solve.run(found, bounds, &targets, until(settings.sweeps));
+        (sweeps, change) = (sweeps + ended.sweeps, ended.change);
+    }
     for _ in 0..TURNINGS {
         if !look_ahead(bodies, found, &solve.velocities(), (times.next, SLOP)) {
             break;
@@ -277,7 +305,7 @@ fn undo_overlaps(
     if let Some(speeds) = closing {
         solve.join(linkage, &linkage.changing(&speeds));
     }
-    let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, interrupt };
+    let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, soft: SOFT, interrupt };
     solve.run(&mut contacts, &mut [], &targets, until);
     for (body, push) in bodies.iter_mut().zip(solve.velocities()).filter(|(body, _)| body.is_free()) {
         body.push = push;

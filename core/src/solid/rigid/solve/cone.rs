@@ -61,7 +61,7 @@ pub(super) fn project(impulse: DVec3, normal: DVec3, friction: f64) -> (DVec3, D
     let across = impulse - normal * along;
     let length = across.length();
     if along >= 0.0 && length <= friction * along {
-        return (impulse, DMat3::IDENTITY);
+        return (impulse, if friction > 0.0 { DMat3::IDENTITY } else { outer(normal, normal) });
     }
     if friction * length <= -along {
         return (DVec3::ZERO, DMat3::ZERO);

@@ -20,8 +20,8 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Of some bodies, where `pairs` touch.
-    pub fn new(count: usize, pairs: impl Iterator<Item = [usize; 2]>) -> Self {
+    /// Of some bodies, where `pairs` touch. `None` where a factorization takes more than about `most` multiplications.
+    pub fn new(count: usize, pairs: impl Iterator<Item = [usize; 2]>, most: f64) -> Option<Self> {
         let mut beside = vec![BTreeSet::new(); count];
         for [a, b] in pairs {
             beside[a].insert(b);
@@ -29,7 +29,12 @@ impl Pattern {
         }
         let mut left: BTreeSet<(usize, usize)> = (0..count).map(|n| (beside[n].len(), n)).collect();
         let (mut place, mut later) = (vec![0; count], Vec::with_capacity(count));
-        while let Some((_, next)) = left.pop_first() {
+        let mut work = 0.0;
+        while let Some((degree, next)) = left.pop_first() {
+            work += 108.0 * ((degree + 1) as f64).powi(2);
+            if work > most {
+                return None;
+            }
             place[next] = later.len();
             let around = std::mem::take(&mut beside[next]);
             for &a in &around {
@@ -47,12 +52,7 @@ impl Pattern {
         };
         let columns: Vec<Vec<usize>> = later.into_iter().map(column).collect();
         let start = columns.iter().scan(0, |sum, c| Some(std::mem::replace(sum, *sum + c.len()))).collect();
-        Self { place, columns, start }
-    }
-
-    /// Multiplications that a factorization takes, about.
-    pub fn work(&self) -> f64 {
-        self.columns.iter().map(|c| 108.0 * ((c.len() + 1) as f64).powi(2)).sum()
+        Some(Self { place, columns, start })
     }
 
     /// The number of the block of two bodies that touch, and whether the first is its row.
@@ -212,7 +212,8 @@ mod tests {
         ) {
             let pairs: BTreeSet<[usize; 2]> =
                 pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| [a.min(b), a.max(b)]).collect();
-            let pattern = Pattern::new(9, pairs.iter().copied());
+            assert!(Pattern::new(9, pairs.iter().copied(), 1e2).is_none());
+            let pattern = Pattern::new(9, pairs.iter().copied(), 1e9).unwrap();
             let mut matrix = pattern.zeros();
             let mut dense = vec![[0.0; 54]; 54];
             let mut put = |a: usize, b: usize, block: &Block| {

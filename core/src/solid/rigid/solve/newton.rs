@@ -102,10 +102,7 @@ impl<'a> Heap<'a> {
         };
         let cones: Vec<Cone> = members.iter().filter(|n| asks(n)).filter_map(cone).collect();
         let both = cones.iter().filter_map(|c| Some([c.ends[0]?, c.ends[1]?]));
-        let pattern = Pattern::new(bodies.len(), both);
-        if pattern.work() > LARGEST {
-            return None;
-        }
+        let pattern = Pattern::new(bodies.len(), both, LARGEST)?;
         let mass = |&n: &usize| {
             let Side { inverse_mass, inverse_inertia, velocity, .. } = &sides[n];
             Mass { place: n, mass: 1.0 / inverse_mass, inertia: inverse_inertia.inverse(), free: *velocity }
@@ -283,17 +280,23 @@ impl Solve {
     ///
     /// Contacts of finite stiffness make the velocities the least of a convex energy, M (v - free)²/2 and a square of what leaves
     /// the cones, which Newton's method finds with a search along each step [Castro et al. 2022]. Rounds
-    /// start from the impulses of the last one, ever stiffer, so that in the end nothing gives way [Alart and Curnier 1991].
+    /// start from the impulses of the last one, ever stiffer, so that in the end nothing gives way [Alart and Curnier 1991]. Where
+    /// contacts are to be soft one round is all.
     pub(super) fn at_once(
         &mut self,
         contacts: &mut [Contact],
         (members, targets): (&[usize], &[f64]),
-        Until { tolerance, interrupt, .. }: Until,
+        Until { tolerance, soft, interrupt, .. }: Until,
     ) -> Option<Ended> {
         let Self { sides, pairs, yields, .. } = self;
         let mut heap = Heap::new(sides, pairs, yields, contacts, (members, targets))?;
+        if soft > 0.0 {
+            // One round from nothing is what finite stiffness means.
+            heap.cones.iter_mut().for_each(|cone| cone.impulse = DVec3::ZERO);
+        }
         let mut velocities: Vec<Velocity> = heap.masses.iter().map(|m| sides[m.place].velocity).collect();
-        let (mut stiff, mut ended) = (STIFF, Ended { sweeps: 0, change: f64::INFINITY });
+        let mut ended = Ended { sweeps: 0, change: f64::INFINITY };
+        let mut stiff = if soft > 0.0 { 1.0 / soft } else { STIFF };
         while ended.sweeps < STEPS[1] && ended.change > tolerance && stiff >= SOFTEST {
             let close = EXACT * ended.change.min(1e3 * tolerance / EXACT).max(tolerance);
             let before = ended.sweeps;
@@ -302,6 +305,10 @@ impl Solve {
                 continue;
             }
             let change = heap.take(&velocities, stiff);
+            if soft > 0.0 {
+                ended.change = 0.0;
+                break;
+            }
             let stuck = change < ENOUGH * tolerance && change > PROGRESS * ended.change;
             ended.change = change;
             if stuck {
@@ -367,7 +374,7 @@ mod tests {
             let (linkage, _) = Linkage::new(&bodies, &mut [], &times);
             let mut solve = Solve::new(&bodies, &contacts, &linkage, &[]);
             let all: Vec<usize> = (0..contacts.len()).collect();
-            let until = Until { most: 0, tolerance: 1e-11, interrupt: Interrupt::NEVER };
+            let until = Until { most: 0, tolerance: 1e-11, soft: 0.0, interrupt: Interrupt::NEVER };
             let ended = solve.at_once(&mut contacts, (&all, &targets), until).unwrap();
             assert!(ended.change < ENOUGH * until.tolerance, "{ended:?}");
             for (contact, target) in contacts.iter().zip(&targets) {
@@ -403,7 +410,7 @@ mod tests {
         let all: Vec<usize> = (0..contacts.len()).collect();
         let mut solve = Solve::new(bodies, contacts, &linkage, &[]);
         let mut at_once = contacts.to_vec();
-        let until = Until { most: 8, tolerance: 1e-9, interrupt: Interrupt::NEVER };
+        let until = Until { most: 8, tolerance: 1e-9, soft: 0.0, interrupt: Interrupt::NEVER };
         solve.at_once(&mut at_once, (&all, &targets), until).unwrap();
         let mut swept = Solve::new(bodies, contacts, &linkage, &[]);
         let mut in_turn = contacts.to_vec();

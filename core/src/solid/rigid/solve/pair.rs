@@ -1,5 +1,6 @@
 //! A contact between bodies that no joints hold.
 
+use super::sweeps::pressed;
 use super::{Side, Solve};
 use crate::solid::rigid::contact::{Contact, Other};
 use glam::DVec3;
@@ -53,14 +54,14 @@ impl Pair {
         sides: &mut [Side],
         contact: &mut Contact,
         [along, across]: [f64; 2],
-        target: f64,
+        (target, soft): (f64, f64),
     ) -> f64 {
         let at = |side: &Side, arm: DVec3| side.velocity.linear + side.velocity.angular.cross(arm);
         let [own, others] = self.arms;
         let against = self.solid + self.other.map_or(DVec3::ZERO, |b| at(&sides[b], others));
         let mut velocity = at(&sides[self.body], own) - against;
         let speed = velocity.dot(self.normal);
-        let pressed = (contact.pressed + (target - speed) / along).max(0.0);
+        let pressed = pressed(contact.pressed, target - speed, (along, soft));
         let more = pressed - contact.pressed;
         contact.pressed = pressed;
         let mut pushed = more.abs() * along;

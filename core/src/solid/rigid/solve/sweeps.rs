@@ -62,9 +62,7 @@ impl Solve {
                 sets.union(a, b);
             }
         }
-        for (n, response) in self.responses.iter().enumerate() {
-            response.iter().flat_map(|r| r.iter()).for_each(|(b, _)| sets.union(n, *b));
-        }
+        self.unite_joined(&mut sets);
         let mut islands: Vec<Island> = Vec::new();
         let mut place = vec![usize::MAX; self.sides.len()];
         let mut of = |sets: &mut DisjointSets, ends: [Option<usize>; 2]| {
@@ -97,7 +95,7 @@ impl Solve {
         (island, aims): (&Island, &Aims),
         until: Until,
     ) -> Ended {
-        let Until { mut most, mut tolerance, interrupt } = until;
+        let Until { mut most, mut tolerance, soft, interrupt } = until;
         let mut ended = Ended::default();
         let count = island.contacts.len();
         let all = count + island.bounds.len();
@@ -111,7 +109,7 @@ impl Solve {
             ended.change = 0.0;
             for n in (0..all).chain((0..all).rev()) {
                 let changed = match island.contacts.get(n) {
-                    Some(&n) => self.relax(n, &mut contacts[n], aims.targets[n]),
+                    Some(&n) => self.relax(n, &mut contacts[n], aims.targets[n], soft),
                     None => {
                         let n = island.bounds[n - count];
                         self.relax_bound(&mut bounds[n], aims.light[n])
@@ -191,17 +189,17 @@ impl Solve {
     }
 
     /// Brings one contact to its solution; the change of velocity there, m/s.
-    fn relax(&mut self, at: usize, contact: &mut Contact, target: f64) -> f64 {
+    fn relax(&mut self, at: usize, contact: &mut Contact, target: f64, soft: f64) -> f64 {
         let [along, across] = self.yields[at];
         if along <= 0.0 || target == f64::NEG_INFINITY {
             return 0.0;
         }
         if let Some(pair) = &self.pairs[at] {
-            return pair.relax(&mut self.sides, contact, [along, across], target);
+            return pair.relax(&mut self.sides, contact, [along, across], (target, soft));
         }
         let n = contact.normal;
         let speed = self.relative(contact).dot(n);
-        let pressed = (contact.pressed + (target - speed) / along).max(0.0);
+        let pressed = pressed(contact.pressed, target - speed, (along, soft));
         let more = pressed - contact.pressed;
         contact.pressed = pressed;
         self.push(contact, n * more);
@@ -218,4 +216,10 @@ impl Solve {
         self.push(contact, rubs);
         (more.abs() * along).max(rubs.length() * across)
     }
+}
+
+/// The impulse along the normal with which a contact parts as it should, once it has given way by its share; `more`: what its speed
+/// lacks with the impulse that it has.
+pub(super) fn pressed(now: f64, more: f64, (along, soft): (f64, f64)) -> f64 {
+    (now + (more / along - soft * now) / (1.0 + soft)).max(0.0)
 }

@@ -83,33 +83,27 @@ pub(super) fn contacts(
     found
 }
 
-/// Contacts besides the `known` ones that may close in a drift of `next` seconds because impulses have changed the bodies'
-/// velocities to `speeds`: what stood still beside them when those were found. Sleeping bodies have none.
-pub(super) fn struck(
-    bodies: &[Body],
-    speeds: &[Velocity],
-    known: &[Contact],
-    (around, apart): (&Surroundings, &[[Key; 2]]),
-    next: f64,
-) -> Vec<Contact> {
+/// The bodies as impulses have made them, where these have made one so much faster that in a drift of `next` seconds it may meet
+/// what nothing was looked for at: what stands still beside it.
+pub(super) fn speeding(bodies: &[Body], speeds: &[Velocity], next: f64) -> Option<Vec<Body>> {
     let faster = |(body, speed): (&Body, &Velocity)| {
         let (was, radius) = (body.speed(), body.shape.radius());
         let turn = ((speed.angular - was.angular).length() * next).min(2.0) * radius;
         body.is_free() && (speed.linear - was.linear).length() * next + turn > SLACK * radius
     };
-    if !bodies.iter().zip(speeds).any(faster) {
-        return Vec::new();
-    }
     let moving = |(body, speed): (&Body, &Velocity)| match body.is_free() && !body.rest.asleep {
         true => body.clone().moving(*speed),
         false => body.clone(),
     };
-    let moving: Vec<Body> = bodies.iter().zip(speeds).map(moving).collect();
-    let mut found = contacts(&moving, around, apart, next);
+    let all = || bodies.iter().zip(speeds);
+    all().any(faster).then(|| all().map(moving).collect())
+}
+
+/// The contacts that are not among the `known` ones.
+pub(super) fn new_ones(mut found: Vec<Contact>, known: &[Contact]) -> Vec<Contact> {
     let place = |c: &Contact| (c.body, c.other, c.own.to_array().map(f64::to_bits));
     let known: BTreeSet<_> = known.iter().map(place).collect();
-    let sleeps = |c: &Contact| c.ends().into_iter().flatten().any(|(n, ..)| bodies[n].rest.asleep);
-    found.retain(|c| !known.contains(&place(c)) && !sleeps(c));
+    found.retain(|c| !known.contains(&place(c)));
     found
 }
 

@@ -70,7 +70,7 @@ fn wake_those(bodies: &mut [Body], memory: &[Memory], holds: impl Fn(&[i64; 2]) 
     bodies.iter_mut().filter(is_lonely).for_each(wake);
 }
 
-fn wake(body: &mut Body) {
+pub(super) fn wake(body: &mut Body) {
     body.rest.asleep = false;
     body.rest.still = 0.0;
 }
@@ -119,6 +119,14 @@ pub(super) fn wake_by_touch(bodies: &mut [Body], contacts: &[Contact], memory: &
         }
     }
     woken
+}
+
+/// The sleeping bodies that would be touched, as others are `moving`.
+pub(super) fn stirs(mut moving: Vec<Body>, contacts: &[Contact], memory: &[Memory], next: f64) -> Vec<usize> {
+    let sleeps = |body: &Body| body.rest.asleep;
+    let slept: Vec<bool> = moving.iter().map(sleeps).collect();
+    wake_by_touch(&mut moving, contacts, memory, next);
+    (0..slept.len()).filter(|&n| slept[n] && !sleeps(&moving[n])).collect()
 }
 
 /// Whether a body is awake and free, or is led somewhere.

@@ -2,8 +2,8 @@
 
 use super::bounce::{before_bounces, held, lifts, meeting, target};
 use super::contact::{Contact, Memory, Other, recall};
-use super::detect::{Surroundings, away, contacts, near, struck};
-use super::islands::{settle, wake_by_forces, wake_by_solids, wake_by_touch};
+use super::detect::{Surroundings, away, contacts, near, new_ones, speeding};
+use super::islands::{settle, stirs, wake, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
 use super::solve::{Ended, Solve, Until};
 use super::ties::{Tie, ties};
@@ -89,15 +89,21 @@ pub fn meet(
 ) -> (Report, Vec<Tie>) {
     wake_by_solids(bodies, around, memory);
     let strangers = apart(joints);
-    let mut found = contacts(bodies, around, &strangers, times.next);
-    while !around.interrupt.asked() && wake_by_touch(bodies, &found, memory, times.next) {
-        found = contacts(bodies, around, &strangers, times.next);
-    }
-    recall(&mut found, memory, bodies);
-    let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
+    let (mut found, linkage, mut report, ties) = loop {
+        let mut found = contacts(bodies, around, &strangers, times.next);
+        while !around.interrupt.asked() && wake_by_touch(bodies, &found, memory, times.next) {
+            found = contacts(bodies, around, &strangers, times.next);
+        }
+        recall(&mut found, memory, bodies);
+        let (mut linkage, mut bounds) = Linkage::new(bodies, joints, times);
+        let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
+        let near = Near { around, strangers: &strangers, memory };
+        match impulses(bodies, &mut found, all, times, (settings, near)) {
+            Ok((report, ties)) => break (found, linkage, report, ties),
+            Err(woken) => woken.into_iter().for_each(|n| wake(&mut bodies[n])),
+        }
+    };
     let apart = linkage.apart;
-    let all = Together { joints, linkage: &mut linkage, bounds: &mut bounds };
-    let (mut report, ties) = impulses(bodies, &mut found, all, times, (settings, around, &strangers));
     undo_overlaps(bodies, &mut found, &linkage, times, (settings, around.interrupt));
     settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
@@ -123,15 +129,25 @@ const TURNINGS: usize = 4;
 /// Sweeps over all contacts with which they follow each of these steps, at most.
 const FOLLOWS: u32 = 10;
 
-/// Finds the impulses of contacts, motors, stops and joints, and gives them to the bodies. Gives their rows.
+/// What bodies may meet.
+struct Near<'a> {
+    around: &'a Surroundings<'a>,
+    /// Pairs that do not.
+    strangers: &'a [[Key; 2]],
+    /// Contacts of the last substep.
+    memory: &'a [Memory],
+}
+
+/// Finds the impulses of contacts, motors, stops and joints, and gives them to the bodies. Gives their rows; or, with nothing
+/// done, the sleeping bodies that an impact brings others to, which must take part.
 fn impulses(
     bodies: &mut [Body],
     found: &mut Vec<Contact>,
     Together { joints, linkage, bounds }: Together,
     times: &Intervals,
-    (settings, around, strangers): (&Settings, &Surroundings, &[[Key; 2]]),
-) -> (Report, Vec<Tie>) {
-    let interrupt = around.interrupt;
+    (settings, near): (&Settings, Near),
+) -> Result<(Report, Vec<Tie>), Vec<usize>> {
+    let interrupt = near.around.interrupt;
     let nearing = |body: &Body| body.nearing.filter(|_| body.is_free() && !body.rest.asleep);
     let mut before = Solve::new(bodies, found, linkage, bounds);
     let known =
@@ -166,7 +182,13 @@ fn impulses(
     let until = |most| Until { most, tolerance, soft: 0.0, interrupt };
     let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, until(settings.sweeps));
     for _ in 0..WAVES {
-        let mut more = struck(bodies, &solve.velocities(), found, (around, strangers), times.next);
+        let Some(moving) = speeding(bodies, &solve.velocities(), times.next) else { break };
+        let all = contacts(&moving, near.around, near.strangers, times.next);
+        let woken = stirs(moving, &all, near.memory, times.next);
+        if !woken.is_empty() && !interrupt.asked() {
+            return Err(woken);
+        }
+        let mut more = new_ones(all, found);
         if more.is_empty() {
             break;
         }
@@ -225,7 +247,7 @@ fn impulses(
         broken,
         damped: linkage.damped(bodies, &held),
     };
-    (report, ties)
+    Ok((report, ties))
 }
 
 /// Impulses and angular impulses, per body.

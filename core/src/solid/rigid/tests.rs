@@ -2,6 +2,7 @@
 
 mod events;
 mod faces;
+mod impacts;
 mod rolling;
 mod ties;
 

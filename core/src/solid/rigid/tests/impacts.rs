@@ -1,0 +1,182 @@
+//! What falls on, presses and hits bodies that others hold.
+
+use super::*;
+
+/// A ball that weighs as much as many crates falls on a stack of them, beside another stack: none of them jumps, whatever the step.
+#[test]
+fn a_heavy_ball_on_stacks_throws_nothing() {
+    for (dt, density) in [(1.0 / 96.0, 2500.0), (1.0 / 24.0, 2500.0), (1.0 / 96.0, 20000.0)] {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        let shape = a_box(DVec3::splat(0.3), 300.0);
+        for n in 0..16 {
+            let [column, row] = [n / 8, n % 8].map(f64::from);
+            scene.add(&shape, DVec3::new(0.31 * column, 0.15 + 0.3 * row, 0.0));
+        }
+        let round = Arc::new(Shape::of(&ball(0.3, 16), density).unwrap().0);
+        let body = scene.add(&round, DVec3::new(0.05, 2.8, 0.02));
+        *body = body.clone().moving(Velocity { linear: DVec3::Y * -5.0, angular: DVec3::ZERO });
+        let height = |b: &Body| 9.81 * b.shape.mass() * b.pose.position.y;
+        let energy = |s: &Scene| s.bodies.iter().map(|b| b.kinetic_energy() + height(b)).sum::<f64>();
+        scene.run(dt);
+        let mut last = (energy(&scene), scene.bodies.clone());
+        let (mut gained, mut deepest, mut farthest) = (0.0f64, 0.0f64, 0.0f64);
+        for _ in 0..(0.5 / dt) as usize {
+            scene.run(dt);
+            let moved = |(a, b): (&Body, &Body)| a.pose.position.distance(b.pose.position);
+            farthest = scene.bodies[..16].iter().zip(&last.1).map(moved).fold(farthest, f64::max);
+            gained = gained.max(energy(&scene) - last.0);
+            deepest = deepest.max(scene.report.overlap);
+            last = (energy(&scene), scene.bodies.clone());
+        }
+        println!("{dt} {density}: {gained} J gained, {deepest} m deep, {farthest} m in a step");
+        // The ball brings 13 J/kg.
+        assert!(gained < 0.01 * round.mass(), "dt {dt}: {gained} J gained in a substep");
+        assert!(deepest < 0.01, "dt {dt}: {deepest} m deep");
+        assert!(farthest < 5.0 * dt, "dt {dt}: {farthest} m in a substep");
+    }
+}
+
+/// What is held from below stays where it is until something bounces on it, and as it is: what holds it then has to hold
+/// more, and does not lift it before.
+#[test]
+fn what_is_held_does_not_move_before_something_bounces_on_it() {
+    for (dt, restitution, across) in
+        [(1.0 / 96.0, 0.2, 0.155), (1.0 / 96.0, 0.8, 0.155), (1.0 / 96.0, 0.2, 0.0), (1.0 / 30.0, 0.5, 0.1)]
+    {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        let shape = a_box(DVec3::splat(0.3), 300.0);
+        for n in 0..4 {
+            let [column, row] = [n / 2, n % 2].map(f64::from);
+            scene.add(&shape, DVec3::new(0.31 * column, 0.15 + 0.3 * row, 0.0));
+        }
+        let round = Arc::new(Shape::of(&ball(0.3, 16), 2500.0).unwrap().0);
+        let body = scene.add(&round, DVec3::new(across, 1.1, 0.02));
+        body.surface.restitution = restitution;
+        *body = body.clone().moving(Velocity { linear: DVec3::Y * -5.0, angular: DVec3::ZERO });
+        let (mut highest, mut deepest) = ([0.0f64; 4], 0.0f64);
+        for _ in 0..(0.08 / dt) as usize {
+            scene.run(dt);
+            let rise = |n: usize| scene.bodies[n].pose.position.y - [0.15, 0.45][n % 2];
+            (0..4).for_each(|n| highest[n] = highest[n].max(rise(n)));
+            deepest = deepest.max(scene.report.overlap);
+        }
+        println!("{dt} {restitution} {across}: {highest:?} {deepest}");
+        assert!(scene.bodies[4].velocity.y > -1.0, "it has not met them");
+        assert!(highest.iter().all(|h| *h < 0.002), "dt {dt}, e {restitution}: {highest:?}");
+        assert!(deepest < 0.002, "dt {dt}, e {restitution}: {deepest} m deep");
+    }
+}
+
+/// It goes up again as from a floor, however it is stepped.
+#[test]
+fn a_ball_that_loses_nothing_comes_back_from_a_crate_as_from_a_floor() {
+    for dt in [1.0 / 48.0, 1.0 / 96.0, 1.0 / 240.0] {
+        for crates in [1, 2] {
+            let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+            for n in 0..crates {
+                scene.add(&a_box(DVec3::splat(0.3), 300.0), DVec3::Y * (0.15 + 0.3 * f64::from(n)));
+            }
+            let round = Arc::new(Shape::of(&ball(0.15, 16), 300.0).unwrap().0);
+            let top = 0.3 * f64::from(crates) + 0.15;
+            let body = scene.add(&round, DVec3::Y * (top + 1.0));
+            (body.surface.restitution, body.surface.friction) = (1.0, 0.0);
+            let height = |s: &Scene| s.bodies.last().unwrap().pose.position.y - top;
+            scene.run(0.48);
+            let mut highest = 0.0f64;
+            for _ in 0..(0.45 / dt) as usize {
+                scene.run(dt);
+                highest = highest.max(height(&scene));
+            }
+            assert!((highest - 1.0).abs() < 0.01, "dt {dt}, {crates} crates: {highest}");
+        }
+    }
+}
+
+#[test]
+fn what_bounces_lies_still_in_stacks() {
+    for (restitution, count, dt) in
+        [(0.01, 4, 1.0 / 96.0), (0.3, 6, 1.0 / 96.0), (1.0, 6, 1.0 / 48.0), (0.5, 3, 1.0 / 24.0)]
+    {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        for n in 0..count {
+            let body = scene.add(&a_box(DVec3::splat(0.3), 300.0), DVec3::Y * (0.15 + 0.3 * f64::from(n)));
+            (body.surface.restitution, body.may_sleep) = (restitution, false);
+        }
+        scene.run(3.0);
+        for (n, body) in scene.bodies.iter().enumerate() {
+            let off = body.pose.position.distance(DVec3::Y * (0.15 + 0.3 * n as f64));
+            let v = body.speed().linear.length();
+            assert!(off < 1e-3 && v < 0.01, "e {restitution}, dt {dt}: crate {n} {off} m off, {v} m/s");
+        }
+    }
+}
+
+/// Nothing fulfils the contacts of a box between two plates that close: it is in the way, and stays where it is.
+#[test]
+fn presses_squirt_nothing_out() {
+    for (friction, closes, dt) in [
+        (0.5, 0.002, 1.0 / 384.0),
+        (0.5, 0.005, 1.0 / 96.0),
+        (0.0, 0.005, 1.0 / 192.0),
+        (0.2, 0.02, 1.0 / 96.0),
+    ] {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        let held = scene.add(&a_box(DVec3::splat(0.2), 500.0), DVec3::Y * 0.1);
+        held.surface.friction = friction;
+        for side in [-1.0, 1.0] {
+            let plate =
+                scene.add(&a_box(DVec3::new(0.1, 0.3, 0.4), 500.0), DVec3::new(0.15 * side, 0.16, 0.0));
+            plate.surface.friction = friction;
+        }
+        let places = [1, 2].map(|n| scene.bodies[n].pose);
+        let steps = (0.25 / dt) as usize;
+        let (mut farthest, mut before) = (0.0f64, scene.bodies[0].pose.position);
+        for step in 0..=2 * steps {
+            let still = step >= steps;
+            for (k, side) in [1.0, -1.0].into_iter().enumerate() {
+                let share = step.min(steps) as f64 / steps as f64;
+                let pose =
+                    Pose { position: places[k].position + DVec3::X * (side * closes * share), ..places[k] };
+                let speed = if still { 0.0 } else { side * closes / (steps as f64 * dt) };
+                let velocity = Velocity { linear: DVec3::X * speed, angular: DVec3::ZERO };
+                scene.bodies[1 + k].led = Some(Led { pose, velocity: [velocity; 2] });
+            }
+            scene.take(if step == 0 { 0.0 } else { dt }, dt);
+            let now = scene.bodies[0].pose.position;
+            farthest = farthest.max(now.distance(before));
+            before = now;
+        }
+        let off = before.distance(DVec3::Y * 0.1);
+        assert!(farthest < 0.01, "friction {friction}, {closes} m: {farthest} m in a substep");
+        assert!(off < 0.02 && before.y > 0.09, "friction {friction}, {closes} m: at {before}");
+    }
+}
+
+/// A row with gaps, awake or asleep: what is hit has nothing to meet until it is hit.
+#[test]
+fn what_is_struck_meets_what_stands_beside_it() {
+    for (gap, asleep, restitution, dt) in [
+        (0.01, false, 0.0, 1.0 / 96.0),
+        (0.01, true, 0.0, 1.0 / 96.0),
+        (0.03, true, 0.0, 1.0 / 48.0),
+        (0.01, false, 0.5, 1.0 / 96.0),
+    ] {
+        let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+        for n in 0..5 {
+            scene.add(&a_box(DVec3::splat(0.3), 300.0), DVec3::new((0.3 + gap) * f64::from(n), 0.15, 0.0));
+        }
+        scene.bodies.iter_mut().for_each(|b| b.surface.restitution = restitution);
+        scene.run(if asleep { 1.0 } else { 2.0 * dt });
+        assert!(scene.bodies.iter().all(|b| b.rest.asleep == asleep));
+        let round = Arc::new(Shape::of(&ball(0.2, 16), 7000.0).unwrap().0);
+        let body = scene.add(&round, DVec3::new(-0.6, 0.2, 0.01));
+        *body = body.clone().moving(Velocity { linear: DVec3::X * 6.0, angular: DVec3::ZERO });
+        let mut deepest = 0.0f64;
+        for _ in 0..(0.2 / dt) as usize {
+            scene.run(dt);
+            deepest = deepest.max(scene.report.overlap);
+        }
+        assert!(scene.bodies[4].velocity.x > 1.0, "the last was not reached");
+        assert!(deepest < 0.005, "gap {gap}, asleep {asleep}, e {restitution}: {deepest} m deep");
+    }
+}

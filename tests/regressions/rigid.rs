@@ -299,6 +299,24 @@ fn a_solver_that_begins_later_finds_its_bodies_at_rest() {
     assert!((2.0 - at - fallen).abs() < 1e-4, "{at}, fallen {fallen}");
 }
 
+/// Crates that have come to lie a few millimetres in each other, or beyond a side, are no reason against a ball that begins elsewhere.
+#[test]
+fn a_body_that_begins_later_is_the_only_one_asked_how_it_begins() {
+    let late = |center: [f64; 3]| {
+        let mut nodes = crates([1, 2, 1], json!({}));
+        nodes[1]["params"]["spacing"] = json!([0.3, 0.31, 0.3]);
+        nodes[1]["params"]["center"] = json!([0, 0.31, 0]);
+        nodes.extend(ball(json!({ "start_frame": 3 })));
+        nodes[3]["params"]["center"] = json!(center);
+        let mut graph = shot_of(4, nodes, &["crates", "ball"], json!({}));
+        graph["substeps"] = json!({ "min": 1, "max": 1, "cfl": 1.0 });
+        graph
+    };
+    Shot::new(&late([3.0, 1.0, 0.0])).cook(&[]);
+    let sentence = Shot::new(&late([0.0, 0.5, 0.0])).refused(&[]);
+    assert!(sentence.contains("overlap") && sentence.contains("`ball`"), "{sentence}");
+}
+
 #[test]
 fn numbers_that_no_body_can_have_are_refused() {
     for (params, words) in [

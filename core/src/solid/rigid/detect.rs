@@ -443,13 +443,18 @@ fn with_walls(
     }
 }
 
-/// The two bodies that overlap most, and by how much, m, if by more than a hundredth of the smaller one's radius. Those that a
-/// joint holds may overlap.
-pub fn overlap(bodies: &[Body], joints: &[Joint]) -> Option<(usize, usize, f64)> {
+/// The two bodies, one of them new, that overlap most, and by how much, m, if by more than a hundredth of the smaller one's radius.
+/// Those that a joint holds may overlap.
+pub fn overlap(
+    bodies: &[Body],
+    joints: &[Joint],
+    is_new: impl Fn(&Body) -> bool,
+) -> Option<(usize, usize, f64)> {
     let mut worst: Option<(usize, usize, f64)> = None;
     let apart = joints::apart(joints);
     let meets = |&(a, b): &(usize, usize)| apart.binary_search(&[bodies[a].key, bodies[b].key]).is_err();
-    for (a, b) in pairs(bodies, 0.0).into_iter().filter(meets) {
+    let new = |&(a, b): &(usize, usize)| is_new(&bodies[a]) || is_new(&bodies[b]);
+    for (a, b) in pairs(bodies, 0.0).into_iter().filter(new).filter(meets) {
         let mut found = Vec::new();
         between(bodies, (a, b), (0.0, 0.0), &mut found);
         let padding = bodies[a].keeps_from(&bodies[b]);
@@ -462,10 +467,14 @@ pub fn overlap(bodies: &[Body], joints: &[Joint]) -> Option<(usize, usize, f64)>
     worst
 }
 
-/// A body that reaches into a collider, which collider, and how far, m, if by more than a tenth of the body's radius
+/// A new body that reaches into a collider, which collider, and how far, m, if by more than a tenth of the body's radius
 /// and a voxel.
-pub fn overlap_with_solids(bodies: &[Body], colliders: &[Collider]) -> Option<(usize, usize, f64)> {
-    for (n, body) in bodies.iter().enumerate().filter(|(_, body)| body.led.is_none()) {
+pub fn overlap_with_solids(
+    bodies: &[Body],
+    colliders: &[Collider],
+    is_new: impl Fn(&Body) -> bool,
+) -> Option<(usize, usize, f64)> {
+    for (n, body) in bodies.iter().enumerate().filter(|(_, body)| body.led.is_none() && is_new(body)) {
         for (c, collider) in colliders.iter().enumerate().filter(|(_, c)| near(body, c, 0.0)) {
             let allowed = (0.1 * body.shape.radius()).max(collider.transform().voxel_size());
             let (linear, from) = map_into(body.pose.orientation, body, collider);

@@ -387,18 +387,19 @@ fn what_overlaps_at_the_start_is_found() {
     for n in 0..3 {
         scene.add(&shape, DVec3::X * 0.2 * f64::from(n));
     }
-    assert_eq!(overlap(&scene.bodies, &[]), None);
+    assert_eq!(overlap(&scene.bodies, &[], |_| true), None);
     scene.bodies[2].pose.position.x = 0.35;
-    let (a, b, depth) = overlap(&scene.bodies, &[]).unwrap();
+    assert_eq!(overlap(&scene.bodies, &[], |body| body.key[1] == 0), None);
+    let (a, b, depth) = overlap(&scene.bodies, &[], |_| true).unwrap();
     assert!((a, b) == (1, 2) && (depth - 0.05).abs() < 1e-3);
     let (floor, lattice) = levelset_of(&centred(DVec3::new(2.0, 0.2, 2.0)), 0.02);
     let floor = Collider::new(floor, lattice, Motion::Static);
     assert_eq!(
-        overlap_with_solids(&scene.bodies, std::slice::from_ref(&floor)).map(|(n, c, _)| (n, c)),
+        overlap_with_solids(&scene.bodies, std::slice::from_ref(&floor), |_| true).map(|(n, c, _)| (n, c)),
         Some((0, 0))
     );
     scene.bodies.iter_mut().for_each(|b| b.pose.position.y = 0.2);
-    assert_eq!(overlap_with_solids(&scene.bodies, &[floor]), None);
+    assert_eq!(overlap_with_solids(&scene.bodies, &[floor], |_| true), None);
 }
 
 #[test]

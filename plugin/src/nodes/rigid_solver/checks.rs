@@ -14,21 +14,24 @@ use meniscus_core::solid::{DomainLimits, Side};
 const MOST_SPIN: f64 = 1e7;
 
 impl RigidSolver {
-    /// Refuses bodies that start in each other, in solids or outside the box.
+    /// Refuses new bodies that start in others, in solids or outside the box. Those that are there already may have come to lie
+    /// deeper than they could have started.
     pub(super) fn init(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let bodies = rigid::read(call, AT, &mut self.shapes)?;
         let domain = box_params::read(call, BoxParams::of(PARAMS))?;
         let [colliders, _] = self.exchange.colliders(call, COLLIDERS, DYNAMICS_OF_AFFECTORS, None)?;
         let named = |body: &Body| named(call, &bodies, body);
-        if let Some(body) = bodies.iter().find(|b| b.led.is_none() && !inside(&domain, b)) {
+        let object = call.object_name();
+        let is_new = |b: &Body| object.is_none_or(|name| call.item_name(AT.rigid, b.key[0] as u32) == name);
+        if let Some(body) = bodies.iter().find(|b| b.led.is_none() && is_new(b) && !inside(&domain, b)) {
             let sentence = format!(
-                "{} starts outside of the box of limit_center and limit_size, or across a closed side of it",
+                "{} starts outside of the box of limit_center and limit_size, or across a closed side of it: move it in, or make the box larger",
                 named(body)
             );
             return Err(Failure::input(AT.rigid, sentence));
         }
         let joints = joints::read(call, JOINTS, &names(call)?.objects, &bodies)?;
-        if let Some((a, b, depth)) = overlap(&bodies, &joints.all) {
+        if let Some((a, b, depth)) = overlap(&bodies, &joints.all, is_new) {
             let sentence = format!(
                 "{} and {} overlap by {} m at the start: move them apart",
                 named(&bodies[a]),
@@ -37,7 +40,7 @@ impl RigidSolver {
             );
             return Err(Failure::input(AT.rigid, sentence));
         }
-        if let Some((body, collider, depth)) = overlap_with_solids(&bodies, &colliders) {
+        if let Some((body, collider, depth)) = overlap_with_solids(&bodies, &colliders, is_new) {
             let names = Exchange::collider_names(call, COLLIDERS)?;
             let sentence = format!(
                 "{} starts {} m deep in `{}`: move it out",

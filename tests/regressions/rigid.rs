@@ -354,6 +354,23 @@ fn contacts_that_do_not_settle_are_told_once() {
     }
 }
 
+#[test]
+fn keyframes_that_jump_are_told_of_once() {
+    for (far, told) in [(0.5, 0), (500.0, 1)] {
+        let mut nodes = crates([1, 2, 1], json!({}));
+        let key = json!({ "keys": [[1, [-2, 0, 0]], [3, [-2, 0, 0]], [4, [-2.0 - far, 0, 0]]] });
+        nodes.push(json!({ "name": "block", "type": "box", "params": { "size": [0.3, 0.3, 0.3], "center": [0, 0.5, 0] } }));
+        nodes.push(json!({ "name": "moved", "type": "transform", "inputs": ["block"], "params": { "translate": key } }));
+        nodes.push(json!({ "name": "keyed", "type": "rigid_object", "inputs": ["moved"],
+            "params": { "keyframed": true, "division_size": 0.06 } }));
+        let shot = Shot::new(&shot_of(5, nodes, &["crates", "keyed"], json!({})));
+        let output = shot.command(&[]).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.matches("`keyed` is keyed to move by").count(), told, "{said}");
+    }
+}
+
 /// A field with voxels as large as a solid shows nothing of it: liquids would go through it, and it would sink.
 #[test]
 fn solids_that_their_fields_cannot_show_are_told_of() {

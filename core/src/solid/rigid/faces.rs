@@ -39,6 +39,10 @@ fn theirs(v: DVec3) -> Vec3 {
 impl Placed<'_> {
     /// The height along a direction of the part's farthest place that way, m; `None` for what has no such.
     fn extent(&self, way: DVec3) -> Option<f64> {
+        if let Some(climb) = &self.part.climb {
+            let local = ours(self.at.rotation.inverse() * theirs(way));
+            return Some(climb.height(local) + ours(self.at.translation).dot(way));
+        }
         let map = self.part.shape.as_support_map()?;
         Some(ours(map.support_point(&self.at, theirs(way))).dot(way))
     }

@@ -7,6 +7,7 @@
 
 mod body;
 mod bounce;
+mod climb;
 mod contact;
 mod detect;
 mod faces;

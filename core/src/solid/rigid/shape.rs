@@ -1,5 +1,6 @@
 //! The form of a body in its rest frame.
 
+use super::climb::Climb;
 use super::hulls::points_of;
 use super::{HullError, MassProperties, spin};
 use crate::mesh::TriMesh;
@@ -20,6 +21,8 @@ const SPACING: f64 = 0.125;
 pub(super) struct Part {
     /// parry's shape, about `centre`.
     pub shape: SharedShape,
+    /// Of a hull with many corners.
+    pub climb: Option<Climb>,
     /// Its middle in the rest frame, m.
     pub centre: DVec3,
     /// Radius about the middle, m.
@@ -123,7 +126,8 @@ fn part(hull: &[DVec3]) -> Result<Part, HullError> {
         let points: Vec<Vec3> = hull.iter().map(|p| Vec3::from_array((*p - centre).to_array())).collect();
         SharedShape::convex_hull(&points).ok_or(HullError::Flat)?
     };
-    Ok(Part { shape, centre, radius })
+    let climb = shape.as_convex_polyhedron().and_then(Climb::of);
+    Ok(Part { shape, climb, centre, radius })
 }
 
 /// Corners of the mesh and places between them, evenly spread, relative to `centre`.

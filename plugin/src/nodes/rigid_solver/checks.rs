@@ -94,6 +94,31 @@ pub(super) fn tell_if_long(call: &Call, bodies: &[Body], acceleration: f64, told
     call.log(Level::WARNING, &sentence);
 }
 
+/// Radii that a keyframed body may go in a substep, and angle, rad, that it may turn by, before somebody is told.
+const FAR: [f64; 2] = [10.0, 1.5];
+
+/// Says, once, that a keyframed body goes so far in a substep that it meets what lies between, or misses it.
+pub(super) fn tell_if_jumps(call: &Call, bodies: &[Body], told: &mut bool) {
+    let next = call.dt_next();
+    let jumps = |b: &&Body| {
+        b.led.as_ref().is_some_and(|led| {
+            let Velocity { linear, angular } = led.velocity[1];
+            linear.length() * next > FAR[0] * b.shape.radius() || angular.length() * next > FAR[1]
+        })
+    };
+    let Some(body) = bodies.iter().find(jumps).filter(|_| !*told) else { return };
+    *told = true;
+    let Velocity { linear, angular } = body.led.as_ref().map_or_else(Velocity::default, |l| l.velocity[1]);
+    let sentence = format!(
+        "{} is keyed to move by {} m and turn by {} degrees in a substep of {} s: it sweeps away what lies between, or passes it; raise fps or substeps.min, or spread its keys",
+        named(call, bodies, body),
+        roughly(linear.length() * next),
+        roughly((angular.length() * next).to_degrees()),
+        roughly(next)
+    );
+    call.log(Level::WARNING, &sentence);
+}
+
 /// Share of the bodies' kinetic energy that joints take in a second when somebody is told.
 const DAMPED: f64 = 0.05;
 

@@ -11,7 +11,7 @@ use crate::exchange::contacts::{self, Names};
 use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange};
-use checks::{check_finite, gone, tell_if_beyond, tell_if_damped, tell_if_long};
+use checks::{check_finite, gone, tell_if_beyond, tell_if_damped, tell_if_jumps, tell_if_long};
 use coupled::is_flying;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -93,7 +93,7 @@ pub const NODE: Node = Node::new(NodeKind::SOLVER, c"meniscus.rigid_solver", c"R
     .help(c"Moves rigid bodies and lets them meet each other and solids. Wire in rigid objects, rigid joints, static objects and forces. A liquid meets the bodies that are also wired into its own solver; it pushes them where both solvers are wired into floating_bodies or constraint_bubbles.")
     .medium(c"rigid")
     .houdini(c"rigidsolver")
-    .cites(c"Dullweber1997 Guendelman2003 Jean1999 Silcowitz2010 Ryckaert1977")
+    .cites(c"Dullweber1997 Guendelman2003 Jean1999 Silcowitz2010 AlartCurnier1991 Castro2022 DeSaxceFeng1998 Ryckaert1977")
     .stages(&[Stage::INIT, Stage::PREDICT, Stage::CONTRIBUTE, Stage::SOLVE, Stage::CORRECT])
     .inputs(&[NodeKind::OBJECT, NodeKind::FORCE], 1, 0)
     .rank(Node::RANK_SOLID)
@@ -119,6 +119,8 @@ struct Told {
     long: bool,
     /// Swings of joints are too fast.
     damped: bool,
+    /// A keyframed body jumps.
+    jumps: bool,
 }
 
 /// Change of velocity in the last sweep, by that of the kick, from which contacts count as not settled.
@@ -171,6 +173,7 @@ impl RigidSolver {
         joints::write(call, JOINTS, &names(call)?.objects, &joints)?;
         check_finite(call, &bodies)?;
         tell_if_long(call, &bodies, acceleration, &mut self.told.long);
+        tell_if_jumps(call, &bodies, &mut self.told.jumps);
         for item in 0..call.items(AT.rigid) {
             let is_own = |body: &Body| body.key[0] == i64::from(item);
             let pulled = |b: &Body| b.kick.linear.length() / b.kicked;

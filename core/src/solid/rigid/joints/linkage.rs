@@ -244,10 +244,10 @@ impl Linkage {
         }
     }
 
-    /// Impulse and angular impulse that each joint holds, springs left out.
+    /// Impulse and angular impulse that each joint holds; what damps its swings is no load.
     pub fn loads(&self, impulses: &[f64], count: usize) -> Vec<(DVec3, DVec3)> {
         let mut loads = vec![(DVec3::ZERO, DVec3::ZERO); count];
-        for (row, impulse) in self.rows.iter().zip(impulses) {
+        for (row, impulse) in self.rows[..self.damping].iter().zip(impulses) {
             let (force, torque) = &mut loads[row.joint];
             match row.jacobian[1].linear == DVec3::ZERO {
                 true => *torque += row.jacobian[1].angular * *impulse,

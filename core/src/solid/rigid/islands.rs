@@ -149,10 +149,7 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
         };
         let stirs =
             contact.gap < -DEEP * bodies[contact.body].shape.radius() || (carried && contact.pressed > 0.0);
-        stirred[contact.body] |= stirs;
-        if let Other::Body(b) = contact.other {
-            stirred[b] |= stirs;
-        }
+        contact.ends().into_iter().flatten().for_each(|(n, ..)| stirred[n] |= stirs);
     }
     for (body, stirred) in bodies.iter_mut().zip(stirred).filter(|(b, _)| b.is_free()) {
         let v = body.speed();
@@ -170,12 +167,9 @@ pub(super) fn settle(bodies: &mut [Body], contacts: &[Contact], memory: &[Memory
     }
     // In free fall, nothing rests.
     let mut held = vec![false; bodies.len()];
-    contacts.iter().for_each(|c| held[c.body] |= c.pressed > 0.0);
-    contacts.iter().for_each(|c| {
-        if let Other::Body(b) = c.other {
-            held[b] |= c.pressed > 0.0;
-        }
-    });
+    for contact in contacts.iter().filter(|c| c.pressed > 0.0) {
+        contact.ends().into_iter().flatten().for_each(|(n, ..)| held[n] = true);
+    }
     for n in 0..bodies.len() {
         let still = least[islands.find(n)];
         let body = &mut bodies[n];

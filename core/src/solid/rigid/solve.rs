@@ -95,10 +95,7 @@ impl Solve {
         }
         let mut touched = vec![false; self.sides.len()];
         for contact in contacts {
-            touched[contact.body] = true;
-            if let Other::Body(b) = contact.other {
-                touched[b] = true;
-            }
+            contact.ends().into_iter().flatten().for_each(|(n, ..)| touched[n] = true);
         }
         bounds.iter().flat_map(|b| b.row.ends).flatten().for_each(|n| touched[n] = true);
         for n in (0..touched.len()).filter(|&n| touched[n]) {
@@ -197,9 +194,8 @@ impl Solve {
     }
 
     fn push(&mut self, contact: &Contact, impulse: DVec3) {
-        self.push_body(contact.body, &self.wrench(contact.body, contact.on_body(), impulse));
-        if let Other::Body(b) = contact.other {
-            self.push_body(b, &self.wrench(b, contact.on_other(), -impulse));
+        for (n, at, sign) in contact.ends().into_iter().flatten() {
+            self.push_body(n, &self.wrench(n, at, impulse * sign));
         }
     }
 

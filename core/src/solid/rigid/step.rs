@@ -1,7 +1,7 @@
 //! One substep of all bodies.
 
 use super::bounce::{before_bounces, held, lifts, meeting, target};
-use super::contact::{Contact, Memory, Other, recall};
+use super::contact::{Contact, Memory, recall};
 use super::detect::{Surroundings, away, contacts, near, new_ones, speeding};
 use super::islands::{settle, stirs, wake, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
@@ -257,14 +257,10 @@ type Impulses = Vec<(DVec3, DVec3)>;
 fn given(bodies: &[Body], found: &[Contact]) -> Impulses {
     let mut given = vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()];
     for contact in found {
-        let impulse = contact.impulse();
-        let mut give = |n: usize, at: DVec3, impulse: DVec3| {
+        for (n, at, sign) in contact.ends().into_iter().flatten() {
+            let impulse = contact.impulse() * sign;
             let turn = (at - bodies[n].pose.position).cross(impulse);
             given[n] = (given[n].0 + impulse, given[n].1 + turn);
-        };
-        give(contact.body, contact.on_body(), impulse);
-        if let Other::Body(b) = contact.other {
-            give(b, contact.on_other(), -impulse);
         }
     }
     given

@@ -1,6 +1,5 @@
 //! A contact between bodies that no joints hold.
 
-use super::sweeps::pressed;
 use super::{Side, Solve};
 use crate::solid::rigid::contact::{Contact, Other};
 use glam::DVec3;
@@ -90,4 +89,10 @@ impl Pair {
             side.velocity.angular += (turns * along + side.inverse_inertia * arm.cross(impulse)) * sign;
         }
     }
+}
+
+/// The impulse along the normal with which a contact parts as it should, once it has given way by its share; `more`: what its speed
+/// lacks with the impulse that it has.
+pub(super) fn pressed(now: f64, more: f64, (along, soft): (f64, f64)) -> f64 {
+    (now + (more / along - soft * now) / (1.0 + soft)).max(0.0)
 }

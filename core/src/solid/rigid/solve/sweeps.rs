@@ -1,6 +1,7 @@
 //! Sweeps over contacts, motors and stops, one island after the other.
 
 use super::newton::ENOUGH;
+use super::pair::pressed;
 use super::{Ended, Solve, Until};
 use crate::solid::rigid::contact::{Contact, Other};
 use crate::solid::rigid::joints::{Bound, dot};
@@ -216,10 +217,4 @@ impl Solve {
         self.push(contact, rubs);
         (more.abs() * along).max(rubs.length() * across)
     }
-}
-
-/// The impulse along the normal with which a contact parts as it should, once it has given way by its share; `more`: what its speed
-/// lacks with the impulse that it has.
-pub(super) fn pressed(now: f64, more: f64, (along, soft): (f64, f64)) -> f64 {
-    (now + (more / along - soft * now) / (1.0 + soft)).max(0.0)
 }

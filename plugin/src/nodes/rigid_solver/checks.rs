@@ -76,6 +76,24 @@ pub(super) fn tell_if_beyond(call: &Call, domain: &DomainLimits, bodies: &[Body]
     call.log(Level::WARNING, &sentence);
 }
 
+/// Overlap, by the smallest body's radius, of which somebody is told.
+const DEEP: f64 = 0.5;
+
+/// Says, once, that a body is so deep in something that nothing brings it out: two things are where only one can be.
+pub(super) fn tell_if_deep(call: &Call, bodies: &[Body], overlap: f64, told: &mut bool) {
+    let free = bodies.iter().filter(|b| b.led.is_none());
+    let smallest = free.map(|b| b.shape.radius()).fold(f64::INFINITY, f64::min);
+    if *told || overlap <= DEEP * smallest {
+        return;
+    }
+    *told = true;
+    let sentence = format!(
+        "a body is {} m deep in another, in a solid or in a closed side: look for a solid that begins over it, or for what presses it",
+        roughly(overlap)
+    );
+    call.log(Level::WARNING, &sentence);
+}
+
 /// How many times longer a substep is than bodies should take when somebody is told.
 const LONG: f64 = 20.0;
 

@@ -11,7 +11,7 @@ use crate::exchange::contacts::{self, Names};
 use crate::exchange::joints::{self, JointPorts, Joints};
 use crate::exchange::rigid::{self, Published, RigidPorts, Shapes};
 use crate::exchange::{ColliderPorts, Exchange};
-use checks::{check_finite, gone, tell_if_beyond, tell_if_damped, tell_if_jumps, tell_if_long};
+use checks::{check_finite, gone, tell_if_beyond, tell_if_damped, tell_if_deep, tell_if_jumps, tell_if_long};
 use coupled::is_flying;
 use meniscus_abi::guest::{Call, Failure, Node as Instance, Outcome, port_place_of_owner};
 use meniscus_abi::{Access, Level, Means, Node, NodeKind, Owner, Param, Port, Stage, param, port};
@@ -121,6 +121,8 @@ struct Told {
     damped: bool,
     /// A keyframed body jumps.
     jumps: bool,
+    /// A body is deep in something.
+    deep: bool,
 }
 
 /// Change of velocity in the last sweep, by that of the kick, from which contacts count as not settled.
@@ -257,6 +259,7 @@ impl RigidSolver {
         call.measure("contacts", &[report.contacts as f64]);
         call.measure("contact_sweeps", &[f64::from(report.sweeps)]);
         call.measure("overlap", &[report.overlap]);
+        tell_if_deep(call, &bodies, report.overlap, &mut self.told.deep);
         call.measure("kinetic_energy", &[bodies.iter().map(Body::kinetic_energy).sum::<f64>() + 0.0]);
         let gravity = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
         let fastest = bodies.iter().map(|b| b.speed().linear.length()).fold(0.0, f64::max);

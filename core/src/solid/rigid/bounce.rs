@@ -17,24 +17,34 @@ pub(super) fn lifts(
     found: &[Contact],
     linkage: &Linkage,
     before: &Solve,
-    next: f64,
-    until: Until,
+    (next, until): (f64, Until),
 ) -> Vec<Velocity> {
     let rests = |c: &&Contact| c.pressed > 0.0;
     if !found.iter().any(|c| c.restitution > 0.0 && !rests(&c)) || !found.iter().any(|c| rests(&c)) {
         return vec![Velocity::default(); bodies.len()];
     }
     let mut resting: Vec<Contact> = found.iter().filter(rests).copied().collect();
-    let targets: Vec<f64> = resting.iter().map(|c| held(c, next)).collect();
-    let free = before.velocities();
-    let mut solve = Solve::new(bodies, &resting, linkage, &[]).moving(free.iter().copied());
-    solve.start(&resting, &[]);
-    solve.run(&mut resting, &mut [], &targets, until);
-    let lift = |(held, free): (Velocity, &Velocity)| Velocity {
+    let held = holding(bodies, &mut resting, linkage, before, (next, until));
+    let lift = |(held, free): (Velocity, Velocity)| Velocity {
         linear: held.linear - free.linear,
         angular: held.angular - free.angular,
     };
-    solve.velocities().into_iter().zip(&free).map(lift).collect()
+    held.into_iter().zip(before.velocities()).map(lift).collect()
+}
+
+/// Solves for contacts that all press, from the impulses that they have and the velocities of `before`. Gives the velocities.
+fn holding(
+    bodies: &[Body],
+    contacts: &mut [Contact],
+    linkage: &Linkage,
+    before: &Solve,
+    (next, until): (f64, Until),
+) -> Vec<Velocity> {
+    let targets: Vec<f64> = contacts.iter().map(|c| held(c, next)).collect();
+    let mut solve = Solve::new(bodies, contacts, linkage, &[]).moving(before.velocities().into_iter());
+    solve.start(contacts, &[]);
+    solve.run(contacts, &mut [], &targets, until);
+    solve.velocities()
 }
 
 /// The least speed at which a contact must part, m/s: it does not overlap after the drift that comes, or bounces in it.
@@ -78,16 +88,13 @@ pub(super) fn meeting(
     found: &[Contact],
     linkage: &Linkage,
     before: &Solve,
-    next: f64,
-    until: Until,
+    (next, until): (f64, Until),
 ) -> Vec<bool> {
     let bounces = |c: &Contact| matches!(c.other, Other::Solid(_)) && c.restitution > 0.0;
     let asked: Vec<usize> = (0..found.len()).filter(|&n| bounces(&found[n])).collect();
     let free = |n: &usize| Contact { pressed: 0.0, rubbed: DVec3::ZERO, friction: 0.0, ..found[*n] };
     let mut pressing: Vec<Contact> = asked.iter().map(free).collect();
-    let targets: Vec<f64> = pressing.iter().map(|c| held(c, next)).collect();
-    let mut solve = Solve::new(bodies, &pressing, linkage, &[]).moving(before.velocities().into_iter());
-    solve.run(&mut pressing, &mut [], &targets, until);
+    holding(bodies, &mut pressing, linkage, before, (next, until));
     let mut meets = vec![true; found.len()];
     asked.iter().zip(&pressing).for_each(|(n, contact)| meets[*n] = contact.pressed > 0.0);
     meets

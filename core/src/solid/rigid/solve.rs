@@ -221,6 +221,15 @@ impl Solve {
         self
     }
 
+    /// The same bodies with more velocity.
+    pub fn gaining(mut self, more: &[Velocity]) -> Self {
+        for (side, more) in self.sides.iter_mut().zip(more) {
+            side.velocity.linear += more.linear;
+            side.velocity.angular += more.angular;
+        }
+        self
+    }
+
     /// Whether joints hold the body, and something touches it.
     pub fn is_joined(&self, body: usize) -> bool {
         self.responses[body].is_some()

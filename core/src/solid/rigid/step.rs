@@ -150,37 +150,29 @@ fn impulses(
     let interrupt = near.around.interrupt;
     let nearing = |body: &Body| body.nearing.filter(|_| body.is_free() && !body.rest.asleep);
     let mut before = Solve::new(bodies, found, linkage, bounds);
+    let holding = linkage.holding(&before.velocities());
     let known =
         before.velocities().into_iter().zip(bodies.iter()).map(|(now, body)| nearing(body).unwrap_or(now));
     let known: Vec<Velocity> = known.collect();
     before = before.moving(known.into_iter());
-    let holding = linkage.holding(&before.velocities());
-    before.join(linkage, &holding);
+    before.join(linkage, &linkage.holding(&before.velocities()));
     look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
     let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, interrupt };
-    let lifts = lifts(bodies, found, linkage, &before, times.next, until);
-    let lifted = before
-        .velocities()
-        .into_iter()
-        .zip(&lifts)
-        .map(|(v, lift)| Velocity { linear: v.linear + lift.linear, angular: v.angular + lift.angular });
-    let lifted: Vec<Velocity> = lifted.collect();
-    before = before.moving(lifted.into_iter());
-    let meets = meeting(bodies, found, linkage, &before, times.next, until);
+    let lifts = lifts(bodies, found, linkage, &before, (times.next, until));
+    before = before.gaining(&lifts);
+    let meets = meeting(bodies, found, linkage, &before, (times.next, until));
     let aim = |(c, meets): (&mut Contact, &bool)| target((&before, &lifts), bodies, c, times.next, *meets);
     let mut targets: Vec<f64> = found.iter_mut().zip(&meets).map(aim).collect();
     bounds.iter_mut().for_each(|bound| bound.aim(before.light(bound), (times.kick, times.next)));
-    // Impulses act where bodies will meet.
-    let mut solve = Solve::new(bodies, found, linkage, bounds);
-    let holding = linkage.holding(&solve.velocities());
-    solve.join(linkage, &holding);
-    solve.start(found, bounds);
     let kicked = bodies.iter().map(|b| b.kick.linear.length()).fold(0.0, f64::max);
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
     let until = |most| Until { most, tolerance, soft: 0.0, interrupt };
-    let Ended { mut sweeps, mut change } = solve.run(found, bounds, &targets, until(settings.sweeps));
+    let most = until(settings.sweeps);
+    // Impulses act where bodies will meet.
+    let (mut solve, Ended { mut sweeps, mut change }) =
+        solved(bodies, (found, bounds), (linkage, &holding), &targets, most);
     for _ in 0..WAVES {
         let Some(moving) = speeding(bodies, &solve.velocities(), times.next) else { break };
         let all = contacts(&moving, near.around, near.strangers, times.next);
@@ -196,10 +188,8 @@ fn impulses(
         // None of them would have been met without the impact: they do not bounce in this drift.
         targets.extend(more.iter_mut().map(|c| target((&before, &lifts), bodies, c, times.next, false)));
         found.append(&mut more);
-        solve = Solve::new(bodies, found, linkage, bounds);
-        solve.join(linkage, &holding);
-        solve.start(found, bounds);
-        let ended = solve.run(found, bounds, &targets, until(settings.sweeps));
+        let ended;
+        (solve, ended) = solved(bodies, (found, bounds), (linkage, &holding), &targets, most);
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     for _ in 0..TURNINGS {
@@ -211,10 +201,8 @@ fn impulses(
             .zip(&mut targets)
             .filter(|(c, t)| c.late.is_none() && t.is_finite())
             .for_each(|(c, t)| *t = held(c, times.next));
-        solve = Solve::new(bodies, found, linkage, bounds);
-        solve.join(linkage, &holding);
-        solve.start(found, bounds);
-        let ended = solve.run(found, bounds, &targets, until(settings.sweeps));
+        let ended;
+        (solve, ended) = solved(bodies, (found, bounds), (linkage, &holding), &targets, most);
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     let mut worst = f64::INFINITY;
@@ -227,11 +215,8 @@ fn impulses(
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     let waits = |found: &[Contact], targets: &[f64]| {
-        let mut waits = Solve::new(bodies, found, linkage, bounds);
-        waits.join(linkage, &holding);
-        waits.start(found, bounds);
-        waits.run(&mut found.to_vec(), &mut bounds.to_vec(), targets, until(settings.sweeps));
-        waits.velocities()
+        let (mut found, mut bounds) = (found.to_vec(), bounds.to_vec());
+        solved(bodies, (&mut found, &mut bounds), (linkage, &holding), targets, most).0.velocities()
     };
     let back = before_bounces(bodies, (&*found, &targets), (&solve, waits), times.next);
     let mut given = given(bodies, found);
@@ -248,6 +233,22 @@ fn impulses(
         damped: linkage.damped(bodies, &held),
     };
     Ok((report, ties))
+}
+
+/// Solves for contacts, motors and stops from the impulses that they have. `holding`: the impulses with which joints hold bodies
+/// that nothing touches.
+fn solved(
+    bodies: &[Body],
+    (found, bounds): (&mut [Contact], &mut [Bound]),
+    (linkage, holding): (&Linkage, &[f64]),
+    targets: &[f64],
+    until: Until,
+) -> (Solve, Ended) {
+    let mut solve = Solve::new(bodies, found, linkage, bounds);
+    solve.join(linkage, holding);
+    solve.start(found, bounds);
+    let ended = solve.run(found, bounds, targets, until);
+    (solve, ended)
 }
 
 /// Impulses and angular impulses, per body.

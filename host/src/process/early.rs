@@ -1,7 +1,7 @@
 //! What happens before the libraries of this program are set up. One of them begins threads then, and ends the program
 //! with a C++ exception where it cannot; all of them open files.
 
-use super::{board::board, limits};
+use super::{board::board, limits, processor};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,6 +21,7 @@ pub(super) fn is_watched() {
 
 /// To be run from `.preinit_array`, before the constructors of libraries.
 pub extern "C" fn before_libraries() {
+    processor::is_new_enough();
     fill_standard_files();
     have_a_stack();
     openvdb_sys::on_uncaught(on_refused);

@@ -25,6 +25,8 @@ mod open_files;
 mod overheard;
 mod patience;
 #[cfg(target_os = "linux")]
+mod processor;
+#[cfg(target_os = "linux")]
 pub(crate) mod reaper;
 mod stdio;
 mod supervise;

@@ -2,7 +2,7 @@
 """docs/gallery.py MENISCUS OUT: cooks the first second of every example at preview quality and writes docs/gallery.md.
 
 Cooks go into OUT, a folder each. An example that OUT holds already is not cooked again. An example's picture is the one in the
-folder `pictures` beside its graph; where there is none, a frame of the cook is copied to docs/pictures/gallery.
+folder `pictures` beside its graph; where there is none, the last frame of the cook is copied to docs/pictures/gallery.
 """
 import json
 import os
@@ -86,8 +86,8 @@ def picture(graph, read, took, out):
         if own.exists():
             return f"../{own.relative_to(ROOT)}"
     preview = next(node["name"] for node in read["nodes"] if node["type"] == "preview")
-    first, last = took["frames"]
-    frame = out / name / preview / f"{preview}.{(first + 2 * last) // 3:04}.png"
+    last = took["frames"][1]
+    frame = out / name / preview / f"{preview}.{last:04}.png"
     PICTURES.mkdir(parents=True, exist_ok=True)
     if frame.exists():
         shutil.copyfile(frame, PICTURES / f"{name}.png")

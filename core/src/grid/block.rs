@@ -56,7 +56,7 @@ pub fn load<T: Copy>(
     neighbours: &[u32; leaf::NEIGHBOURS],
     background: T,
 ) {
-    halo::copy(values, neighbours, 1, |_| background, block);
+    halo::copy::<1, T>(values, neighbours, |_| background, block);
 }
 
 /// The block around a leaf origin, active there or not; what a missing leaf holds depends on its slot.
@@ -67,7 +67,7 @@ pub fn around_origin<T: Copy>(
     missing: impl Fn(usize) -> T,
 ) -> Block<T> {
     let mut block = [missing(leaf::SELF_SLOT); SIZE];
-    halo::copy(values, &topology.surroundings(origin), 1, missing, &mut block);
+    halo::copy::<1, T>(values, &topology.surroundings(origin), missing, &mut block);
     block
 }
 

@@ -2,58 +2,49 @@
 
 use super::{Topology, leaf};
 
-/// Copies leaf `l` of a channel and `halo` voxels around it (at most 8) into a dense block of edge
-/// `8 + 2 halo`, z fastest; voxels without a leaf read `outside`. Kernels with wide stencils run on the block
+/// Copies leaf `l` of a channel and `HALO` voxels around it (at most 8) into a dense block of edge
+/// `8 + 2 HALO`, z fastest; voxels without a leaf read `outside`. Kernels with wide stencils run on the block
 /// without asking where a neighbour lives.
-pub fn gather<T: Copy>(
+pub fn gather<const HALO: usize, T: Copy>(
     topology: &Topology,
     values: &[T],
     l: usize,
-    halo: usize,
     outside: T,
     block: &mut Vec<T>,
 ) {
-    let edge = leaf::DIM + 2 * halo;
+    let edge = leaf::DIM + 2 * HALO;
     block.resize(edge * edge * edge, outside);
-    copy(values, &topology.neighbours()[l], halo, |_| outside, block);
+    copy::<HALO, T>(values, &topology.neighbours()[l], |_| outside, block);
 }
 
-/// Copies a leaf, whose row of the neighbour table is given, and `halo` voxels around it; what a missing leaf holds
+/// Copies a leaf, whose row of the neighbour table is given, and `HALO` voxels around it; what a missing leaf holds
 /// depends on its slot.
 #[inline(always)]
-pub(super) fn copy<T: Copy>(
+pub(super) fn copy<const HALO: usize, T: Copy>(
     values: &[T],
     neighbours: &[u32; leaf::NEIGHBOURS],
-    halo: usize,
     missing: impl Fn(usize) -> T,
     block: &mut [T],
 ) {
-    const ROWS: usize = leaf::SIZE / leaf::DIM;
-    let h = halo as i32;
-    let edge = leaf::DIM + 2 * halo;
+    let h = HALO as i32;
     let leaves = values.as_chunks::<{ leaf::SIZE }>().0;
-    let rows = |s: usize| -> Option<&[[T; leaf::DIM]; ROWS]> {
-        leaves.get(neighbours[s] as usize)?.as_chunks().0.first_chunk()
-    };
-    let mut out = block.chunks_exact_mut(edge);
+    let mut out = block.chunks_exact_mut(leaf::DIM + 2 * HALO);
     for x in -h..8 + h {
         for (dy, y0, y1) in [(-1, -h, 0), (0, 0, 8), (1, 8, 8 + h)] {
             let slots = [-1, 0, 1].map(|dz| leaf::slot(x >> 3, dy, dz));
-            let [below, own, above] = slots.map(rows);
+            let fills = slots.map(|s| [missing(s); leaf::DIM]);
+            // The rows of the three leaves along z; of a missing one, one row for all.
+            let [below, own, above] = [0, 1, 2].map(|d| {
+                let there = leaves.get(neighbours[slots[d]] as usize);
+                there.map_or((std::slice::from_ref(&fills[d]), 0), |leaf| (leaf.as_chunks().0, usize::MAX))
+            });
             for (y, row) in (y0..y1).zip(&mut out) {
                 let at = leaf::offset(x, y, 0) / leaf::DIM;
-                match below {
-                    Some(below) => (0..halo).for_each(|z| row[z] = below[at][leaf::DIM - halo + z]),
-                    None => row[..halo].fill(missing(slots[0])),
-                }
-                match own {
-                    Some(own) => row[halo..halo + leaf::DIM].copy_from_slice(&own[at]),
-                    None => row[halo..halo + leaf::DIM].fill(missing(slots[1])),
-                }
-                match above {
-                    Some(above) => (0..halo).for_each(|z| row[halo + leaf::DIM + z] = above[at][z]),
-                    None => row[halo + leaf::DIM..].fill(missing(slots[2])),
-                }
+                let of = |(rows, mask): (&[[T; leaf::DIM]], usize)| rows[at & mask];
+                let (low, rest) = row.split_at_mut(HALO);
+                low.copy_from_slice(&of(below)[leaf::DIM - HALO..]);
+                rest[..leaf::DIM].copy_from_slice(&of(own));
+                rest[leaf::DIM..].copy_from_slice(&of(above)[..HALO]);
             }
         }
     }
@@ -96,24 +87,27 @@ mod tests {
         assert!(!is_constant(&values) && is_constant(&values[..36]));
     }
 
+    fn holds_what_reach_finds<const HALO: usize>(grid: &Grid<i32>) {
+        let (mut block, h) = (Vec::new(), HALO as i32);
+        for l in 0..grid.topology.len() {
+            gather::<HALO, _>(&grid.topology, &grid.values, l, -1, &mut block);
+            for n in 0..block.len() as i32 {
+                let e = 8 + 2 * h;
+                let local = [n / (e * e) - h, n / e % e - h, n % e - h];
+                assert_eq!(index(HALO, local), n as usize);
+                assert_eq!(block[n as usize], grid.reach(l, local));
+            }
+        }
+    }
+
     #[test]
     fn a_block_holds_what_reach_finds() {
         let topology =
             Topology::covering([IVec3::ZERO, IVec3::splat(8), IVec3::X * -1, IVec3::new(3, 8, -1)]);
-        let topology = Arc::new(topology);
-        let grid = Grid::from_fn(topology.clone(), -1, |c| c.x * 10_000 + c.y * 100 + c.z);
-        let mut block = Vec::new();
-        for l in 0..topology.len() {
-            for halo in [0, 1, 3, 8] {
-                gather(&topology, &grid.values, l, halo, -1, &mut block);
-                let h = halo as i32;
-                for n in 0..block.len() as i32 {
-                    let e = 8 + 2 * h;
-                    let local = [n / (e * e) - h, n / e % e - h, n % e - h];
-                    assert_eq!(index(halo, local), n as usize);
-                    assert_eq!(block[n as usize], grid.reach(l, local));
-                }
-            }
-        }
+        let grid = Grid::from_fn(Arc::new(topology), -1, |c| c.x * 10_000 + c.y * 100 + c.z);
+        holds_what_reach_finds::<0>(&grid);
+        holds_what_reach_finds::<1>(&grid);
+        holds_what_reach_finds::<3>(&grid);
+        holds_what_reach_finds::<8>(&grid);
     }
 }

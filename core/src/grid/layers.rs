@@ -78,13 +78,13 @@ pub fn carry_on_from(
         });
         let leaves: Vec<usize> = (0..topology.len()).filter(|&l| *layer.words(l) != [0; 8]).collect();
         let means = |(block, open): &mut (Vec<f32>, Vec<f32>), &l: &usize| {
-            halo::gather(&topology, &values, l, HALO, NONE, block);
+            halo::gather::<HALO, _>(&topology, &values, l, NONE, block);
             let mut means = means(block, layer.words(l));
             if !is_last {
                 limits(l).iter().for_each(|&(n, among)| means[n] = mean_among(block, n, among));
             }
             if let Some(openness) = openness {
-                halo::gather(&topology, openness, l, HALO, 0.0, open);
+                halo::gather::<HALO, _>(&topology, openness, l, 0.0, open);
                 let anywhere = (1 << 27) - 1;
                 let mut limits = limits(l).iter().peekable();
                 for n in offsets(layer.words(l)) {

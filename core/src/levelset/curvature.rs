@@ -37,7 +37,7 @@ pub fn curvature(phi: &Grid<f32>, h: f32) -> Grid<f32> {
         Vec::new,
         |block, (out, &o)| {
             let Some(l) = smooth.topology.leaf_of(o) else { return };
-            halo::gather(&smooth.topology, &smooth.values, l, 1, smooth.background, block);
+            halo::gather::<1, _>(&smooth.topology, &smooth.values, l, smooth.background, block);
             for (n, out) in out.iter_mut().enumerate() {
                 let at = halo::index(1, leaf::local(n));
                 if block[at].abs() <= BAND as f32 * h {
@@ -97,7 +97,7 @@ fn smoothed(field: &Grid<f32>) -> Grid<f32> {
     out.values.par_chunks_mut(leaf::SIZE).enumerate().for_each_init(
         || (Vec::new(), Vec::new()),
         |(block, before), (l, out)| {
-            halo::gather(topology, &field.values, l, PASSES, field.background, block);
+            halo::gather::<PASSES, _>(topology, &field.values, l, field.background, block);
             for _ in 0..PASSES {
                 for step in strides {
                     before.clone_from(block);

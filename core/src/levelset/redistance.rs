@@ -88,7 +88,7 @@ fn interface_distance(phi: &Grid<f32>, crossing: &VoxelMask, h: f32) -> Grid<f32
         if *crossing.words(l) == [0; 8] {
             return;
         }
-        halo::gather(&phi.topology, &phi.values, l, 1, MISSING, block);
+        halo::gather::<1, _>(&phi.topology, &phi.values, l, MISSING, block);
         for n in offsets(crossing.words(l)) {
             let at = halo::index(1, leaf::local(n));
             out[n] = sign(values[n]) * distance_at_interface(block, at, h).unwrap_or(UNREACHED);

@@ -26,7 +26,7 @@ pub fn fractions_inside(phi: &Grid<f32>, h: f32) -> Grid<f32> {
             inside.iter_mut().zip(own).for_each(|(i, &p)| *i = whole(p));
             return;
         }
-        halo::gather(&phi.topology, &phi.values, l, HALO, phi.background, block);
+        halo::gather::<HALO, _>(&phi.topology, &phi.values, l, phi.background, block);
         for (n, inside) in inside.as_chunks_mut().0.iter_mut().enumerate() {
             let [x, y, _] = leaf::local(n * leaf::DIM);
             let at = halo::index(HALO, [x, y, 0]);

@@ -124,13 +124,13 @@ pub(super) struct Around {
 impl Around {
     fn load(&mut self, fields: &Fields, l: usize) {
         let gather = |grid: &Grid<f32>, block: &mut Vec<f32>| {
-            halo::gather(&fields.topology, &grid.values, l, HALO, grid.background, block);
+            halo::gather::<HALO, _>(&fields.topology, &grid.values, l, grid.background, block);
         };
         gather(&fields.surface, &mut self.surface);
         gather(&fields.solid, &mut self.solid);
         for axis in 0..3 {
             let faces = |grid: &FaceGrid<f32>, block: &mut Vec<f32>| {
-                halo::gather(&fields.topology, &grid.values[axis], l, HALO, grid.background, block);
+                halo::gather::<HALO, _>(&fields.topology, &grid.values[axis], l, grid.background, block);
             };
             faces(&fields.open, &mut self.open[axis]);
             faces(&fields.vel_solid, &mut self.vel_solid[axis]);
@@ -139,7 +139,7 @@ impl Around {
             }
             if let Some(owner) = &fields.owner {
                 let (values, block) = (&owner.values[axis], &mut self.owner[axis]);
-                halo::gather(&fields.topology, values, l, HALO, 0, block);
+                halo::gather::<HALO, _>(&fields.topology, values, l, 0, block);
             }
         }
         let h = fields.liquid.transform.voxel_size() as f32;

@@ -336,7 +336,7 @@ fn close(each: &[Grid<f32>], l: usize, h: f32, out: &mut [f32]) {
         if blocks.is_empty() {
             blocks = vec![Vec::new(); each.len()];
             for (phi, block) in each.iter().zip(&mut blocks) {
-                halo::gather(&phi.topology, &phi.values, l, 1, phi.background, block);
+                halo::gather::<1, _>(&phi.topology, &phi.values, l, phi.background, block);
             }
         }
         let at = halo::index(1, leaf::local(n));

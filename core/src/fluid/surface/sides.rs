@@ -38,42 +38,66 @@ pub(super) fn of(open: &FaceGrid<f32>, known: &VoxelMask) -> Vec<Vec<(usize, u32
             return Vec::new();
         }
         let faces = block::faces(open, &open.topology.surroundings(topology.origins()[l]));
+        let open = OpenFaces::of(&faces);
         let asked: [u64; 8] = known.words(l).map(|word| !word);
-        let with_room = offsets(&asked).filter(|&n| has_open_face(&faces, n));
-        with_room.map(|n| (n, joined(&faces, n))).collect()
+        let with_room = offsets(&asked).map(leaf::local).filter(|&at| open.any_of(at));
+        with_room.map(|at| (leaf::offset(at[0], at[1], at[2]), open.joined(at))).collect()
     };
     (0..topology.len()).into_par_iter().with_min_len(4).map(of_leaf).collect()
 }
 
-/// Whether any of the six faces of a leaf's cell `n` is open.
-fn has_open_face(faces: &[Block<f32>; 3], n: usize) -> bool {
-    let own = block::centre(n);
-    faces.iter().zip(block::STRIDE).any(|(faces, step)| faces[own] > 0.0 || faces[own + step] > 0.0)
+/// Which lower faces of a block's cells are open.
+struct OpenFaces {
+    /// Per axis and z-row of the block, a bit for each cell.
+    rows: [[u16; block::DIM * block::DIM]; 3],
 }
 
-/// Those of the 27 cells around a leaf's cell `n` that open faces join to it.
-fn joined(faces: &[Block<f32>; 3], n: usize) -> u32 {
-    let [x, y, z] = leaf::local(n);
-    let first = block::index(x - 1, y - 1, z - 1);
-    let open: [u32; 3] = std::array::from_fn(|axis| {
-        let is_open = |d: usize| {
-            let [sx, sy, sz] = block::STRIDE;
-            faces[axis][first + d / 9 * sx + d / 3 % 3 * sy + d % 3 * sz] > 0.0
+impl OpenFaces {
+    fn of(faces: &[Block<f32>; 3]) -> Self {
+        let row = |row: &[f32; block::DIM]| {
+            row.iter().enumerate().fold(0, |bits, (z, &open)| bits | u16::from(open > 0.0) << z)
         };
-        let bit = |d: usize| u32::from(UPPER[axis] >> d & 1 == 1 && is_open(d)) << d;
-        (0..27).map(bit).fold(0, |a, b| a | b)
-    });
-    let mut reached = MIDDLE;
-    loop {
-        let mut grown = reached;
-        for axis in 0..3 {
-            grown |= (grown << STEP[axis]) & open[axis];
-            grown |= (grown & open[axis]) >> STEP[axis];
+        let rows = |faces: &Block<f32>| {
+            let all = faces.as_chunks().0;
+            std::array::from_fn(|n| row(&all[n]))
+        };
+        Self { rows: faces.each_ref().map(rows) }
+    }
+
+    /// The bits of the z-row `(dx, dy)` beyond that of a leaf's cell, from one cell before it on.
+    #[inline(always)]
+    fn row(&self, axis: usize, [x, y, z]: [i32; 3], dx: usize, dy: usize) -> u32 {
+        u32::from(self.rows[axis][(x as usize + dx) * block::DIM + y as usize + dy] >> z)
+    }
+
+    /// Whether any of the six faces of a leaf's cell is open.
+    fn any_of(&self, at: [i32; 3]) -> bool {
+        const OWN: u32 = 1 << 1;
+        const ABOVE: u32 = 1 << 2;
+        let of_x = self.row(0, at, 1, 1) | self.row(0, at, 2, 1);
+        let of_y = self.row(1, at, 1, 1) | self.row(1, at, 1, 2);
+        let of_z = self.row(2, at, 1, 1);
+        (of_x | of_y) & OWN | of_z & (OWN | ABOVE) != 0
+    }
+
+    /// Those of the 27 cells around a leaf's cell that open faces join to it.
+    fn joined(&self, at: [i32; 3]) -> u32 {
+        let open: [u32; 3] = std::array::from_fn(|axis| {
+            let row = |n: usize| (self.row(axis, at, n / 3, n % 3) & 7) << (3 * n);
+            (0..9).map(row).fold(0, |a, b| a | b) & UPPER[axis]
+        });
+        let mut reached = MIDDLE;
+        loop {
+            let mut grown = reached;
+            for axis in 0..3 {
+                grown |= (grown << STEP[axis]) & open[axis];
+                grown |= (grown & open[axis]) >> STEP[axis];
+            }
+            if grown == reached {
+                return reached;
+            }
+            reached = grown;
         }
-        if grown == reached {
-            return reached;
-        }
-        reached = grown;
     }
 }
 

@@ -81,7 +81,7 @@ impl<'a> Flow<'a> {
         if let Some(l) = self.velocity.topology.leaf_of(leaf) {
             self.origin = leaf - self.frame.base - WIDTH as i32;
             for (block, values) in self.block.iter_mut().zip(&self.velocity.values) {
-                halo::gather(&self.velocity.topology, values, l, WIDTH, self.velocity.background, block);
+                halo::gather::<WIDTH, _>(&self.velocity.topology, values, l, self.velocity.background, block);
             }
         }
     }

@@ -76,7 +76,7 @@ fn change(
     let mut change = Change::default();
     let leaf = if skin.is_empty() { None } else { surface.topology.leaf_of(origin) };
     let Some(l) = leaf else { return change };
-    halo::gather(&surface.topology, &surface.values, l, FRACTION_HALO, surface.background, block);
+    halo::gather::<FRACTION_HALO, _>(&surface.topology, &surface.values, l, surface.background, block);
     for cell in skin {
         let local = leaf::local(usize::from(cell.offset));
         let inside = fraction_inside(block, halo::index(FRACTION_HALO, local), transform.voxel_size() as f32);

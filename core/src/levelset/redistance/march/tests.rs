@@ -47,7 +47,7 @@ fn plain_march(distance: &mut Grid<f32>, fixed: &VoxelMask, active: &[bool], h: 
     for _ in 0..(3f32.sqrt() * band).ceil() as usize + 2 {
         let before = distance.values.clone();
         for l in (0..topology.len()).filter(|&l| active[l]) {
-            halo::gather(&topology, &before, l, HALO, MISSING, &mut block);
+            halo::gather::<HALO, _>(&topology, &before, l, MISSING, &mut block);
             for n in (0..leaf::SIZE).filter(|n| !fixed.has(l * leaf::SIZE + n)) {
                 let at = halo::index(HALO, leaf::local(n));
                 distance.values[l * leaf::SIZE + n] = plain_upwind(&block, at, h, band * h);

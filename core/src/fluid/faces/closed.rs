@@ -198,14 +198,20 @@ impl<'a> ClosedFaces<'a> {
         }
         let gradient = self.walls.gradients(first, axis);
         let (still, least) = (self.still, self.least_slope);
-        std::array::from_fn(|z| {
+        let (u_along, solid_along, slope_along) = (u[axis], solid[axis], gradient[axis]);
+        // Without branches, so that the faces of the row are computed at once.
+        let mut row = [0.0; leaf::DIM];
+        for z in 0..leaf::DIM {
             let [u, of_solid, gradient] =
                 [&u, &solid, &gradient].map(|v| Vec3::new(v[0][z], v[1][z], v[2][z]));
-            let normal = gradient.normalize();
-            let slides = u[axis] + ((of_solid - u).dot(normal) + leaves[z]) * normal[axis];
-            let moved = if gradient.length() < least { of_solid[axis] } else { slides };
-            if still && u == Vec3::ZERO && leaves[z] == 0.0 { 0.0 } else { moved }
-        })
+            let per_slope = gradient.length_recip();
+            let into = (of_solid - u).dot(gradient * per_slope) + leaves[z];
+            let slides = u_along[z] + into * (slope_along[z] * per_slope);
+            let moved = if gradient.length() < least { solid_along[z] } else { slides };
+            let calm = still & (u.x == 0.0) & (u.y == 0.0) & (u.z == 0.0) & (leaves[z] == 0.0);
+            row[z] = if calm { 0.0 } else { moved };
+        }
+        row
     }
 
     /// The velocity in the middle of the lower `axis` faces of a z-row: the other components are the means of the four
@@ -216,8 +222,7 @@ impl<'a> ClosedFaces<'a> {
                 let mut at = first;
                 at[axis] -= back;
                 at[other] += on;
-                let at = block::index(at[0], at[1], at[2]);
-                std::array::from_fn(|z| self.blocks[other][at + z])
+                *row_at(&self.blocks[other], block::index(at[0], at[1], at[2]))
             };
             if other == axis {
                 return at(0, 0);
@@ -230,6 +235,12 @@ impl<'a> ClosedFaces<'a> {
             std::array::from_fn(|z| 0.25 * ((a[z] + b[z]) + (c[z] + d[z])))
         })
     }
+}
+
+/// The row of eight values of a block from an index on.
+#[inline(always)]
+fn row_at(block: &[f32; block::SIZE], first: usize) -> &Row {
+    block[first..].first_chunk().expect("a row inside the block")
 }
 
 /// The solids around one leaf.
@@ -252,9 +263,10 @@ impl<'a> Around<'a> {
         let mut middle = Vec3::splat(0.5);
         middle[axis] = 0.0;
         let mut gradients = [[0.0; leaf::DIM]; 3];
-        for n in 0..leaf::DIM {
-            let gradient = trilinear_gradient(&corners.map(|step| self.nodes[first + n + step]), middle).1;
-            (0..3).for_each(|a| gradients[a][n] = gradient[a]);
+        let corners = corners.map(|step| row_at(&self.nodes, first + step));
+        for z in 0..leaf::DIM {
+            let gradient = trilinear_gradient(&corners.map(|row| row[z]), middle).1;
+            [gradients[0][z], gradients[1][z], gradients[2][z]] = gradient.to_array();
         }
         gradients
     }

@@ -159,32 +159,30 @@ fn scatter(
 
     let mut value = FaceGrid::new(topology.clone(), 0.0);
     let mut weight = FaceGrid::new(topology.clone(), 0.0);
-    for axis in 0..3 {
+    let axes = value.values.par_iter_mut().zip(&mut weight.values).enumerate();
+    axes.for_each(|(axis, (value, weight))| {
         let axis_blocks = axis * 2 * block::SIZE;
-        value.values[axis]
-            .par_chunks_mut(leaf::SIZE)
-            .zip(weight.values[axis].par_chunks_mut(leaf::SIZE))
-            .zip(topology.neighbours())
-            .for_each(|((value, weight), neighbours)| {
-                for (s, &m) in neighbours.iter().enumerate() {
-                    if m == leaf::ABSENT || block_of[m as usize] == leaf::ABSENT {
-                        continue;
-                    }
-                    let block = &blocks[block_of[m as usize] as usize * BLOCK + axis_blocks..];
-                    block::rows_covered_by(s, |own, there, n| {
-                        for z in 0..n {
-                            value[own + z] += block[2 * (there + z)];
-                            weight[own + z] += block[2 * (there + z) + 1];
-                        }
-                    });
+        let leaves = value.par_chunks_mut(leaf::SIZE).zip(weight.par_chunks_mut(leaf::SIZE));
+        leaves.zip(topology.neighbours()).for_each(|((value, weight), neighbours)| {
+            for (s, &m) in neighbours.iter().enumerate() {
+                if m == leaf::ABSENT || block_of[m as usize] == leaf::ABSENT {
+                    continue;
                 }
-                for (v, &w) in value.iter_mut().zip(weight.iter()) {
-                    if w > 0.0 {
-                        *v /= w;
+                let block = &blocks[block_of[m as usize] as usize * BLOCK + axis_blocks..];
+                block::rows_covered_by(s, |own, there, n| {
+                    for z in 0..n {
+                        value[own + z] += block[2 * (there + z)];
+                        weight[own + z] += block[2 * (there + z) + 1];
                     }
+                });
+            }
+            for (v, &w) in value.iter_mut().zip(weight.iter()) {
+                if w > 0.0 {
+                    *v /= w;
                 }
-            });
-    }
+            }
+        });
+    });
     Carried { value, weight }
 }
 

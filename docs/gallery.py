@@ -89,8 +89,7 @@ def picture(graph, read, took, out):
     last = took["frames"][1]
     frame = out / name / preview / f"{preview}.{last:04}.png"
     PICTURES.mkdir(parents=True, exist_ok=True)
-    if frame.exists():
-        shutil.copyfile(frame, PICTURES / f"{name}.png")
+    shutil.copyfile(frame, PICTURES / f"{name}.png")
     return f"pictures/gallery/{name}.png"
 
 

@@ -1,7 +1,7 @@
 //! `check` learns from what was cooked before what a shot takes on this machine.
 
 use meniscus_tests::meniscus;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// A ball of water that falls onto the floor of a box, in some frames.
@@ -79,4 +79,28 @@ fn check_foresees_substeps_from_falls_and_sources() {
     let half = substeps(&["substeps.cfl=0.25", "substeps.max=20"]);
     assert!((half / low - 2.0).abs() < 0.02, "{half} of {low}");
     assert_eq!(substeps(&["substeps.cfl=0.5", "gravity.bypass=true"]), 1.0);
+}
+
+/// What meshes of a liquid take on the disk is told before.
+#[test]
+fn check_foresees_the_size_of_meshes() {
+    for format in ["ply", "obj"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let mut graph: Value = serde_json::from_str(&shot(10)).expect("a graph");
+        let mesh = json!({ "name": "mesh", "type": "mesh_cache", "inputs": ["flip"], "params": { "format": format } });
+        graph["nodes"].as_array_mut().expect("its nodes").push(mesh);
+        std::fs::write(at("shot.meniscus.json"), graph.to_string()).expect("the graph is written");
+        let text = said(folder.path(), &["check", &at("shot.meniscus.json")]);
+        let told = text.lines().find_map(|line| line.strip_prefix("disk: about ")).expect("it is told");
+        let (number, unit) = told.split_once(' ').expect("a number and a unit");
+        assert!(unit.starts_with("kB a frame"), "{told}");
+        let told = 1e3 * number.parse::<f64>().expect("a number");
+        said(folder.path(), &["cook", &at("shot.meniscus.json"), "--out", &at("out"), "--quiet"]);
+        let files = std::fs::read_dir(at("out/mesh")).expect("meshes").map(|file| file.expect("a file"));
+        let files = files.filter(|file| file.path().extension().is_some_and(|e| e == format));
+        let sizes: Vec<u64> = files.map(|file| file.metadata().expect("its size").len()).collect();
+        let written = sizes.iter().sum::<u64>() as f64 / sizes.len() as f64;
+        assert!((0.5..2.0).contains(&(told / written)), "{format}: {told} told, {written} written");
+    }
 }

@@ -12,13 +12,14 @@ pub fn gather<const HALO: usize, T: Copy>(
     outside: T,
     block: &mut Vec<T>,
 ) {
+    const { assert!(HALO <= leaf::DIM) }
     let edge = leaf::DIM + 2 * HALO;
     block.resize(edge * edge * edge, outside);
     copy::<HALO, T>(values, &topology.neighbours()[l], |_| outside, block);
 }
 
 /// Copies a leaf, whose row of the neighbour table is given, and `HALO` voxels around it; what a missing leaf holds
-/// depends on its slot.
+/// depends on its slot alone, and is asked for more than once.
 #[inline(always)]
 pub(super) fn copy<const HALO: usize, T: Copy>(
     values: &[T],

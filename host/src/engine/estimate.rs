@@ -24,6 +24,11 @@ const BAND: f64 = 6.0;
 const GEO_BYTES: f64 = 110.0;
 /// Bytes of a particle in a USD file.
 const USD_BYTES: f64 = 36.0;
+/// Bytes of a liquid's surface in a mesh per voxel that it runs through at the start, grown to what a splash makes of it: in a .ply file,
+/// as text in an .obj file, and in a USD file.
+const PLY_BYTES: f64 = 120.0;
+const OBJ_BYTES: f64 = 260.0;
+const USD_MESH_BYTES: f64 = 110.0;
 /// Bytes of a corner of a closed mesh and of its two triangles in a .geo text file.
 const MESH_BYTES: f64 = 90.0;
 /// Thinnest wall that keeps liquid in, voxels: one on either side of its middle.
@@ -42,6 +47,8 @@ pub struct ObjectEstimate {
     pub voxel: f64,
     /// Voxels held.
     pub voxels: f64,
+    /// Voxels that the surface of its liquid runs through at the start.
+    pub surface: f64,
     /// Particles held; 0 where it has none.
     pub particles: f64,
     /// Bytes held while a substep runs.
@@ -130,6 +137,13 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
     let writes = |wanted: &str| outputs.clone().any(|n| n.node_type.short_name() == wanted);
     let (volumes, points, shot) = (writes("vdb_cache"), writes("geometry_cache"), writes("usd_shot"));
+    let of_mesh = |n: &Bound| match n.node_type.short_name() {
+        "mesh_cache" if n.params_at(0.0).text("format") == "obj" => OBJ_BYTES,
+        "mesh_cache" => PLY_BYTES,
+        "usd_shot" => USD_MESH_BYTES,
+        _ => 0.0,
+    };
+    let of_mesh: f64 = outputs.clone().map(of_mesh).sum();
     let drawn = drawn(network, plan);
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
@@ -152,7 +166,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         object.seconds = object.particles * cost.particle_seconds + object.voxels * cost.voxel_seconds;
         let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };
         let of_point = if points { GEO_BYTES } else { 0.0 } + if shot { USD_BYTES } else { 0.0 };
-        object.disk = band + object.particles * of_point;
+        object.disk = band + object.particles * of_point + object.surface * of_mesh;
         if object.particles == 0.0 && drawn.contains(&object.name) {
             object.disk += (corners * places.max(1)) as f64 * MESH_BYTES;
         }
@@ -234,6 +248,7 @@ fn measure(node: &Bound, g: &Geometry, object: &mut ObjectEstimate) {
     if let Some(separation) = meant(Means::SEPARATION) {
         object.voxel = separation * meant(Means::VOXEL_SCALE).unwrap_or(1.0);
         object.particles += volume.abs() / separation.powi(3);
+        object.surface += area / object.voxel.powi(2);
         object.voxels += volume.abs() / object.voxel.powi(3) + area / object.voxel.powi(2) * LEAF_FILL;
     } else if let Some(division) = meant(Means::VOXEL) {
         object.voxel = division;

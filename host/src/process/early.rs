@@ -21,7 +21,13 @@ pub(super) fn is_watched() {
 
 /// To be run from `.preinit_array`, before the constructors of libraries.
 pub extern "C" fn before_libraries() {
-    processor::is_new_enough();
+    processor::end_if_too_old();
+    prepare();
+}
+
+/// Not inlined: what stands beside the question for the processor must not use what it asks for.
+#[inline(never)]
+extern "C" fn prepare() {
     fill_standard_files();
     have_a_stack();
     openvdb_sys::on_uncaught(on_refused);

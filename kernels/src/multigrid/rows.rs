@@ -1,5 +1,5 @@
 //! The loop over a half-leaf's rows that the operator, the smoother and the residual share. It handles two rows at a
-//! time, so that eight SIMD lanes are used. It is also compiled for AVX2, which is chosen at run time. Both versions do
+//! time, so that eight SIMD lanes are used. It is also compiled for AVX2, which is chosen at run time where the build does not assume it. Both versions do
 //! the same multiplications and additions in the same order (none are fused), so they give the same bits.
 
 use super::level::Level;

@@ -26,7 +26,7 @@ pub(crate) struct Flow<'a> {
     loaded: Option<Coord>,
 }
 
-/// The floor of each component, by truncation: `f32::floor` is a library call where SSE4 cannot be assumed.
+/// The floor of each component, by truncation: `f32::floor` is a library call where a build does not assume SSE4.
 #[inline(always)]
 fn floor(x: Vec3) -> IVec3 {
     let floor = |x: f32| x as i32 - i32::from((x as i32) as f32 > x);

@@ -204,6 +204,7 @@ impl<'a> ClosedFaces<'a> {
         for z in 0..leaf::DIM {
             let [u, of_solid, gradient] =
                 [&u, &solid, &gradient].map(|v| Vec3::new(v[0][z], v[1][z], v[2][z]));
+            // n = ∇φ / |∇φ|.
             let per_slope = gradient.length_recip();
             let into = (of_solid - u).dot(gradient * per_slope) + leaves[z];
             let slides = u_along[z] + into * (slope_along[z] * per_slope);

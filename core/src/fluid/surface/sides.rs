@@ -64,7 +64,8 @@ impl OpenFaces {
         Self { rows: faces.each_ref().map(rows) }
     }
 
-    /// The bits of the z-row `(dx, dy)` beyond that of a leaf's cell, from one cell before it on.
+    /// The faces of a z-row beside a leaf's cell: its own where `dx` and `dy` are 1, one before or after it where they are 0 or 2.
+    /// Bit 0 is the cell before it along z, bit 1 its own, bit 2 the one after it.
     #[inline(always)]
     fn row(&self, axis: usize, [x, y, z]: [i32; 3], dx: usize, dy: usize) -> u32 {
         u32::from(self.rows[axis][(x as usize + dx) * block::DIM + y as usize + dy] >> z)

@@ -17,6 +17,49 @@ pub(crate) fn select<T: Copy>(set: u8, row: Row<T>, other: Row<T>) -> Row<T> {
     std::array::from_fn(|z| if set & 1 << z != 0 { row[z] } else { other[z] })
 }
 
+/// The z-rows with a voxel in a leaf's set.
+pub(crate) fn rows_with(set: &[u64; leaf::DIM]) -> impl Iterator<Item = usize> {
+    (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(set, n) != 0)
+}
+
+/// Puts the values of a set's rows into a leaf, where the voxels are in the set.
+pub(crate) fn put_rows<T: Copy>(leaf: &mut [T], set: &[u64; leaf::DIM], rows: &[Row<T>]) {
+    let all = leaf.as_chunks_mut().0;
+    rows_with(set).zip(rows).for_each(|(n, row)| all[n] = select(row_of(set, n), *row, all[n]));
+}
+
+/// How many z-rows have a voxel in a leaf's set.
+pub(crate) fn count_rows(set: &[u64; leaf::DIM]) -> usize {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let in_slab = |word: u64| {
+        // Bit 0 of each byte: whether any of its bits is set. What the next byte shifts in does not come down to it.
+        let halves = word | word >> 4;
+        let quarters = halves | halves >> 2;
+        ((quarters | quarters >> 1) & LOW).count_ones() as usize
+    };
+    set.iter().map(|word| in_slab(*word)).sum()
+}
+
+/// Where pieces of these lengths begin behind each other, and where the last one ends.
+pub(crate) fn starts(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
+    let ends = lengths.scan(0, |end, length| {
+        *end += length;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// An array in pieces, one for each leaf, from `start[l]` to `start[l + 1]`: those that are not empty, with their leaf.
+pub(crate) fn in_pieces<'a, T>(mut all: &'a mut [T], start: &[usize]) -> Vec<(usize, &'a mut [T])> {
+    let mut pieces = Vec::with_capacity(start.len());
+    for (l, ends) in start.windows(2).enumerate().filter(|(_, ends)| ends[0] != ends[1]) {
+        let (piece, rest) = all.split_at_mut(ends[1] - ends[0]);
+        pieces.push((l, piece));
+        all = rest;
+    }
+    pieces
+}
+
 /// Where the cell behind face `k` (by axis, lower first) of a leaf's cell `n` lies: in the same leaf, or else in the one
 /// beyond the face.
 #[inline(always)]
@@ -132,6 +175,25 @@ mod tests {
     use crate::grid::block::{self, STRIDE, centre};
     use glam::IVec3;
     use std::sync::Arc;
+
+    #[test]
+    fn rows_of_sets_lie_behind_each_other() {
+        let sets = [[0; 8], [0x80_00_01_00_00_f0_0f_10, 0, 0, u64::MAX, 0, 1, 0, 1 << 63], [0; 8], [2; 8]];
+        for set in &sets {
+            assert_eq!(count_rows(set), (0..64).filter(|&n| row_of(set, n) != 0).count());
+        }
+        let start = starts(sets.iter().map(count_rows));
+        assert_eq!(start, [0, 0, 15, 15, 23]);
+        let mut all: Vec<Row<usize>> = (0..23).map(|n| [n; 8]).collect();
+        let pieces = in_pieces(&mut all, &start);
+        let found: Vec<_> = pieces.iter().map(|(l, piece)| (*l, piece[0][0], piece.len())).collect();
+        assert_eq!(found, [(1, 0, 15), (3, 15, 8)]);
+        let mut leaf = vec![usize::MAX; leaf::SIZE];
+        put_rows(&mut leaf, &sets[3], pieces[1].1);
+        for (n, value) in leaf.into_iter().enumerate() {
+            assert_eq!(value, if n % 64 == 1 { 15 + n / 64 } else { usize::MAX });
+        }
+    }
 
     #[test]
     fn rows_hold_what_blocks_hold() {

@@ -2,7 +2,7 @@
 
 use crate::grid::block;
 use crate::grid::morphology::{VoxelMask, words_of};
-use crate::grid::rows::{row_of, select};
+use crate::grid::rows::{Row, count_rows, in_pieces, row_of, rows_with, select, starts};
 use crate::grid::sampling::{Position, Sampler, trilinear_gradient};
 use crate::grid::{Coord, FaceGrid, Grid, leaf};
 use crate::solid::SolidFields;
@@ -11,10 +11,6 @@ use rayon::prelude::*;
 
 /// Smallest slope of a level set from which a normal is taken; smaller slopes occur in the middle of thin walls.
 const LEAST_SLOPE: f32 = 0.3;
-/// A z-row of a leaf.
-type Row = [f32; leaf::DIM];
-/// Rows of a leaf.
-const ROWS: usize = leaf::SIZE / leaf::DIM;
 
 /// What closes faces.
 pub struct Walls<'a> {
@@ -65,23 +61,26 @@ pub(crate) fn constrain(velocity: &mut FaceGrid<f32>, open: [&VoxelMask; 3], wal
         }
         let near = if still { flow.grown_in(l, velocity.background != 0.0) } else { [u64::MAX; 8] };
         let asked = closed.map(|closed| std::array::from_fn(|x| closed[x] & near[x]));
-        let mut rows = Vec::new();
-        if asked.as_flattened().iter().any(|&word| word != 0) {
-            let mut faces = ClosedFaces::around(velocity, solid, parted, l, still, h);
-            for (axis, asked) in asked.iter().enumerate() {
-                let asked = (0..ROWS).map(|n| (n, row_of(asked, n))).filter(|(_, set)| *set != 0);
-                rows.extend(asked.map(|(n, set)| faces.row(n, axis, set)));
-            }
-        }
-        Some(Constrained { closed, asked, rows })
+        Some(Constrained { closed, asked, still })
     };
     let constrained: Vec<Option<Constrained>> = (0..topology.len()).into_par_iter().map(of_leaf).collect();
+    let start = starts(constrained.iter().map(|of_leaf| of_leaf.as_ref().map_or(0, Constrained::rows)));
+    let mut rows = vec![[0.0; leaf::DIM]; start[topology.len()]];
+    in_pieces(&mut rows, &start).into_par_iter().for_each(|(l, rows)| {
+        let Some(Constrained { asked, still, .. }) = &constrained[l] else { return };
+        let mut faces = ClosedFaces::around(velocity, solid, parted, l, *still, h);
+        let asked = asked
+            .iter()
+            .enumerate()
+            .flat_map(|(axis, set)| rows_with(set).map(move |n| (axis, n, row_of(set, n))));
+        asked.zip(rows).for_each(|((axis, n, set), row)| *row = faces.row(n, axis, set));
+    });
     let [x, y, z] = &mut velocity.values;
     let leaves =
         x.par_chunks_mut(leaf::SIZE).zip(y.par_chunks_mut(leaf::SIZE)).zip(z.par_chunks_mut(leaf::SIZE));
-    leaves.zip(&constrained).for_each(|(((x, y), z), constrained)| {
+    leaves.zip(&constrained).enumerate().for_each(|(l, (((x, y), z), constrained))| {
         if let Some(constrained) = constrained {
-            constrained.write([x, y, z]);
+            constrained.write(&rows[start[l]..start[l + 1]], [x, y, z]);
         }
     });
 }
@@ -108,18 +107,24 @@ fn flow(velocity: &FaceGrid<f32>) -> VoxelMask {
     })
 }
 
-/// The values for the closed faces of a leaf.
+/// The closed faces of a leaf that get a value.
 struct Constrained {
     /// Per axis the closed faces, and those among them whose value is not zero.
     closed: [[u64; 8]; 3],
     asked: [[u64; 8]; 3],
-    /// The values of those faces: a row for each that has any, by axis.
-    rows: Vec<Row>,
+    /// Whether no solid near it moves.
+    still: bool,
 }
 
 impl Constrained {
-    fn write(&self, leaf: [&mut [f32]; 3]) {
-        let mut given = self.rows.iter();
+    /// How many rows have a value that is not zero.
+    fn rows(&self) -> usize {
+        self.asked.iter().map(count_rows).sum()
+    }
+
+    /// Writes the values of those rows, by axis, into the leaf.
+    fn write(&self, rows: &[Row<f32>], leaf: [&mut [f32]; 3]) {
+        let mut given = rows.iter();
         for ((values, closed), asked) in leaf.into_iter().zip(&self.closed).zip(&self.asked) {
             if *closed == [0; 8] {
                 continue;
@@ -178,7 +183,7 @@ impl<'a> ClosedFaces<'a> {
 
     /// u + n ((w − u)·n + v) on the lower `axis` faces of the z-row n, where v is the speed at which liquid leaves the
     /// wall. Only the faces in `set` are valid.
-    fn row(&mut self, n: usize, axis: usize, set: u8) -> Row {
+    fn row(&mut self, n: usize, axis: usize, set: u8) -> Row<f32> {
         let first = [(n / leaf::DIM) as i32, (n % leaf::DIM) as i32, 0];
         let u = self.velocity(first, axis);
         let mut solid = [[0.0; leaf::DIM]; 3];
@@ -217,9 +222,9 @@ impl<'a> ClosedFaces<'a> {
 
     /// The velocity in the middle of the lower `axis` faces of a z-row: the other components are the means of the four
     /// faces around.
-    fn velocity(&self, first: [i32; 3], axis: usize) -> [Row; 3] {
+    fn velocity(&self, first: [i32; 3], axis: usize) -> [Row<f32>; 3] {
         std::array::from_fn(|other| {
-            let at = |back: i32, on: i32| -> Row {
+            let at = |back: i32, on: i32| -> Row<f32> {
                 let mut at = first;
                 at[axis] -= back;
                 at[other] += on;
@@ -240,7 +245,7 @@ impl<'a> ClosedFaces<'a> {
 
 /// The row of eight values of a block from an index on.
 #[inline(always)]
-fn row_at(block: &[f32; block::SIZE], first: usize) -> &Row {
+fn row_at(block: &[f32; block::SIZE], first: usize) -> &Row<f32> {
     block[first..].first_chunk().expect("a row inside the block")
 }
 
@@ -257,7 +262,7 @@ impl<'a> Around<'a> {
     }
 
     /// ∇φ, per voxel, in the middle of the lower `axis` faces of a z-row.
-    fn gradients(&self, first: [i32; 3], axis: usize) -> [Row; 3] {
+    fn gradients(&self, first: [i32; 3], axis: usize) -> [Row<f32>; 3] {
         let first = block::index(first[0], first[1], first[2]);
         let [x, y, z] = block::STRIDE;
         let corners = [0, x, y, x + y, z, x + z, y + z, x + y + z];

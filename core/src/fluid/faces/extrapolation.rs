@@ -5,7 +5,7 @@ use super::closed::constrain;
 use super::inlet::Inlet;
 use crate::fluid::particles::cells::Cells;
 use crate::grid::morphology::{VoxelMask, words_of};
-use crate::grid::rows::{Row, Rows, row_of, select};
+use crate::grid::rows::{Row, Rows, count_rows, in_pieces, put_rows, row_of, rows_with, select, starts};
 use crate::grid::{FaceGrid, Grid, Topology, leaf};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -174,12 +174,6 @@ pub(crate) fn keep(values: &mut [f32], set: &[u64; 8]) {
     }
 }
 
-/// The unknown faces of a leaf beside known ones, and their means: a row for each that has any.
-struct Grown {
-    fresh: [u64; 8],
-    means: Vec<[f32; leaf::DIM]>,
-}
-
 /// What the first layer keeps of the particles' own velocity.
 struct Kept<'a> {
     /// The velocity as it came from them.
@@ -194,21 +188,29 @@ struct Kept<'a> {
 /// their own velocity of before and the mean change of those.
 fn grow(values: &mut [f32], known: &mut VoxelMask, kept: Option<&Kept>) {
     let topology = known.topology().clone();
-    let grown: Vec<Option<Grown>> =
-        (0..topology.len()).into_par_iter().map(|l| grown_in(values, known, kept, l)).collect();
-    for (l, grown) in grown.iter().enumerate().filter_map(|(l, grown)| Some((l, grown.as_ref()?))) {
-        *known.words_mut(l) = both(known.words(l), &grown.fresh);
-    }
-    values.par_chunks_mut(leaf::SIZE).zip(grown).for_each(|(values, grown)| {
-        let Some(Grown { fresh, means }) = grown else { return };
-        let rows = values.as_chunks_mut::<{ leaf::DIM }>().0.iter_mut().enumerate();
-        let rows = rows.map(|(n, row)| (row_of(&fresh, n), row)).filter(|(set, _)| *set != 0);
-        rows.zip(means).for_each(|((set, row), means)| *row = select(set, means, *row));
+    let fresh = VoxelMask::from_words(topology.clone(), |l| {
+        let (own, beside) = (known.words(l), beside(known, l));
+        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !own[x])
     });
+    // The values of all rows with such faces, in one array: leaves that allocate by themselves wait for each other.
+    let start = starts((0..topology.len()).map(|l| count_rows(fresh.words(l))));
+    let mut rows = vec![[0.0; leaf::DIM]; start[topology.len()]];
+    in_pieces(&mut rows, &start).into_par_iter().for_each(|(l, rows)| {
+        grow_in(values, known, kept, l, fresh.words(l), rows);
+    });
+    values.par_chunks_mut(leaf::SIZE).enumerate().for_each(|(l, values)| {
+        put_rows(values, fresh.words(l), &rows[start[l]..start[l + 1]]);
+    });
+    *known = known.union(&fresh);
 }
 
 /// The six faces around one, as (axis, step).
 const AROUND: [(usize, i32); 6] = [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)];
+
+/// The voxels of a leaf from which the face around them is in a set, by face.
+fn beside(set: &VoxelMask, l: usize) -> [[u64; 8]; 6] {
+    AROUND.map(|(axis, step)| set.shifted(l, axis, step, false))
+}
 
 /// Of the faces around each of a row, the sum of those in a set, `beside` them, and how many these are.
 fn sum_beside(rows: &Rows<f32>, beside: &[[u64; 8]; 6], n: usize) -> (Row<f32>, Row<i32>) {
@@ -237,28 +239,26 @@ fn between(a: f32, b: f32, value: f32) -> f32 {
     }
 }
 
-fn grown_in(values: &[f32], known: &VoxelMask, kept: Option<&Kept>, l: usize) -> Option<Grown> {
-    let own = known.words(l);
-    if *own == ALL {
-        return None;
-    }
-    let beside = AROUND.map(|(axis, step)| known.shifted(l, axis, step, false));
-    let fresh: [u64; 8] =
-        std::array::from_fn(|x| beside.iter().fold(0, |any, words| any | words[x]) & !own[x]);
-    if fresh == [0; 8] {
-        return None;
-    }
+/// The values of `fresh` faces of a leaf: a row for each that has any.
+fn grow_in(
+    values: &[f32],
+    known: &VoxelMask,
+    kept: Option<&Kept>,
+    l: usize,
+    fresh: &[u64; 8],
+    rows: &mut [Row<f32>],
+) {
     let neighbours = &known.topology().neighbours()[l];
-    let now = Rows::around(values, 0.0, neighbours);
+    let (now, around) = (Rows::around(values, 0.0, neighbours), beside(known, l));
     let kept = kept.map(|kept| {
-        let heard = AROUND.map(|(axis, step)| kept.heard.shifted(l, axis, step, false));
-        (Rows::around(kept.before, 0.0, neighbours), kept.with_particles.words(l), heard)
+        let before = Rows::around(kept.before, 0.0, neighbours);
+        (before, kept.with_particles.words(l), beside(&kept.heard, l))
     });
     let value = |n: usize| -> Row<f32> {
-        let (sum, count) = sum_beside(&now, &beside, n);
+        let (sum, count) = sum_beside(&now, &around, n);
         let mean = std::array::from_fn(|z| sum[z] / count[z] as f32);
         let Some((before, with_particles, heard)) = &kept else { return mean };
-        let set = row_of(with_particles, n) & row_of(&fresh, n);
+        let set = row_of(with_particles, n) & row_of(fresh, n);
         if set == 0 {
             return mean;
         }
@@ -273,8 +273,7 @@ fn grown_in(values: &[f32], known: &VoxelMask, kept: Option<&Kept>, l: usize) ->
             _ => mean[z],
         })
     };
-    let means = (0..leaf::SIZE / leaf::DIM).filter(|&n| row_of(&fresh, n) != 0).map(value).collect();
-    Some(Grown { fresh, means })
+    rows_with(fresh).zip(rows).for_each(|(n, row)| *row = value(n));
 }
 
 #[cfg(test)]

@@ -40,8 +40,10 @@ pub(super) fn of(open: &FaceGrid<f32>, known: &VoxelMask) -> Vec<Vec<(usize, u32
         let faces = block::faces(open, &open.topology.surroundings(topology.origins()[l]));
         let open = OpenFaces::of(&faces);
         let asked: [u64; 8] = known.words(l).map(|word| !word);
-        let with_room = offsets(&asked).map(leaf::local).filter(|&at| open.any_of(at));
-        with_room.map(|at| (leaf::offset(at[0], at[1], at[2]), open.joined(at))).collect()
+        let with_room = || offsets(&asked).map(leaf::local).filter(|&at| open.any_of(at));
+        let mut limited = Vec::with_capacity(with_room().count());
+        limited.extend(with_room().map(|at| (leaf::offset(at[0], at[1], at[2]), open.joined(at))));
+        limited
     };
     (0..topology.len()).into_par_iter().with_min_len(4).map(of_leaf).collect()
 }

@@ -85,6 +85,11 @@ impl Collider {
         self.reach
     }
 
+    /// How far from the box in which it reaches a place lies, metres; 0 in it.
+    fn beyond_reach(&self, world: DVec3) -> f64 {
+        self.reach.map_or(f64::INFINITY, |(low, high)| (world - world.clamp(low, high)).length())
+    }
+
     /// The width of its band, metres: its distance far from it.
     pub fn band(&self) -> f64 {
         f64::from(self.sdf.grid.background)
@@ -206,12 +211,16 @@ impl<'a> Solids<'a> {
             edge: BANDS_AN_EDGE * bands.fold(f64::MIN_POSITIVE, f64::max),
             block: None,
             near: Vec::new(),
+            around: Vec::new(),
+            last: None,
         }
     }
 }
 
 /// Edge of the blocks of space whose colliders a probe remembers, in widths of the widest band: an edge is about a leaf's.
 const BANDS_AN_EDGE: f64 = 4.0;
+/// How far from a block, in its edges, the colliders are whose distance from what lies in it is asked.
+const AROUND: f64 = 0.5;
 
 /// Distance, normal and velocity of the union of all solids.
 #[derive(Clone, Debug)]
@@ -226,20 +235,20 @@ pub struct SolidProbe<'a> {
     block: Option<I64Vec3>,
     /// The colliders that reach into it.
     near: Vec<usize>,
+    /// Those that reach to within [`AROUND`] of it.
+    around: Vec<usize>,
+    /// The place that was asked last, and what was found: a place is often asked for one thing after another.
+    last: Option<(DVec3, (f64, usize))>,
 }
 
 impl SolidProbe<'_> {
     /// Nearest collider and its distance, metres; beyond every collider's band, the smallest band.
     fn nearest_collider(&mut self, world: DVec3) -> Option<(f64, usize)> {
         let mut nearest = self.far?;
-        let block = (world / self.edge).floor();
-        if self.block != Some(block.as_i64vec3()) {
-            self.block = Some(block.as_i64vec3());
-            let (low, high) = (block * self.edge, (block + 1.0) * self.edge);
-            let colliders = self.solids.colliders.iter().enumerate();
-            self.near.clear();
-            self.near.extend(colliders.filter(|(_, c)| c.reaches(low, high)).map(|(n, _)| n));
+        if let Some((_, found)) = self.last.filter(|last| last.0 == world) {
+            return Some(found);
         }
+        self.enter_block_of(world);
         for &n in self.near.iter().filter(|&&n| self.solids.colliders[n].reaches(world, world)) {
             let at = self.solids.colliders[n].to_index(world);
             let distance = (f64::from(self.samplers[n].distance(at)), n);
@@ -247,7 +256,43 @@ impl SolidProbe<'_> {
                 nearest = distance;
             }
         }
+        self.last = Some((world, nearest));
         Some(nearest)
+    }
+
+    /// Finds the colliders near a place's block of space, unless the last place lay in it.
+    fn enter_block_of(&mut self, world: DVec3) {
+        let block = (world / self.edge).floor();
+        if self.block == Some(block.as_i64vec3()) {
+            return;
+        }
+        self.block = Some(block.as_i64vec3());
+        let (low, high) = (block * self.edge, (block + 1.0) * self.edge);
+        let colliders = self.solids.colliders;
+        self.around.clear();
+        let margin = DVec3::splat(AROUND * self.edge);
+        self.around
+            .extend((0..colliders.len()).filter(|&n| colliders[n].reaches(low - margin, high + margin)));
+        self.near.clear();
+        self.near.extend(self.around.iter().filter(|&&n| colliders[n].reaches(low, high)));
+    }
+
+    /// A distance, metres, within which no collider's surface lies: the distance of the nearest one where that is less than the bands
+    /// are wide, and more than their width beyond them. Negative inside.
+    pub fn clearance(&mut self, world: DVec3) -> f64 {
+        let Some((distance, _)) = self.nearest_collider(world) else { return f64::INFINITY };
+        let narrowest = self.far.map_or(0.0, |(band, _)| band);
+        if distance < narrowest {
+            return distance;
+        }
+        self.enter_block_of(world);
+        let beyond = |&n: &usize| narrowest + self.solids.colliders[n].beyond_reach(world);
+        self.around.iter().map(beyond).fold(narrowest + AROUND * self.edge, f64::min)
+    }
+
+    /// Distance to the nearest closed side of the domain, metres; +∞ when there is none.
+    pub fn wall(&self, world: DVec3) -> f64 {
+        self.solids.domain.distance(world)
     }
 
     /// Signed distance to the union of the solids, metres, negative inside; +∞ when there is none.
@@ -317,6 +362,32 @@ mod tests {
             Collider::new(Arc::new(sdf), placed, Motion::Static)
         };
         (0..40).map(ball).collect()
+    }
+
+    #[test]
+    fn no_surface_lies_within_the_clearance() {
+        let (colliders, domain) = (balls(), DomainLimits::unbounded());
+        let mut probe = Solids { colliders: &colliders, domain: &domain }.probe();
+        let narrowest = colliders.iter().map(Collider::band).fold(f64::MAX, f64::min);
+        let mut wider = 0;
+        for n in 0..20_000 {
+            let along = |step: f64| (f64::from(n) * step).sin();
+            let world = 2.5 * DVec3::new(along(0.37), 0.15 + 0.1 * along(0.71), 0.1 * along(0.53));
+            // Their lattices' nodes pass through their centres.
+            let of_ball = |(n, c): (usize, &Collider)| {
+                let centre = c.transform().to_world(DVec3::splat(-0.5));
+                centre.distance(world) - (0.05 + 0.01 * (n % 4) as f64)
+            };
+            let exact = colliders.iter().enumerate().map(of_ball).fold(f64::MAX, f64::min);
+            let (clearance, distance) = (probe.clearance(world), probe.distance(world));
+            assert!(
+                exact < 0.0 || clearance < exact + 1e-3,
+                "{world}: {clearance}, but a ball is {exact} away"
+            );
+            assert!(if distance < narrowest { clearance == distance } else { clearance >= narrowest });
+            wider += usize::from(clearance > 1.5 * narrowest);
+        }
+        assert!(wider > 8000, "only {wider} places are told to have more room than a band is wide");
     }
 
     /// So far away that its lattice has no number for where we stand.

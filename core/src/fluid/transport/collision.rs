@@ -79,8 +79,10 @@ pub fn keep_for_bodies(
 pub struct Sweep<'a> {
     probe: SolidProbe<'a>,
     any: bool,
-    /// No solid lies within the radius (m) of the centre, at the end of the substep.
+    /// No collider's surface lies within the radius (m) of the centre, at the end of the substep.
     clear: (DVec3, f64),
+    /// No surface at all does, walls of the domain among them.
+    free: (DVec3, f64),
     fastest_solid: f64,
     separation: f64,
     step: f64,
@@ -102,7 +104,8 @@ impl<'a> Sweep<'a> {
     /// solids, m; nothing thicker is ever crossed. `fastest_solid`: upper bound on the solids' speed, m/s.
     pub fn new(solids: &Solids<'a>, separation: f64, step: f64, fastest_solid: f64, dt: f64) -> Self {
         let any = !solids.colliders.is_empty() || solids.domain.distance(DVec3::ZERO).is_finite();
-        Self { probe: solids.probe(), any, clear: (DVec3::ZERO, -1.0), fastest_solid, separation, step, dt }
+        let (clear, free) = ((DVec3::ZERO, -1.0), (DVec3::ZERO, -1.0));
+        Self { probe: solids.probe(), any, clear, free, fastest_solid, separation, step, dt }
     }
 
     /// Takes a particle from `from` to `to` (world metres), around the solids it meets.
@@ -111,20 +114,22 @@ impl<'a> Sweep<'a> {
     /// the substep. So a moving wall pushes particles in front of it.
     pub fn land(&mut self, from: DVec3, to: DVec3) -> Landing {
         // A coarse bound that finds no solid saves the exact distance, and its square roots.
-        let coarse = (to - from).abs().element_sum() + (to - self.clear.0).abs().element_sum();
-        if !self.any || self.clear.1 > coarse + self.fastest_solid * self.dt + self.separation {
+        let way = (to - from).abs().element_sum();
+        let coarse = |near: (DVec3, f64)| near.1 - (to - near.0).abs().element_sum() - way - self.separation;
+        if !self.any || coarse(self.free) > self.fastest_solid * self.dt {
             return Landing::at(to);
         }
-        let travel = from.distance(to) + self.fastest_solid * self.dt;
-        if self.clear.1 - self.clear.0.distance(to) > travel + self.separation {
-            return Landing::at(to);
+        let far_from_colliders =
+            coarse(self.clear) > self.fastest_solid * self.dt || self.is_far_from_colliders(from, to);
+        if far_from_colliders {
+            let wall = self.probe.wall(to);
+            self.free = (to, wall.min(self.clear.1 - self.clear.0.distance(to)));
+            if wall > from.distance(to) + self.separation {
+                return Landing::at(to);
+            }
         }
         let distance = self.probe.distance(to);
-        self.clear = (to, distance);
-        if distance > travel + self.separation {
-            return Landing::at(to);
-        }
-        let carried = match self.fastest_solid > 0.0 {
+        let carried = match self.fastest_solid > 0.0 && !far_from_colliders {
             true => from + self.probe.velocity(from) * self.dt,
             false => from,
         };
@@ -142,6 +147,16 @@ impl<'a> Sweep<'a> {
         }
         self.push_out(&mut landing, here);
         landing
+    }
+
+    /// Whether no collider comes so near to `to` during the substep that a particle from `from` could touch it.
+    fn is_far_from_colliders(&mut self, from: DVec3, to: DVec3) -> bool {
+        let reached = from.distance(to) + self.fastest_solid * self.dt + self.separation;
+        if self.clear.1 - self.clear.0.distance(to) > reached {
+            return true;
+        }
+        self.clear = (to, self.probe.clearance(to));
+        self.clear.1 > reached
     }
 
     /// Walks along `rest` from the particle's position, `here` metres from the nearest solid, as far as the distance

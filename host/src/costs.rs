@@ -9,10 +9,10 @@ const MOST: usize = 200;
 /// Largest table that is read, bytes.
 const LARGEST: u64 = 1 << 20;
 /// Raised when entries mean something else.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Share of the substeps foreseen for the fastest fall that a shot takes, before any was cooked: its liquid is seldom all
 /// that fast.
-const SHARE: f64 = 0.6;
+const SHARE: f64 = 0.8;
 /// Share of the other processors' time that is used, before any shot was cooked.
 const EFFICIENCY: f64 = 0.8;
 /// Difference in size, a logarithm, at which a shot of the table counts half as much as one of the same size.
@@ -60,6 +60,8 @@ pub enum Known {
     Itself,
     /// Shots of the same nodes were.
     Alike,
+    /// Only shots of other nodes were.
+    Others,
     /// None was: the nodes say what they take on a usual machine.
     Nothing,
 }
@@ -111,10 +113,15 @@ impl Costs {
         self.cooks.drain(..self.cooks.len().saturating_sub(MOST));
     }
 
-    /// What a frame of a shot is expected to take. Of shots of the same nodes those of about its size count most.
+    /// What a frame of a shot is expected to take. Of shots of the same nodes, or of all where there is none, those of about its size
+    /// count most.
     pub fn expected(&self, shot: &Shot) -> (Took, Known) {
-        let same = |e: &&Entry| e.shot.processors == shot.processors && e.shot.nodes == shot.nodes;
-        let alike: Vec<&Entry> = self.cooks.iter().filter(same).collect();
+        let here = || self.cooks.iter().filter(|e| e.shot.processors == shot.processors);
+        let mut alike: Vec<&Entry> = here().filter(|e| e.shot.nodes == shot.nodes).collect();
+        let known = if alike.is_empty() { Known::Others } else { Known::Alike };
+        if alike.is_empty() {
+            alike = here().collect();
+        }
         if let Some(itself) = alike.iter().find(|e| e.shot.graph == shot.graph) {
             return (itself.took, Known::Itself);
         }
@@ -135,7 +142,7 @@ impl Costs {
             substep: shot.seconds * slower.unwrap_or(usual),
             beside: mean(&|e| e.took.beside).unwrap_or(0.0),
         };
-        (took, if slower.is_some() { Known::Alike } else { Known::Nothing })
+        (took, if slower.is_some() { known } else { Known::Nothing })
     }
 }
 

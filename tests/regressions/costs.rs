@@ -44,6 +44,13 @@ fn check_learns_from_cooks() {
     assert!(time(&after).contains("as this shot took when it was cooked here"), "{after}");
     let finer = said(&cache, &["check", &graph, "--set", "water.particle_separation=0.02"]);
     assert!(time(&finer).contains("going by shots of the same nodes"), "{finer}");
+    let other = at("other.meniscus.json");
+    let nodes = json!({ "name": "mesh", "type": "mesh_cache", "inputs": ["flip"] });
+    let mut with_mesh: Value = serde_json::from_str(&shot(7)).expect("a graph");
+    with_mesh["nodes"].as_array_mut().expect("its nodes").push(nodes);
+    std::fs::write(&other, with_mesh.to_string()).expect("the graph is written");
+    let other = said(&cache, &["check", &other]);
+    assert!(time(&other).contains("going by shots of other nodes"), "{other}");
     // A table that is none does no harm, and is replaced.
     let table = cache.join("meniscus/costs.json");
     for rubbish in [&b"[1, 2"[..], b"{}", br#"{"version":99,"cooks":[]}"#, &[0xff; 300]] {
@@ -79,6 +86,40 @@ fn check_foresees_substeps_from_falls_and_sources() {
     let half = substeps(&["substeps.cfl=0.25", "substeps.max=20"]);
     assert!((half / low - 2.0).abs() < 0.02, "{half} of {low}");
     assert_eq!(substeps(&["substeps.cfl=0.5", "gravity.bypass=true"]), 1.0);
+}
+
+/// Drops that nothing catches make a shot slow, for as long as the box goes on below it.
+#[test]
+fn check_tells_where_liquid_may_fall_far_below_the_shot() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("shot.meniscus.json").to_string_lossy().into_owned();
+    let told = |sets: &[&str], tray: Value| -> bool {
+        let mut graph: Value = serde_json::from_str(&shot(7)).expect("a graph");
+        let nodes = graph["nodes"].as_array_mut().expect("its nodes");
+        if tray != Value::Null {
+            nodes[3]["inputs"] = json!(["water", "tray", "gravity"]);
+            nodes.insert(0, json!({ "name": "plate", "type": "box", "params": tray }));
+            nodes.insert(1, json!({ "name": "tray", "type": "static_object", "inputs": ["plate"] }));
+        }
+        std::fs::write(&path, graph.to_string()).expect("the graph is written");
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let text = said(folder.path(), &["check", &path].into_iter().chain(sets).collect::<Vec<_>>());
+        text.lines().any(|line| line.contains("node `flip`") && line.contains("below everything else"))
+    };
+    let none = || Value::Null;
+    assert!(!told(&[], none()), "a floor half a metre below");
+    assert!(told(&["flip.side_neg_y=open"], none()));
+    assert!(!told(&["flip.side_neg_y=open", "gravity.bypass=true"], none()));
+    assert!(!told(&["flip.side_neg_y=kill"], none()), "a side that deletes half a metre below");
+    assert!(told(&["flip.side_neg_y=kill", "flip.limit_size=[1, 9, 1]"], none()));
+    // A plate that is wide enough, one that is not, and one that moves away.
+    let open = ["flip.side_neg_y=open"];
+    assert!(!told(&open, json!({ "size": [1, 0.2, 1] })));
+    assert!(told(&open, json!({ "size": [1, 0.2, 0.2] })));
+    assert!(told(
+        &open,
+        json!({ "size": [1, 0.2, 1], "center": { "keys": [[1, [0, 0, 0]], [7, [2, 0, 0]]] } })
+    ));
 }
 
 /// What meshes of a liquid take on the disk is told before.

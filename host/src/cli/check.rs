@@ -104,7 +104,7 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate, expected: &(Took, K
         "a substep: {}",
         if steps.is_empty() { "nothing moves".into() } else { steps.join(" → ") }
     );
-    if cost.substep_seconds() > 0.0 {
+    if cost.substep_seconds() > 0.0 || expected.1 == Known::Itself {
         let _ = writeln!(text, "{}", time(expected, frames - 1.0));
     }
     let (memory, disk) = (cost.memory(), cost.disk_per_frame() * frames);
@@ -177,6 +177,7 @@ fn time((took, known): &(Took, Known), frames: f64) -> String {
     let why = match known {
         Known::Itself => "as this shot took when it was cooked here",
         Known::Alike => "going by shots of the same nodes that were cooked here",
+        Known::Others => "going by shots of other nodes that were cooked here",
         Known::Nothing => {
             "a first guess, without the time to write the files: none of its kind was cooked here yet"
         }

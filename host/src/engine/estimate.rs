@@ -31,6 +31,8 @@ const OBJ_BYTES: f64 = 260.0;
 const USD_MESH_BYTES: f64 = 110.0;
 /// Bytes of a corner of a closed mesh and of its two triangles in a .geo text file.
 const MESH_BYTES: f64 = 90.0;
+/// Seconds of one core that a substep takes however little liquid there is.
+const STEP_SECONDS: f64 = 0.012;
 /// Thinnest wall that keeps liquid in, voxels: one on either side of its middle.
 const TIGHT_WALL: f64 = 2.0;
 /// Share of a wall's thickness that the flat triangles of a round mesh may remove.
@@ -118,9 +120,10 @@ impl Estimate {
         })
     }
 
-    /// Seconds of one core for a substep; solids at rest cost almost nothing.
+    /// Seconds of one core for a substep.
     pub fn substep_seconds(&self) -> f64 {
-        self.objects.iter().map(|o| o.seconds).sum()
+        let of_objects: f64 = self.objects.iter().map(|o| o.seconds).sum();
+        if of_objects > 0.0 { of_objects + STEP_SECONDS } else { 0.0 }
     }
 
     /// Bytes written per frame, checkpoints not counted: two of them are kept, each about as large as the memory
@@ -163,7 +166,11 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         }
         let cost = node.node_type.contract.as_ref().map(|c| c.cost).unwrap_or_default();
         object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
-        object.seconds = object.particles * cost.particle_seconds + object.voxels * cost.voxel_seconds;
+        let copies = if corners > 0 && object.particles == 0.0 { places.max(1) as f64 } else { 1.0 };
+        if object.particles > 0.0 || meets_liquid(network, plan, &node.name) {
+            object.seconds =
+                object.particles * cost.particle_seconds + object.voxels * copies * cost.voxel_seconds;
+        }
         let band = if volumes { object.voxels * FILE_BYTES } else { 0.0 };
         let of_point = if points { GEO_BYTES } else { 0.0 } + if shot { USD_BYTES } else { 0.0 };
         object.disk = band + object.particles * of_point + object.surface * of_mesh;
@@ -176,10 +183,24 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     thin_walls(network, plan, evaluator, &mut estimate)?;
     let idle = idle(network, plan).into_iter();
     let idle = idle.chain(uncoupled(network, plan)).chain(misscheduled(network, plan));
+    let idle = idle.chain(falls::endless(network, plan, evaluator)?);
     estimate
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));
     Ok(estimate)
+}
+
+/// Whether a solver moves liquid around an object; where none does, it takes next to no time.
+fn meets_liquid(network: &Network, plan: &Plan, object: &str) -> bool {
+    let is = |o: &usize| network.nodes[*o].name == object;
+    plan.solvers.values().any(|wires| {
+        wires.affectors.iter().any(is) && wires.solved.iter().any(|&o| is_liquid(&network.nodes[o]))
+    })
+}
+
+/// Whether an object holds liquid: it has particles.
+pub(super) fn is_liquid(object: &Bound) -> bool {
+    object.meant(Means::SEPARATION, 0.0).is_some_and(|separation| separation > 0.0)
 }
 
 /// The objects of which a node writes geometry.

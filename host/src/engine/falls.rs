@@ -1,15 +1,19 @@
 //! Foresees how fast a shot's liquid gets, before anything is cooked.
 
+use super::estimate::is_liquid;
 use super::plan::{Plan, SolverWires};
 use super::tank::Tank;
 use crate::geometry::Evaluator;
 use crate::graph::{Bound, Network, Problem};
 use crate::output::Bounds;
+use crate::text::{number, rounded};
 use glam::{DVec3, Vec3};
 use meniscus_abi::Means;
 
 /// Forces that act on a liquid are taken for gravity on Earth, m/s², along -y.
 const GRAVITY: f64 = 9.81;
+/// How many times as high as a shot the way is that lost liquid falls below it, from which on that is told.
+const FAR: f64 = 2.0;
 /// Parts of a shot between which a source is looked at.
 const LOOKS: i32 = 4;
 
@@ -24,12 +28,7 @@ pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator
             Some(separation * object.meant(Means::VOXEL_SCALE, 0.0).filter(|s| *s > 0.0).unwrap_or(1.0))
         };
         let Some(voxel) = wires.solved.iter().filter_map(of_object).reduce(f64::min) else { continue };
-        let sources: Vec<&Bound> = network.nodes[solver]
-            .inputs
-            .iter()
-            .map(|&i| &network.nodes[i])
-            .filter(|n| !n.bypass && n.node_type.contract.as_ref().is_some_and(|c| c.is_source))
-            .collect();
+        let sources = sources(network, solver);
         let speed = sources.iter().map(|source| speed(network, source)).fold(0.0, f64::max);
         let height = height(network, solver, wires, &sources, evaluator)?;
         let gained = if wires.forces.is_empty() { 0.0 } else { 2.0 * GRAVITY * height };
@@ -38,6 +37,82 @@ pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator
         most = most.max(fastest / (settings.fps * settings.substeps.cfl * voxel));
     }
     Ok(most)
+}
+
+/// Solvers whose liquid may fall far below all that is to be seen, and a sentence for each: forces act, the box ends nowhere near
+/// below, and no solid at rest is as wide as all that there is of the liquid at the start.
+pub(super) fn endless(
+    network: &Network,
+    plan: &Plan,
+    evaluator: &mut Evaluator,
+) -> Result<Vec<(usize, String)>, Problem> {
+    let (first, last) = network.settings.frames;
+    let looks = [first, first + (last - first) / 2, last].map(f64::from);
+    let mut found = Vec::new();
+    for (&solver, wires) in &plan.solvers {
+        let Some(tank) = Tank::of(&network.nodes[solver], looks[0]) else { continue };
+        if wires.forces.is_empty() || !wires.solved.iter().any(|&o| is_liquid(&network.nodes[o])) {
+            continue;
+        }
+        let objects = wires.solved.iter().map(|&o| &network.nodes[o]);
+        let liquid: Vec<&Bound> = objects.chain(sources(network, solver)).collect();
+        let Some(liquid) = bounds(network, &liquid, looks[0], evaluator)? else { continue };
+        let (mut shot, mut is_held) = (liquid, false);
+        for &affector in &wires.affectors {
+            let at = |frame: &f64| bounds(network, &[&network.nodes[affector]], *frame, evaluator);
+            let seen = looks.iter().map(at).collect::<Result<Vec<_>, _>>()?;
+            shot = seen.iter().flatten().fold(shot, |shot, solid| shot.union(*solid));
+            let moves = plan.solvers.values().any(|wires| wires.solved.contains(&affector));
+            let rests = !moves && seen.iter().all(|solid| *solid == seen[0]);
+            is_held |= rests && seen[0].is_some_and(|solid| lies_under(&solid, &liquid));
+        }
+        let depth = shot.min.y - tank.lowest();
+        if !is_held && depth > FAR * (shot.max.y - shot.min.y) {
+            let (how_far, remedy) = match depth.is_finite() {
+                true => (format!("{} m", number(rounded(depth))), "raise the -Y side of its box"),
+                false => ("for ever".to_owned(), "let the -Y side of its box delete liquid (Kill)"),
+            };
+            found.push((
+                solver,
+                format!(
+                    "liquid that misses what lies under it falls on {how_far} below everything else, and every substep follows it \
+                     there: {remedy}"
+                ),
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a solid reaches as far as a liquid to all sides, and as far down.
+fn lies_under(solid: &Bounds, liquid: &Bounds) -> bool {
+    let wide = |axis: usize| solid.min[axis] <= liquid.min[axis] && solid.max[axis] >= liquid.max[axis];
+    wide(0) && wide(2) && solid.min.y <= liquid.min.y
+}
+
+/// The sources of a solver's liquid.
+fn sources(network: &Network, solver: usize) -> Vec<&Bound> {
+    let inputs = network.nodes[solver].inputs.iter().map(|&i| &network.nodes[i]);
+    inputs.filter(|n| !n.bypass && n.node_type.contract.as_ref().is_some_and(|c| c.is_source)).collect()
+}
+
+/// The bounds of the geometry of some nodes at a frame.
+fn bounds(
+    network: &Network,
+    nodes: &[&Bound],
+    frame: f64,
+    evaluator: &mut Evaluator,
+) -> Result<Option<Bounds>, Problem> {
+    let mut all: Option<Bounds> = None;
+    for &input in nodes.iter().flat_map(|node| &node.inputs) {
+        let g = evaluator.evaluate(network, input, frame, 0.0, 0.0)?;
+        let Some((low, high)) = g.bounds() else { continue };
+        let ends = [low, high].map(|p| Vec3::from(p).as_dvec3() + DVec3::from(g.origin));
+        if let Some(own) = Bounds::around(ends.into_iter()) {
+            all = Some(all.map_or(own, |all| all.union(own)));
+        }
+    }
+    Ok(all)
 }
 
 /// From the highest place of a solver's liquids and sources to the lowest of its closed floor and of its solids, m; 0 where none of
@@ -49,22 +124,11 @@ fn height(
     sources: &[&Bound],
     evaluator: &mut Evaluator,
 ) -> Result<f64, Problem> {
-    let mut bounds = |nodes: &[&Bound]| -> Result<Option<Bounds>, Problem> {
-        let mut all: Option<Bounds> = None;
-        for &input in nodes.iter().flat_map(|node| &node.inputs) {
-            let g = evaluator.evaluate(network, input, f64::from(network.settings.frames.0), 0.0, 0.0)?;
-            let Some((low, high)) = g.bounds() else { continue };
-            let ends = [low, high].map(|p| Vec3::from(p).as_dvec3() + DVec3::from(g.origin));
-            if let Some(own) = Bounds::around(ends.into_iter()) {
-                all = Some(all.map_or(own, |all| all.union(own)));
-            }
-        }
-        Ok(all)
-    };
     let of = |objects: &[usize]| -> Vec<&Bound> { objects.iter().map(|&o| &network.nodes[o]).collect() };
-    let solids = bounds(&of(&wires.affectors))?.map(|b| b.min.y);
-    let liquid = bounds(&[of(&wires.solved), sources.to_vec()].concat())?;
-    let tank = Tank::of(&network.nodes[solver], f64::from(network.settings.frames.0));
+    let first = f64::from(network.settings.frames.0);
+    let solids = bounds(network, &of(&wires.affectors), first, evaluator)?.map(|b| b.min.y);
+    let liquid = bounds(network, &[of(&wires.solved), sources.to_vec()].concat(), first, evaluator)?;
+    let tank = Tank::of(&network.nodes[solver], first);
     let floor = tank.and_then(|tank| tank.floor());
     let lowest = floor.into_iter().chain(solids).reduce(f64::min);
     Ok(liquid.zip(lowest).map_or(0.0, |(liquid, lowest)| (liquid.max.y - lowest).max(0.0)))

@@ -50,6 +50,11 @@ impl Tank {
         (self.sides[2] == Side::Closed).then_some(self.min.y)
     }
 
+    /// Where what falls ends at the latest, m; −∞ where it is open below.
+    pub(super) fn lowest(&self) -> f64 {
+        self.limits().0.y
+    }
+
     /// Where liquid goes that begins within bounds: with closed sides all round as wide as the box, and down to its floor
     /// where there is one; elsewhere nobody knows.
     pub(super) fn fills(&self, (low, high): (DVec3, DVec3)) -> Option<(DVec3, DVec3)> {

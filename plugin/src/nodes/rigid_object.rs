@@ -118,7 +118,7 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.rigid_object", c"R
     .medium(c"rigid")
     .houdini(c"rbdpackedobject")
     .cites(c"Mirtich1996 MamouGhorbel2009")
-    .costs((0.0, 380.0), (0.0, 0.0))
+    .costs((0.0, 380.0), (0.0, 1.5e-6))
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .ports(PORTS)

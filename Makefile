@@ -6,6 +6,7 @@
 # make attack  damaged files of every kind, ATTACK_SECONDS long, from ATTACK_SEED or a seed that is drawn and printed
 # make reference  docs/book/node_reference.md from the nodes' own descriptions
 # make gallery docs/gallery.md: cooks the first second of every example (GALLERY_OUT keeps the cooks)
+# make gallery-blender docs/pictures/blender: two shots opened and rendered by Blender
 # make dist    a tarball and a .deb in target/dist
 # make dist-smoke  installs both in fresh Debian 12 roots and cooks there (as root, with network)
 # make mpi-trial  the pressure engine's operator on MPI_RANKS ranks (2): the same bits as on one, and what that costs
@@ -23,7 +24,7 @@ ATTACK_SEED ?=
 ATTACK_TARGET ?=
 MPI_RANKS ?= 2
 
-.PHONY: demo test check ptx reference gallery dist dist-smoke scenes attack mpi-trial fuzz packages
+.PHONY: demo test check ptx reference gallery gallery-blender dist dist-smoke scenes attack mpi-trial fuzz packages
 
 packages:
 	@.ci/packages
@@ -72,6 +73,11 @@ reference: packages
 gallery: packages
 	cargo build --release --quiet -p meniscus -p meniscus-plugin
 	docs/gallery.py target/release/meniscus $(GALLERY_OUT)
+
+gallery-blender: packages
+	cargo build --release --quiet -p meniscus -p meniscus-plugin
+	@.ci/packages python3-pip libgl1 libgomp1 libice6 libsm6 libxfixes3 libxi6 libxkbcommon0 libxrender1 libxxf86vm1
+	PYTHONPATH=$$(.ci/wheel bpy $(firstword $(BLENDERS))) docs/blender.py target/release/meniscus $(GALLERY_OUT)/blender
 
 dist:
 	@.ci/packages dpkg-dev patchelf

@@ -33,7 +33,21 @@ def main(meniscus, out):
         f"Times: the first {SECOND} frames, or as many as are named, at preview quality with everything that the graph writes, {machine()}. "
         f"All {len(graphs)} together: {clock(seconds)}.\n"
     )
-    (ROOT / "docs/gallery.md").write_text(head + "".join(parts))
+    (ROOT / "docs/gallery.md").write_text(head + in_blender() + "".join(parts))
+
+
+def in_blender():
+    """The section with the pictures of docs/blender.py, where there are any."""
+    pictures = sorted((ROOT / "docs/pictures/blender").glob("*.png"))
+    if not pictures:
+        return ""
+    shown = " ".join(f"![{p.stem} in Blender]({p.relative_to(ROOT / 'docs')})" for p in pictures)
+    return (
+        "\n## In Blender\n\n"
+        f"{shown}\n\n"
+        "Shots of [`usd_shot`](usd.md) at preview quality, opened and rendered by Blender 4.2 (`make gallery-blender`). Polygons, camera and\n"
+        "materials are the shot's own; Blender's glass takes the place of what is not opaque, bodies got colours, and a ground and a sun were added.\n"
+    )
 
 
 def piston(out):

@@ -20,7 +20,6 @@ SHOTS = {
     "water_cooler": ("bubbles/water_cooler", 40, ["air", "bottle_mesh"], {"glass": "bottle_mesh", "elevation": 4}),
     "balls": ("rigid", 16, ["float"], {"elevation": 18, "azimuth": 25}),
 }
-BODIES = [(0.75, 0.18, 0.08), (0.85, 0.55, 0.10), (0.25, 0.55, 0.15), (0.60, 0.20, 0.50)]
 
 
 def main(meniscus, out):
@@ -51,14 +50,9 @@ def render(usda, frame, picture):
     bpy.ops.wm.usd_import(filepath=str(usda))
     scene = bpy.context.scene
     scene.frame_set(frame)
-    clay = [matte(f"clay {n}", colour) for n, colour in enumerate(BODIES)]
-    bodies = 0
     for thing in bpy.data.objects:
         if thing.name.startswith("particles"):
             thing.hide_render = True
-        if thing.type == "MESH" and not any(slot.material for slot in thing.material_slots):
-            thing.active_material = clay[bodies % len(clay)]
-            bodies += 1
         if thing.type == "MESH" and thing.name.startswith("surface"):
             thing.data.polygons.foreach_set("use_smooth", [True] * len(thing.data.polygons))
     for material in bpy.data.materials:

@@ -46,7 +46,7 @@ def in_blender():
         "\n## In Blender\n\n"
         f"{shown}\n\n"
         "Shots of [`usd_shot`](usd.md) at preview quality, opened and rendered by Blender 4.2 (`make gallery-blender`). Polygons, camera and\n"
-        "materials are the shot's own; Blender's glass takes the place of what is not opaque, bodies got colours, and a ground and a sun were added.\n"
+        "materials are the shot's own; Blender's glass takes the place of what is not opaque, and a ground and a sun were added.\n"
     )
 
 

@@ -47,6 +47,7 @@ pub use plan::{Call, CouplingWires, Plan, SolverWires, check as check_plan};
 pub use poured::SourceEstimate;
 pub use record::Record;
 pub(crate) use record::damage as damage_of_stats;
+pub(crate) use record::graph_file;
 pub use rehearsal::rehearse;
 pub use simulation::{Manner, Simulation, Stop};
 pub use state::{Clock, Holder, Slot, State};

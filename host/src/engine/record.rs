@@ -237,6 +237,14 @@ fn listed(words: &str, lines: &[usize]) -> Option<String> {
     (!lines.is_empty()).then(|| format!("{words}{plural} {}{more}", names.join(", ")))
 }
 
+/// The graph that the cook in a folder was made from, by its record: where the record says, or else beside the folder, where cooks go
+/// unless told otherwise. The record says it as it was given to a command that ran elsewhere.
+pub(crate) fn graph_file(record: &Json, folder: &Path) -> Option<PathBuf> {
+    let named = PathBuf::from(record["graph_file"].as_str()?);
+    let beside = || Some(folder.parent()?.join(named.file_name()?)).filter(|path| path.is_file());
+    if named.is_absolute() || named.is_file() { Some(named) } else { beside().or(Some(named)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -119,7 +119,7 @@ pub(super) fn choose(frame: &Frame, pixels: u32, threads: u32) -> Result<Vec<Dra
 /// The colour of a body, linear, by the number of its object and its id there, so that it keeps its colour when others leave. Hues
 /// of an object's bodies follow each other by the golden section, those of objects by another irrational number: any number of
 /// bodies next to each other differ. The hues around that of water are left out.
-fn body_colour(object: usize, id: i64) -> [f64; 3] {
+pub(super) fn body_colour(object: usize, id: i64) -> [f64; 3] {
     /// Of the first body, as a share of the hues there are.
     const FIRST: f64 = 0.465;
     const BLUES: [f64; 2] = [0.5, 0.64];

@@ -126,7 +126,7 @@ impl Cooks {
 
 /// The graph that a cook was made from, unchanged since; its folder is where its files are looked for.
 fn graph_of(cook: &Cook, record: Option<&Json>) -> Result<PathBuf, String> {
-    let named = record.and_then(|r| r["graph_file"].as_str()).map(PathBuf::from);
+    let named = record.and_then(|r| crate::engine::graph_file(r, cook.folder.path()));
     let Some(path) = cook.graph.clone().or(named) else {
         return Err("it is not known which graph this cook was made from".into());
     };

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Extensions of files that exist once per frame.
-const CACHES: [&str; 4] = ["vdb", "geo", "png", "usdc"];
+const CACHES: [&str; 6] = ["vdb", "geo", "png", "usdc", "ply", "obj"];
+/// Of these, those that are opened.
+const OPENED: [&str; 3] = ["vdb", "geo", "mns"];
 /// Digits that frame numbers have at least.
 const DIGITS: usize = 4;
 
@@ -14,6 +16,16 @@ const DIGITS: usize = 4;
 type Sequences = BTreeMap<(String, String), BTreeMap<i64, PathBuf>>;
 
 pub(super) fn inspect(path: &Path) -> Result<Report, String> {
+    known(path)?.ok_or_else(|| {
+        format!(
+            "{} holds no cache: no .vdb, .geo, .ply, .obj, .usdc or .png, no checkpoint and no stats.jsonl",
+            path.display()
+        )
+    })
+}
+
+/// The report on a folder; `None` where nothing in it is known.
+fn known(path: &Path) -> Result<Option<Report>, String> {
     let mut report = Report::default();
     report.line(format!("{}:", path.display()));
     let (mut sequences, mut singles, mut folders) = (Sequences::new(), Vec::new(), Vec::new());
@@ -42,17 +54,13 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
         report.include_file(file)?;
     }
     for folder in folders {
-        if entries(&folder)?.iter().any(|f| f.is_file()) {
-            report.include(inspect(&folder)?);
+        if entries(&folder)?.iter().any(|f| f.is_file())
+            && let Some(other) = known(&folder)?
+        {
+            report.include(other);
         }
     }
-    if report.lines.lines().count() == 1 {
-        return Err(format!(
-            "{} holds no cache: no .vdb, .geo, .png, .usdc, checkpoint or stats.jsonl",
-            path.display()
-        ));
-    }
-    Ok(report)
+    Ok((report.lines.lines().count() > 1).then_some(report))
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
@@ -94,7 +102,7 @@ fn sequence(stem: &str, extension: &str, files: &BTreeMap<i64, PathBuf>) -> Resu
     if extension == "vdb" {
         rates(stem, files, &mut report)?;
     }
-    if extension != "png" && extension != "usdc" {
+    if OPENED.contains(&extension) {
         report.include_file(newest)?;
     }
     Ok(report)
@@ -134,6 +142,7 @@ mod tests {
     #[test]
     fn frame_numbers_and_gaps() {
         assert_eq!(frame_of("a.b.0012.vdb"), Some(("a.b".into(), 12, 4, "vdb".into())));
+        assert_eq!(frame_of("mesh.0016.ply"), Some(("mesh".into(), 16, 4, "ply".into())));
         assert_eq!(frame_of("a.-0012.geo"), Some(("a".into(), -12, 4, "geo".into())));
         for other in
             ["a.vdb", "a.x.vdb", "a..vdb", "a.1.txt", "checkpoint.0003-001.mns", "a.99999999999999999999.vdb"]

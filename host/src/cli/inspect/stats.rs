@@ -25,7 +25,9 @@ struct Sums {
     solves: usize,
     total_iterations: f64,
     stages: BTreeMap<String, f64>,
+    /// By object, at the first line and at the last, m³.
     volumes: BTreeMap<String, (f64, f64)>,
+    rest_volumes: BTreeMap<String, (f64, f64)>,
     lists: BTreeMap<String, Span>,
     memory: Span,
 }
@@ -149,8 +151,10 @@ impl Sums {
             *self.stages.entry(stage.clone()).or_default() += seconds.as_f64().unwrap_or(0.0);
         }
         for (name, object) in line.get("objects").and_then(Json::as_object).into_iter().flatten() {
-            if let Some(v) = object["volume"].as_f64() {
-                self.volumes.entry(name.clone()).or_insert((v, v)).1 = v;
+            for (key, values) in [("volume", &mut self.volumes), ("rest_volume", &mut self.rest_volumes)] {
+                if let Some(v) = object[key].as_f64() {
+                    values.entry(name.clone()).or_insert((v, v)).1 = v;
+                }
             }
         }
     }
@@ -196,8 +200,13 @@ impl Sums {
             let drift = change(*from, *to);
             let (a, b) = (units::volume(*from), units::volume(*to));
             tell(&format!("volume of {object}"), Some(format!("{a} to {b} ({:+.2} %)", 100.0 * drift)));
-            if drift.abs() > DRIFT {
-                drifted.push(format!("the volume of {object} changed by {:+.2} %", 100.0 * drift));
+            // What sources and drains do, the rest volume does as well.
+            let (rest_from, rest_to) = self.rest_volumes.get(object).copied().unwrap_or_default();
+            let drift = drift - (rest_to - rest_from) / from.max(f64::MIN_POSITIVE);
+            if drift.abs() > DRIFT * (to / from.max(f64::MIN_POSITIVE)).max(1.0) {
+                let beyond =
+                    if rest_from == rest_to { "" } else { " more than sources and drains account for" };
+                drifted.push(format!("the volume of {object} changed by {:+.2} %{beyond}", 100.0 * drift));
             }
         }
         report.warnings.extend(drifted);

@@ -1,9 +1,11 @@
 //! How a shot looks until somebody lights it: three materials and a camera that sees it.
 
 use super::super::Shot;
+use super::super::drawn::body_colour;
 use super::super::framing::{self, Bounds, View};
 use super::super::pattern::Pattern;
-use super::layer::{Prim, Property};
+use super::identifier;
+use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::value::{Value, token};
 use crate::node::Params;
 use glam::DVec3;
@@ -26,18 +28,44 @@ const TENTHS: f64 = 10.0;
 /// Nearest and farthest distance that the camera sees, in distances from it to the middle of the shot.
 const CLIPPING: [f64; 2] = [0.01, 100.0];
 
+/// Index of refraction, roughness and opacity.
+type Surface = [(&'static str, f32); 3];
+const OF_WATER: Surface = [("ior", 1.333), ("roughness", 0.02), ("opacity", 0.25)];
+const OF_GLASS: Surface = [("ior", 1.5), ("roughness", 0.02), ("opacity", 0.12)];
+const OF_SOLIDS: Surface = [("ior", 1.5), ("roughness", 0.5), ("opacity", 1.0)];
+/// Colour of glass, linear.
+const CLEAR: [f32; 3] = [0.9, 0.95, 0.95];
+
 /// The materials; `path` is that of the prim that holds them.
 pub fn materials(path: &str) -> Prim {
-    let water = [("ior", 1.333), ("roughness", 0.02), ("opacity", 0.25)];
-    let glass = [("ior", 1.5), ("roughness", 0.02), ("opacity", 0.12)];
-    let solid = [("ior", 1.5), ("roughness", 0.5), ("opacity", 1.0)];
     Prim::def("Scope", MATERIALS)
-        .holds(material(path, WATER, [0.16, 0.42, 0.55], water))
-        .holds(material(path, GLASS, [0.9, 0.95, 0.95], glass))
-        .holds(material(path, MATTE, [0.62, 0.56, 0.5], solid))
+        .holds(material(path, WATER, [0.16, 0.42, 0.55], OF_WATER))
+        .holds(material(path, GLASS, CLEAR, OF_GLASS))
+        .holds(material(path, MATTE, [0.62, 0.56, 0.5], OF_SOLIDS))
 }
 
-fn material(path: &str, name: &str, colour: [f32; 3], inputs: [(&str, f32); 3]) -> Prim {
+/// The layer of what all bodies of an object are: the mesh in a file, with a material of its own. Tools that copy shared meshes, such
+/// as Blender, look for a material at the mesh alone. Bodies of the object with another `number` have another colour.
+pub fn body(object: &str, mesh: &str, number: usize, is_glass: bool) -> Layer {
+    let name = identifier(object);
+    // Tools show this name without its path.
+    let (path, look) = (format!("/{name}"), format!("{name}_look"));
+    let own = match is_glass {
+        true => material(&path, &look, CLEAR, OF_GLASS),
+        false => material(&path, &look, body_colour(number, 0).map(|c| c as f32), OF_SOLIDS),
+    };
+    let dressed = bound(Prim::over(super::REST), &format!("{path}/{look}"));
+    let root = Prim::def("Xform", &name).with("references", Value::Reference(mesh.to_owned()));
+    Layer { fields: units(UpAxis::Y), root: root.holds(own).holds(dressed) }
+}
+
+/// A prim with the material at a path.
+pub fn bound(prim: Prim, material: &str) -> Prim {
+    prim.with("apiSchemas", Value::Schemas(vec!["MaterialBindingAPI"]))
+        .has(Property::relationship("material:binding", material))
+}
+
+fn material(path: &str, name: &str, colour: [f32; 3], inputs: Surface) -> Prim {
     let input = |(name, value): (&str, f32)| {
         Property::attribute("float", &format!("inputs:{name}")).is(Value::Float(value))
     };

@@ -147,6 +147,13 @@ impl UsdShot {
                 self.rest.insert(shared.object.to_owned(), stamps);
             }
             written.push(path);
+            if let Some(number) = shared.bodies {
+                let is_glass = Pattern::new(frame.params.text("glass")).matches(shared.object);
+                let path = frame.folder.join(body_name(frame.node, shared.object));
+                let mesh = format!("./{}", rest_name(frame.node, shared.object));
+                save(&path, &text::bytes(&look::body(shared.object, &mesh, number, is_glass)))?;
+                written.push(path);
+            }
         }
         Ok(written)
     }
@@ -179,6 +186,7 @@ impl Output for UsdShot {
     fn files(&self, node: &str, _params: &Params, offer: &Offer) -> Vec<String> {
         let mut files = vec![format!("{node}.usda"), manifest_name(node), format!("{node}.{FRAME}.usdc")];
         files.extend(offer.objects.iter().map(|o| rest_name(node, &o.object)));
+        files.extend(offer.objects.iter().map(|o| body_name(node, &o.object)));
         files
     }
 }
@@ -205,6 +213,11 @@ fn manifest_name(node: &str) -> String {
 /// Name of the file with the mesh that the bodies of an object share.
 fn rest_name(node: &str, object: &str) -> String {
     format!("{node}_{object}.usdc")
+}
+
+/// Name of the file with what all bodies of an object are: that mesh, with its material.
+fn body_name(node: &str, object: &str) -> String {
+    format!("{node}_{object}.usda")
 }
 
 /// A node's name as USD names prims: letters, digits and _, no digit first.

@@ -109,6 +109,8 @@ pub struct Shared<'a> {
     pub object: &'a str,
     /// The mesh.
     pub mesh: &'a Geometry,
+    /// The number of the object among those in the shot, if the mesh is that of bodies.
+    pub bodies: Option<usize>,
 }
 
 /// The objects that are chosen and what is said of them.
@@ -173,16 +175,17 @@ pub fn caches<'a>(frame: &Frame, shot: &'a Shot, object: &str) -> Vec<&'a str> {
 /// The meshes at rest that a frame's parts share.
 pub fn shared<'a>(frame: &Frame<'a>, shot: &Shot) -> Vec<Shared<'a>> {
     let mut found = Vec::new();
-    for (object, _) in chosen(frame) {
+    for (number, (object, _)) in chosen(frame).enumerate() {
         let still = shot.still.contains(&object.name);
-        let mesh = match bodies(object) {
+        let bodies = bodies(object).map(|_| number);
+        let mesh = match bodies {
             Some(_) => rest_mesh(object),
             None => geometry(frame, object)
                 .into_iter()
                 .map(|(_, g)| g)
                 .find(|g| kind_of(g, still, false) == Some(Kind::Still)),
         };
-        found.extend(mesh.map(|mesh| Shared { object: &object.name, mesh }));
+        found.extend(mesh.map(|mesh| Shared { object: &object.name, mesh, bodies }));
     }
     found
 }

@@ -83,8 +83,11 @@ impl Stage<'_> {
             let mut child = match kind {
                 Kind::Liquid | Kind::Mesh => Prim::def("Mesh", &part).has(Property::polygonal()),
                 Kind::Points => Prim::def("Points", &part),
-                Kind::Body => self
-                    .resting(&part, object)
+                Kind::Body => Prim::def("Xform", &part)
+                    .with(
+                        "references",
+                        Value::Reference(format!("./{}", super::body_name(self.frame.node, object))),
+                    )
                     .with("instanceable", Value::Truth(true))
                     .has(order(&["xformOp:translate", "xformOp:orient"])),
                 Kind::Still => self.resting(&part, object),
@@ -92,16 +95,14 @@ impl Stage<'_> {
             };
             let material = match kind {
                 Kind::Liquid | Kind::Points => Some(look::WATER),
-                Kind::Mesh | Kind::Body | Kind::Still if is_glass => Some(look::GLASS),
-                Kind::Mesh | Kind::Body | Kind::Still => Some(look::MATTE),
-                Kind::Volume => None,
+                Kind::Mesh | Kind::Still if is_glass => Some(look::GLASS),
+                Kind::Mesh | Kind::Still => Some(look::MATTE),
+                // Bodies bring their own.
+                Kind::Body | Kind::Volume => None,
             };
             child = child.has_all(samples::attributes(kind));
             if let Some(material) = material {
-                let bound = |prim: Prim| {
-                    prim.with("apiSchemas", Value::Schemas(vec!["MaterialBindingAPI"]))
-                        .has(Property::relationship("material:binding", &format!("{materials}/{material}")))
-                };
+                let bound = |prim: Prim| look::bound(prim, &format!("{materials}/{material}"));
                 // Blender looks for a material at meshes alone.
                 child = match kind {
                     Kind::Still => child.holds(bound(Prim::over(super::REST))),
@@ -113,7 +114,7 @@ impl Stage<'_> {
         prim
     }
 
-    /// A prim over the mesh that the bodies of an object or all frames share.
+    /// A prim over the mesh that all frames share.
     fn resting(&self, part: &str, object: &str) -> Prim {
         let file = format!("./{}", super::rest_name(self.frame.node, object));
         Prim::def("Xform", part).with("references", Value::Reference(file))

@@ -14,8 +14,8 @@ const LARGEST: u64 = 64 << 20;
 
 /// The solids of the cook with that record, at a frame; of more than `most` triangles none are shown. The error is one
 /// sentence.
-pub fn shapes(record: &Path, frame: i32, most: usize) -> Result<Vec<u8>, String> {
-    let bytes = crate::files::read_file(record, LARGEST).map_err(|e| e.to_string())?;
+pub fn shapes(path: &Path, frame: i32, most: usize) -> Result<Vec<u8>, String> {
+    let bytes = crate::files::read_file(path, LARGEST).map_err(|e| e.to_string())?;
     let record: Json = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
     let mut overrides = Vec::new();
     for set in record["set"].as_array().into_iter().flatten().filter_map(Json::as_str) {
@@ -23,7 +23,8 @@ pub fn shapes(record: &Path, frame: i32, most: usize) -> Result<Vec<u8>, String>
     }
     let graph = Graph::read(&record["graph"].to_string(), &overrides).map_err(|p| p.to_string())?;
     let network = Network::bind(&graph, &Plugins::load().types()).map_err(|p| p.to_string())?;
-    let file = Path::new(record["graph_file"].as_str().unwrap_or_default());
+    let file =
+        crate::engine::graph_file(&record, path.parent().unwrap_or(Path::new("."))).unwrap_or_default();
     let mut evaluator = Evaluator::new(&network, file.parent().unwrap_or(Path::new(".")));
     let mut packed = Packed::default();
     let mut left = most;

@@ -73,6 +73,17 @@ struct Entry {
     took: Took,
 }
 
+impl Entry {
+    /// Whether its numbers can be those of a cook.
+    fn is_sound(&self) -> bool {
+        /// Greatest seconds and substeps that are believed, and the least that are not nothing.
+        const MOST: f64 = 1e9;
+        const LEAST: f64 = 1e-9;
+        let Self { shot: Shot { seconds, fall, .. }, took: Took { substeps, substep, beside } } = self;
+        [seconds, fall, substeps, substep, beside].into_iter().all(|x| *x == 0.0 || (LEAST..MOST).contains(x))
+    }
+}
+
 /// The table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
@@ -90,7 +101,9 @@ impl Costs {
     pub fn read() -> Self {
         let bytes = Self::path().and_then(|path| read_file(&path, LARGEST).ok());
         let table: Option<Self> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        table.filter(|table| table.version == VERSION).unwrap_or_default()
+        let mut table = table.filter(|table| table.version == VERSION).unwrap_or_default();
+        table.cooks.retain(Entry::is_sound);
+        table
     }
 
     /// Keeps the table. Where that fails, the next `check` knows less.
@@ -104,12 +117,14 @@ impl Costs {
 
     /// Remembers a cook, in the place of an earlier one of the same shot. JSON has no word for numbers that are not finite.
     pub fn learn(&mut self, shot: Shot, took: Took) {
-        if ![shot.seconds, shot.fall, took.frame()].iter().all(|x| x.is_finite()) {
+        let entry = Entry { shot, took };
+        if !entry.is_sound() {
             return;
         }
+        let Entry { shot, .. } = &entry;
         self.version = VERSION;
         self.cooks.retain(|e| !(e.shot.graph == shot.graph && e.shot.processors == shot.processors));
-        self.cooks.push(Entry { shot, took });
+        self.cooks.push(entry);
         self.cooks.drain(..self.cooks.len().saturating_sub(MOST));
     }
 

@@ -126,6 +126,11 @@ impl<'a> Placed<'a> {
         };
         for (n, collider) in self.solids.colliders.iter().enumerate() {
             match self.region(n, &around) {
+                // One farther away than the fields tell apart says nothing, however narrow its band.
+                None if !collider.reaches(
+                    around.world - around.reach - self.far(),
+                    around.world + around.reach + self.far(),
+                ) => {}
                 None => near.constant = near.constant.min(collider.band()),
                 Some(Region::Constant(phi)) => {
                     near.constant = near.constant.min(f64::from(phi));

@@ -167,7 +167,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         let cost = node.node_type.contract.as_ref().map(|c| c.cost).unwrap_or_default();
         object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
         let copies = if corners > 0 && object.particles == 0.0 { places.max(1) as f64 } else { 1.0 };
-        if object.particles > 0.0 || meets_liquid(network, plan, &node.name) {
+        if is_solved(network, plan, &node.name) || meets_liquid(network, plan, &node.name) {
             object.seconds =
                 object.particles * cost.particle_seconds + object.voxels * copies * cost.voxel_seconds;
         }
@@ -188,6 +188,12 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));
     Ok(estimate)
+}
+
+/// Whether a solver moves the liquid of an object.
+fn is_solved(network: &Network, plan: &Plan, object: &str) -> bool {
+    let is = |&o: &usize| network.nodes[o].name == object && is_liquid(&network.nodes[o]);
+    plan.solvers.values().any(|wires| wires.solved.iter().any(is))
 }
 
 /// Whether a solver moves liquid around an object; where none does, it takes next to no time.

@@ -2,6 +2,7 @@
 
 use super::estimate::is_liquid;
 use super::plan::{Plan, SolverWires};
+use super::span::span;
 use super::tank::Tank;
 use crate::geometry::Evaluator;
 use crate::graph::{Bound, Network, Problem};
@@ -40,7 +41,7 @@ pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator
 }
 
 /// Solvers whose liquid may fall far below all that is to be seen, and a sentence for each: forces act, the box ends nowhere near
-/// below, and no solid at rest is as wide as all that there is of the liquid at the start.
+/// below, and no solids at rest are under all that there is of the liquid at the start.
 pub(super) fn endless(
     network: &Network,
     plan: &Plan,
@@ -57,17 +58,20 @@ pub(super) fn endless(
         let objects = wires.solved.iter().map(|&o| &network.nodes[o]);
         let liquid: Vec<&Bound> = objects.chain(sources(network, solver)).collect();
         let Some(liquid) = bounds(network, &liquid, looks[0], evaluator)? else { continue };
-        let (mut shot, mut is_held) = (liquid, false);
+        let (mut shot, mut floors) = (liquid, Vec::new());
         for &affector in &wires.affectors {
             let at = |frame: &f64| bounds(network, &[&network.nodes[affector]], *frame, evaluator);
             let seen = looks.iter().map(at).collect::<Result<Vec<_>, _>>()?;
-            shot = seen.iter().flatten().fold(shot, |shot, solid| shot.union(*solid));
+            let inside = seen.iter().flatten().filter(|solid| solid.max.y > tank.lowest());
+            shot = inside.fold(shot, |shot, solid| shot.union(*solid));
             let moves = plan.solvers.values().any(|wires| wires.solved.contains(&affector));
-            let rests = !moves && seen.iter().all(|solid| *solid == seen[0]);
-            is_held |= rests && seen[0].is_some_and(|solid| lies_under(&solid, &liquid));
+            let (begins, ends) = span(&network.nodes[affector], (first, last));
+            let comes_or_goes = begins > first || ends < last;
+            let rests = !moves && !comes_or_goes && seen.iter().all(|solid| *solid == seen[0]);
+            floors.extend(seen[0].filter(|solid| rests && solid.max.y > tank.lowest()));
         }
         let depth = shot.min.y - tank.lowest();
-        if !is_held && depth > FAR * (shot.max.y - shot.min.y) {
+        if !lie_under(&floors, &liquid) && depth > FAR * (shot.max.y - shot.min.y) {
             let (how_far, remedy) = match depth.is_finite() {
                 true => (format!("{} m", number(rounded(depth))), "raise the -Y side of its box"),
                 false => ("for ever".to_owned(), "let the -Y side of its box delete liquid (Kill)"),
@@ -84,10 +88,22 @@ pub(super) fn endless(
     Ok(found)
 }
 
-/// Whether a solid reaches as far as a liquid to all sides, and as far down.
-fn lies_under(solid: &Bounds, liquid: &Bounds) -> bool {
-    let wide = |axis: usize| solid.min[axis] <= liquid.min[axis] && solid.max[axis] >= liquid.max[axis];
-    wide(0) && wide(2) && solid.min.y <= liquid.min.y
+/// Whether every place of a liquid, seen from above, has one of some solids in it or under it.
+fn lie_under(solids: &[Bounds], liquid: &Bounds) -> bool {
+    let low: Vec<&Bounds> = solids.iter().filter(|solid| solid.min.y <= liquid.min.y).collect();
+    // Between the solids' edges nothing changes, so one place of each part says enough.
+    let places = |axis: usize| {
+        let (from, to) = (liquid.min[axis], liquid.max[axis]);
+        let edges = low.iter().flat_map(|solid| [solid.min[axis], solid.max[axis]]);
+        let mut edges: Vec<f64> = edges.filter(|x| (from..to).contains(x)).chain([from, to]).collect();
+        edges.sort_by(f64::total_cmp);
+        edges.windows(2).map(|part| 0.5 * (part[0] + part[1])).collect::<Vec<_>>()
+    };
+    let is_over = |solid: &Bounds, axis: usize, x: f64| solid.min[axis] <= x && x <= solid.max[axis];
+    let zs = places(2);
+    places(0)
+        .iter()
+        .all(|&x| zs.iter().all(|&z| low.iter().any(|solid| is_over(solid, 0, x) && is_over(solid, 2, z))))
 }
 
 /// The sources of a solver's liquid.
@@ -129,8 +145,9 @@ fn height(
     let solids = bounds(network, &of(&wires.affectors), first, evaluator)?.map(|b| b.min.y);
     let liquid = bounds(network, &[of(&wires.solved), sources.to_vec()].concat(), first, evaluator)?;
     let tank = Tank::of(&network.nodes[solver], first);
-    let floor = tank.and_then(|tank| tank.floor());
-    let lowest = floor.into_iter().chain(solids).reduce(f64::min);
+    let floor = tank.as_ref().and_then(Tank::floor);
+    let ends = tank.as_ref().map_or(f64::NEG_INFINITY, Tank::lowest);
+    let lowest = floor.into_iter().chain(solids).reduce(f64::min).map(|lowest| lowest.max(ends));
     Ok(liquid.zip(lowest).map_or(0.0, |(liquid, lowest)| (liquid.max.y - lowest).max(0.0)))
 }
 

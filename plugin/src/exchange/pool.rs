@@ -12,6 +12,9 @@ thread_local! {
     static OWN: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
 }
 
+/// Most threads of a pool, whatever a host allows.
+const MOST: usize = 1024;
+
 /// The pool of an instance's calls.
 #[derive(Debug, Default)]
 pub struct Pool {
@@ -23,14 +26,17 @@ pub struct Pool {
 impl Pool {
     /// Makes the pool this large, for a call on this thread.
     pub fn fit(&mut self, threads: usize) -> Result<(), Failure> {
+        let threads = threads.min(MOST);
         let fits = |pool: &Arc<ThreadPool>| pool.current_num_threads() == threads;
-        let own = OWN.with_borrow_mut(|own| {
+        let own = |own: &RefCell<Option<Arc<ThreadPool>>>| {
+            let mut own = own.borrow_mut();
             if own.is_none() {
                 *own = pool(threads, true).ok();
             }
             own.clone()
-        });
-        self.now = own.filter(fits);
+        };
+        // A thread that is ending has none any more.
+        self.now = OWN.try_with(own).ok().flatten().filter(fits);
         if self.now.is_none() {
             if !self.beside.as_ref().is_some_and(fits) {
                 let pool = pool(threads, false)

@@ -1,4 +1,4 @@
-//! How a shot looks until somebody lights it: three materials and a camera that sees it.
+//! How a shot looks until somebody lights it: its materials and a camera that sees it.
 
 use super::super::Shot;
 use super::super::drawn::body_colour;
@@ -16,6 +16,8 @@ pub const MATERIALS: &str = "materials";
 pub const CAMERA: &str = "camera";
 /// Material of liquids.
 pub const WATER: &str = "water";
+/// Material of points that are drawn as white balls: spray, foam and the like.
+pub const FOAM: &str = "foam";
 /// Material of what is named as glass.
 pub const GLASS: &str = "glass";
 /// Material of everything else.
@@ -40,6 +42,7 @@ const CLEAR: [f32; 3] = [0.9, 0.95, 0.95];
 pub fn materials(path: &str) -> Prim {
     Prim::def("Scope", MATERIALS)
         .holds(material(path, WATER, [0.16, 0.42, 0.55], OF_WATER))
+        .holds(material(path, FOAM, [0.9, 0.92, 0.94], OF_SOLIDS))
         .holds(material(path, GLASS, CLEAR, OF_GLASS))
         .holds(material(path, MATTE, [0.62, 0.56, 0.5], OF_SOLIDS))
 }

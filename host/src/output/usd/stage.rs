@@ -8,7 +8,7 @@ use super::layer::{Layer, Prim, Property, UpAxis, units};
 use super::parts::{Kind, Parts};
 use super::value::{Value, asset, token};
 use super::{PARTS, identifier, look, samples};
-use crate::data::GridClass;
+use crate::data::{Drawn, GridClass};
 use crate::node::Carries;
 
 /// A shot as it is after a frame.
@@ -94,6 +94,7 @@ impl Stage<'_> {
                 Kind::Volume => self.volume(&part, name, object, &format!("/{root}/{own}/{part}")),
             };
             let material = match kind {
+                Kind::Points if self.is_foam(object, name) => Some(look::FOAM),
                 Kind::Liquid | Kind::Points => Some(look::WATER),
                 Kind::Mesh | Kind::Still if is_glass => Some(look::GLASS),
                 Kind::Mesh | Kind::Still => Some(look::MATTE),
@@ -112,6 +113,13 @@ impl Stage<'_> {
             prim = prim.holds(child);
         }
         prim
+    }
+
+    /// Whether points are drawn as white balls.
+    fn is_foam(&self, object: &str, name: &str) -> bool {
+        let offered = self.frame.offer.objects.iter().find(|o| o.object == object);
+        let about = offered.and_then(|o| o.about.get(name));
+        about.is_some_and(|about| about.shown.drawn == Some(Drawn::Dots))
     }
 
     /// A prim over the mesh that all frames share.

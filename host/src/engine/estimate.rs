@@ -1,6 +1,6 @@
 //! Estimates the cost of a shot before anything is cooked.
 
-use super::falls;
+use super::falls::{self, is_liquid};
 use super::plan::{Plan, idle, misscheduled, offer, uncoupled};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
@@ -202,11 +202,6 @@ fn meets_liquid(network: &Network, plan: &Plan, object: &str) -> bool {
     plan.solvers.values().any(|wires| {
         wires.affectors.iter().any(is) && wires.solved.iter().any(|&o| is_liquid(&network.nodes[o]))
     })
-}
-
-/// Whether an object holds liquid: it has particles.
-pub(super) fn is_liquid(object: &Bound) -> bool {
-    object.meant(Means::SEPARATION, 0.0).is_some_and(|separation| separation > 0.0)
 }
 
 /// The objects of which a node writes geometry.

@@ -1,6 +1,5 @@
 //! Foresees how fast a shot's liquid gets, before anything is cooked.
 
-use super::estimate::is_liquid;
 use super::plan::{Plan, SolverWires};
 use super::span::span;
 use super::tank::Tank;
@@ -86,6 +85,11 @@ pub(super) fn endless(
         }
     }
     Ok(found)
+}
+
+/// Whether an object holds liquid: it has particles.
+pub(super) fn is_liquid(object: &Bound) -> bool {
+    object.meant(Means::SEPARATION, 0.0).is_some_and(|separation| separation > 0.0)
 }
 
 /// Whether every place of a liquid, seen from above, has one of some solids in it or under it.

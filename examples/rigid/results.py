@@ -43,10 +43,8 @@ def read_png(path):
 
 
 def write_png(path, lines):
-    """Colours of 32 shades a channel, which few pictures need more of."""
-    coarse = [bytes(v & 0xF8 | v >> 5 for v in line) for line in lines]
-    filtered, above = [], bytes(len(coarse[0]))
-    for line in coarse:
+    filtered, above = [], bytes(len(lines[0]))
+    for line in lines:
         up = bytes((v - a) & 255 for v, a in zip(line, above))
         left = bytes((v - l) & 255 for v, l in zip(line, bytes(3) + line))
         cost = lambda part: sum(min(v, 256 - v) for v in part)

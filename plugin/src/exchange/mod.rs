@@ -1,6 +1,6 @@
 //! Converts ports to the core's types, and back.
 //!
-//! The host's functions are called on the thread that made the call; everything else runs in the instance's pool.
+//! The host's functions are called on the thread that made the call; everything else runs in that thread's pool.
 //! Everything kept here can be dropped between any two calls: threads and, by their stamps, leaf sets, level sets and a
 //! stage's results for the next one.
 
@@ -70,7 +70,7 @@ impl Exchange {
         &mut self.kept
     }
 
-    /// Runs something in the instance's pool.
+    /// Runs something in the pool of the call's thread.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
     }

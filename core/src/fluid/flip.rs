@@ -43,7 +43,7 @@ pub fn start(
 ) -> Selection {
     let (cells, order) = sort_into_cells(liquid, params, &mut Shares::default());
     let Ok(()) = take_velocity_from_particles(liquid, &cells, params, &mut Processor);
-    place_solids_and_surface(liquid, &cells, solids, params, memory);
+    place_solids_and_surface(liquid, &cells, (solids, f64::INFINITY), params, memory);
     extend_velocity(liquid, &cells, params);
     measure_volume(liquid, &cells, params);
     let volume = liquid.measured.total();
@@ -109,7 +109,7 @@ pub fn predict_on<M: Mover>(
     // Particles that overlap after advection are separated.
     let (cells, order) = spread_crowds(liquid, sorted, &mut shares, coming, params, memory);
     // The surface is built around them.
-    place_solids_and_surface(liquid, &cells, coming, params, memory);
+    place_solids_and_surface(liquid, &cells, (coming, step.next), params, memory);
     mover.go_on()?;
     // Their momentum is transferred to the faces.
     if let Some(carried) = carried {
@@ -282,15 +282,16 @@ fn viscosity_of_particles(liquid: &Liquid, cells: &Cells, params: &FlipParams) -
     if params.viscosity { material::viscosity(&liquid.particles, cells, &liquid.transform) } else { None }
 }
 
+/// `next`: s, how long the solids move as they do.
 fn place_solids_and_surface(
     liquid: &mut Liquid,
     cells: &Cells,
-    solids: &Solids,
+    (solids, next): (&Solids, f64),
     params: &FlipParams,
     memory: &mut SolidMemory,
 ) {
     let h = liquid.h();
-    place_solids(liquid, &cells.topology, solids, memory);
+    place_solids(liquid, &cells.topology, (solids, next), memory);
     let Liquid { particles, air, transform, solid, .. } = liquid;
     let of_air = params.air_particles.then(|| cells::sort(air, transform, &cells.topology).0);
     let walls = (params.tension > 0.0).then_some(solids);
@@ -311,13 +312,18 @@ fn place_solids_and_surface(
     // The surface's band may reach leaves beyond the cells'. Without their solids those leaves would have no walls.
     if liquid.surface.topology != cells.topology {
         let topology = liquid.surface.topology.clone();
-        place_solids(liquid, &topology, solids, memory);
+        place_solids(liquid, &topology, (solids, next), memory);
     }
 }
 
-fn place_solids(liquid: &mut Liquid, topology: &Arc<Topology>, solids: &Solids, memory: &mut SolidMemory) {
+fn place_solids(
+    liquid: &mut Liquid,
+    topology: &Arc<Topology>,
+    (solids, next): (&Solids, f64),
+    memory: &mut SolidMemory,
+) {
     liquid.solid = memory.fields(solids, &liquid.transform, topology);
-    liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform);
+    liquid.swelling = swelling(solids, &liquid.solid, &liquid.transform, next);
     if let Some(inlet) = &mut liquid.inlet {
         let flux = inlet.close(Arc::make_mut(&mut liquid.solid));
         let swelling = liquid.swelling.get_or_insert_with(|| Grid::new(flux.topology.clone(), 0.0));

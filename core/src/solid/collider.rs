@@ -296,6 +296,11 @@ impl SolidProbe<'_> {
         if self.solids.colliders.is_empty() { f64::INFINITY } else { self.nearest(world).clearance }
     }
 
+    /// The nearest place that lies at least so deep, m, within every closed side of the domain.
+    pub fn within_sides(&self, world: DVec3, depth: f64) -> DVec3 {
+        self.solids.domain.within(world, depth)
+    }
+
     /// Distance to the nearest closed side of the domain, metres; +∞ when there is none.
     pub fn wall(&self, world: DVec3) -> f64 {
         self.solids.domain.distance(world)
@@ -332,6 +337,11 @@ impl SolidProbe<'_> {
             collider.velocity(world + half)[axis] - collider.velocity(world - half)[axis]
         };
         (0..3).map(across).sum::<f64>() / h
+    }
+
+    /// Whether the places so far on both sides of one, m, have the velocity of the same solid.
+    pub fn moves_as_one(&mut self, world: DVec3, half: DVec3) -> bool {
+        self.owner(world - half) == self.owner(world + half)
     }
 
     /// The solid whose velocity a place near solids has: the nearest collider; `None` nearer to a closed side, and beyond

@@ -50,6 +50,15 @@ impl DomainLimits {
         (0..6).map(wall).fold(f64::INFINITY, f64::min)
     }
 
+    /// The nearest place that lies at least so deep, m, within every closed side.
+    pub fn within(&self, world: DVec3, depth: f64) -> DVec3 {
+        let inwards = |at: DVec3, side: usize| match self.sides[side] {
+            Side::Closed => at + Self::normal(side) * (depth - self.side_distance(side, at)).max(0.0),
+            _ => at,
+        };
+        (0..6).fold(world, inwards)
+    }
+
     /// Distance to the nearest closed side and which side that is.
     pub fn nearest_wall(&self, world: DVec3) -> Option<(f64, usize)> {
         let walls = (0..6).filter(|&s| self.sides[s] == Side::Closed);

@@ -68,7 +68,7 @@ pub const PORTS: &[Port] = &[
     colliders::motion(AFFECTOR).on(Stage::INIT, READ).on(Stage::PREDICT, READ),
     Port::grid(OBJECT, c"swelling", Sampling::CENTER, Element::F32)
         .unit(c"1/s")
-        .help(c"Divergence of deforming solids inside the cells that they cut, times the solid share of the cell, plus the liquid that sources create behind the faces that they drive; absent if there is neither.")
+        .help(c"What solids prescribe to a cell beyond the flux through its faces: the divergence of deforming ones in the part that they fill, and what two that go into each other would press out of it beyond what it holds. Plus the liquid that sources create behind the faces that they drive. Absent if there is nothing of it.")
         .substep()
         .on(Stage::PREDICT, WRITE).on(Stage::SOLVE, READ),
     Port::grid(OBJECT, c"viscosity", Sampling::CENTER, Element::F32)

@@ -197,7 +197,8 @@ impl<'a> Sweep<'a> {
         (rest - normal * rest.dot(normal).min(0.0), self.probe.distance(landing.position))
     }
 
-    /// Pushes a particle that ended `here` from the nearest solid out to the separation.
+    /// Pushes a particle that ended `here` from the nearest solid out to the separation. One for which a solid that goes into a closed
+    /// side leaves no room stays in the solid, within the sides.
     fn push_out(&mut self, landing: &mut Landing, mut here: f64) {
         for _ in 0..PUSHES {
             if here >= self.separation {
@@ -207,6 +208,46 @@ impl<'a> Sweep<'a> {
             landing.touch(normal, self.probe.velocity(landing.position));
             landing.position += normal * (self.separation - here);
             here = self.probe.distance(landing.position);
+        }
+        if here < self.separation {
+            landing.position = self.probe.within_sides(landing.position, self.separation);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Transform;
+    use crate::levelset::SignedDistance;
+    use crate::solid::{Collider, DomainLimits, Motion, Side};
+    use glam::IVec3;
+    use std::sync::Arc;
+
+    /// A ball of 0.3 m whose centre lies anywhere about a closed side, an edge or a corner: a particle in it ends outside it, or where
+    /// that is beyond a side, in it; always in the box.
+    #[test]
+    fn what_a_solid_in_a_side_leaves_no_room_for_ends_in_the_box() {
+        let own = Transform::uniform(1.0 / 16.0, DVec3::splat(-0.5));
+        let ball = SignedDistance::from_fn(&own, IVec3::ZERO, IVec3::splat(15), 3.0, |p| p.length() - 0.3);
+        let domain = DomainLimits::uniform(DVec3::ZERO, DVec3::ONE, Side::Closed);
+        let ball = Arc::new(ball);
+        for n in 0..200 {
+            let share = |k: u32| f64::from(n * k % 199) / 199.0;
+            let on = DVec3::new(1.0, [share(7), 1.0][n as usize % 2], [share(11), 0.0][n as usize / 2 % 2]);
+            let centre = on + 0.2 * (DVec3::new(share(3), share(5), share(13)) - 0.5);
+            let placed = Transform { translation: centre + own.translation, ..own };
+            let colliders = [Collider::new(ball.clone(), placed, Motion::Static)];
+            let solids = Solids { colliders: &colliders, domain: &domain };
+            let from = (centre + 0.4 * (DVec3::new(share(17), share(19), share(23)) - 0.5))
+                .clamp(DVec3::ZERO, DVec3::ONE);
+            let landing =
+                Sweep::new(&solids, 1e-3, 0.02, 0.0, 0.02).land(from, from + DVec3::new(0.1, -0.1, 0.05));
+            assert!(
+                domain.distance(landing.position) > 1e-3 - 1e-9,
+                "{} from {from} by {centre}",
+                landing.position
+            );
         }
     }
 }

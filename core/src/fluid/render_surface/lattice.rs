@@ -27,6 +27,10 @@ const NEAR: f32 = 2.0;
 /// How far the surface goes on into walls, in the liquid's voxels, so that no gap shows; there it is as flat as the wall.
 const INTO_WALLS: f32 = 0.5;
 
+/// How far from a wall the level set says whether there is liquid at it, in the liquid's voxels. At the wall itself it cannot tell: its
+/// surface lies in there, no deeper than a voxel, and where particles happen to lie apart there is no air.
+const OFF_WALLS: f32 = 1.0;
+
 /// Refuses a lattice that would not fit.
 pub(super) fn check_size(liquid: &Liquid, solids: &Solids, frame: &Frame) -> Result<(), SurfaceError> {
     let count = |cells: &Vec<Coord>| cells.len() as f64;
@@ -131,13 +135,22 @@ impl Lattice {
             let origin = self.topology.origins()[l];
             self.grains(l).for_each(|grain| spread(grain, origin, share));
             let (mut sampler, mut probe) = (Sampler::new(&liquid.surface.topology), solids.probe());
+            let h = frame.voxel / frame.scale;
             for (n, share) in share.iter_mut().enumerate() {
                 let place = IVec3::from_array(leaf::local(n)).as_vec3();
                 let distance = sampler.sample(&liquid.surface, frame.in_liquid(origin, place));
                 *share = share.max(in_depth(distance, frame) - 0.5);
                 if *share > -0.5 {
                     let world = frame.world(origin.as_dvec3() + place.as_dvec3());
-                    let into_wall = -(probe.distance(world) / frame.voxel) as f32 / frame.cell;
+                    let into_wall = -(probe.distance(world) / h) as f32;
+                    if into_wall > -OFF_WALLS {
+                        let normal = probe.normal(world);
+                        let mut depth_at = |off: f32| {
+                            let at = world + normal * (h * f64::from(off + into_wall));
+                            -sampler.sample(&liquid.surface, liquid.transform.to_index(at)) / h as f32
+                        };
+                        *share = at_wall(*share, -distance / h as f32, into_wall, &mut depth_at);
+                    }
                     *share = share.min(INTO_WALLS - into_wall).max(-0.5);
                 }
             }
@@ -168,10 +181,32 @@ fn spread(grain: &Grain, origin: IVec3, share: &mut [f32]) {
     }
 }
 
+/// The share, less a half, at or in a wall, where particles and level set say it is `share`. Depths are those of the level set, in
+/// the liquid's voxels: `depth` at the place, `depth_at` so far off the wall from where the place is nearest to it.
+///
+/// Before it: where there is liquid off the wall, there is no air at the wall. In it: a wall thinner than the liquid's voxels has liquid
+/// only on the side that has some.
+fn at_wall(share: f32, depth: f32, into_wall: f32, depth_at: &mut impl FnMut(f32) -> f32) -> f32 {
+    let share = match depth > 0.0 {
+        true => share.max((share_at(depth_at(OFF_WALLS)) - 0.5).min(2.0 * depth)),
+        false => share,
+    };
+    if into_wall <= 0.0 {
+        return share;
+    }
+    // Grains end the liquid up to a quarter of a voxel from the level set's surface, where that meets the wall; beyond a thin wall it
+    // is farther off.
+    share.min(depth_at(0.0).max(depth_at(0.5 * OFF_WALLS) + 0.25))
+}
+
 /// The share that the level set alone says there is: from a half at a voxel of the liquid below its surface to one at
 /// [`DEEP`]. Particles that happen to lie far apart leave no hole there, and walls, into which the level set goes on,
 /// need no particles.
 pub(super) fn in_depth(distance: f32, frame: &Frame) -> f32 {
-    let depth = -distance / (frame.voxel / frame.scale) as f32;
+    share_at(-distance / (frame.voxel / frame.scale) as f32)
+}
+
+/// The same of a depth in the liquid's voxels.
+fn share_at(depth: f32) -> f32 {
     (0.5 * depth).max(depth + 1.0 - DEEP).clamp(0.0, 1.0)
 }

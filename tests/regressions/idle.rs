@@ -274,3 +274,67 @@ fn bodies_in_a_coupling_that_no_liquid_meets_are_told_of() {
         }
     }
 }
+
+/// What a newcomer's graph has wrong and `check` calls sound all the same: it says what will come of it.
+#[test]
+fn what_leads_nowhere_is_told_of_before_anything_is_cooked() {
+    let tap = root().join("examples/render/tap.meniscus.json");
+    let text = std::fs::read_to_string(tap).expect("the example");
+    let sound: Value = serde_json::from_str(&text).expect("it is a graph");
+    let checked = |graph: &Value| {
+        let shot = Shot::new(graph);
+        let check =
+            meniscus(&["check", "--quality", "preview"]).arg(shot.path("shot.meniscus.json")).output();
+        let check = check.expect("meniscus starts");
+        format!("{}{}", String::from_utf8_lossy(&check.stdout), String::from_utf8_lossy(&check.stderr))
+    };
+    let with = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut graph = sound.clone();
+        change(graph["nodes"].as_array_mut().expect("nodes"));
+        checked(&graph)
+    };
+    let node = |nodes: &mut Vec<Value>, name: &str| {
+        nodes.iter().position(|n| n["name"] == name).unwrap_or_else(|| panic!("no node {name}"))
+    };
+    let set = |name: &'static str, param: &'static str, value: Value| {
+        with(&move |nodes| {
+            let at = node(nodes, name);
+            nodes[at]["params"][param] = value.clone();
+        })
+    };
+    let wire = |name: &'static str, inputs: &'static [&'static str]| {
+        with(&move |nodes| {
+            let at = node(nodes, name);
+            nodes[at]["inputs"] = json!(inputs);
+        })
+    };
+    assert!(!checked(&sound).contains("advice"), "{}", checked(&sound));
+    for (said, words) in [
+        (set("preview", "glass", json!("glas")), "did you mean `glass`?"),
+        (set("shot", "glass", json!("cups")), "did you mean `cup`?"),
+        (set("shot", "volumes", json!("^cashe")), "`volumes` names `cashe`"),
+        (set("glass", "division_size", json!(0.02)), "they get holes; lower `division_size`"),
+        (
+            with(&|nodes| nodes.push(json!({ "name": "lost", "type": "sphere" }))),
+            "`lost`: it is wired into nothing",
+        ),
+        (
+            with(&|nodes| {
+                nodes.retain(|n| !["shot", "meshes", "preview"].iter().any(|name| n["name"] == *name))
+            }),
+            "nothing is written but figures",
+        ),
+        (
+            with(&|nodes| {
+                nodes.push(json!({ "name": "far", "type": "box", "params": { "size": [0.1, 0.1, 0.1], "center": [9, 0, 0] } }));
+                let at = node(nodes, "water");
+                nodes[at]["inputs"] = json!(["far"]);
+            }),
+            "all of it begins beyond the box of `flip`",
+        ),
+        (wire("mesher", &["mesh", "air"]), "it comes from `glass`, `water`: wire these in"),
+        (wire("mesher", &["water", "glass"]), "nothing to solve; add one (`mesh_object`)"),
+    ] {
+        assert!(said.contains(words), "{said} lacks {words}");
+    }
+}

@@ -80,13 +80,19 @@ fn describe(network: &Network, plan: &Plan, cost: &Estimate, expected: &(Took, K
         number(s.substeps.cfl)
     );
     for o in &cost.objects {
+        if o.particles + o.voxels <= 0.0 {
+            let _ = writeln!(text, "{}: empty at first", o.name);
+            continue;
+        }
         let particles = if o.particles > 0.0 {
             format!("{} particles, ", units::count(o.particles))
         } else {
             String::new()
         };
         let voxel = if o.voxel > 0.0 { format!(" of {}", units::length(o.voxel)) } else { String::new() };
-        let _ = writeln!(text, "{}: about {particles}{} voxels{voxel}", o.name, units::count(o.voxels));
+        let size =
+            if o.size.max_element() > 0.0 { format!("{}, ", units::size(o.size)) } else { String::new() };
+        let _ = writeln!(text, "{}: {size}about {particles}{} voxels{voxel}", o.name, units::count(o.voxels));
     }
     for s in &cost.sources {
         let _ = writeln!(text, "{}", source(s));

@@ -31,6 +31,8 @@ struct Seen {
     first: i32,
     last: i32,
     fraction: f64,
+    /// Frames on disk.
+    written: u32,
     first_volume: Option<f64>,
     line: String,
     /// The last statistics of frames that are not on disk yet.
@@ -145,8 +147,10 @@ impl Onlooker for Progress {
     }
 
     fn frame(&self, frame: i32, _files: &[PathBuf]) {
-        let (line, first, last) =
-            self.with(|s| (s.lines.remove(&frame).unwrap_or_default(), s.first, s.last));
+        let (line, first, last) = self.with(|s| {
+            s.written += 1;
+            (s.lines.remove(&frame).unwrap_or_default(), s.first, s.last)
+        });
         if self.openjd {
             let share = f64::from(frame - first) / f64::from((last - first).max(1));
             super::say(&format!(
@@ -216,7 +220,11 @@ fn time_left(frame: i32, seen: &Seen) -> Option<f64> {
     let elapsed = seen.started?.elapsed().as_secs_f64();
     let done = f64::from(frame - 1 - seen.first) + seen.fraction;
     let all = f64::from(seen.last - seen.first);
-    (done > 0.0).then(|| elapsed / done * (all - done))
+    let simulating = (done > 0.0).then(|| elapsed / done * (all - done))?;
+    // The first frame is written before anything is simulated.
+    let written = f64::from(seen.written);
+    let writing = if written > 1.0 { elapsed / written * (all + 1.0 - written) } else { 0.0 };
+    Some(simulating.max(writing))
 }
 
 #[cfg(test)]

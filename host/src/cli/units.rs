@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use crate::text::number;
+use crate::text::{number, rounded};
 
 /// Beyond this many of the largest unit, numbers are written with an exponent.
 const ROW: f64 = 1e6;
@@ -35,6 +35,17 @@ pub(super) fn length(metres: f64) -> String {
         v if v >= 0.01 => format!("{} cm", short(metres * 100.0)),
         _ => format!("{} mm", short(metres * 1000.0)),
     }
+}
+
+/// Extent along each axis, in one unit.
+pub(super) fn size(metres: glam::DVec3) -> String {
+    let (unit, per_metre) = match metres.max_element() {
+        largest if largest >= 1.0 => ("m", 1.0),
+        largest if largest >= 0.01 => ("cm", 100.0),
+        _ => ("mm", 1000.0),
+    };
+    let [x, y, z] = metres.to_array().map(|x| number(rounded(x * per_metre)));
+    format!("{x} x {y} x {z} {unit}")
 }
 
 /// At most three decimals, and no zeros behind them; an exponent where there would be a row of digits.

@@ -63,7 +63,10 @@ fn what(path: &Path) -> Result<Shown, String> {
     if !is_graph || !path.is_file() {
         return Err(format!("{} is neither the folder of a cook nor a graph, *.meniscus.json", shown(path)));
     }
-    Ok(Shown { folder: whole(&default_out(path))?, graph: Some(whole(path)?) })
+    // A cook lies where it was begun: here, or beside its graph.
+    let (here, beside) = (default_out(path), path.with_file_name(default_out(path)));
+    let folder = if !here.is_dir() && beside.is_dir() { beside } else { here };
+    Ok(Shown { folder: whole(&folder)?, graph: Some(whole(path)?) })
 }
 
 /// Opens the address in the user's browser. Other users see the arguments of processes, so the address stands in a file

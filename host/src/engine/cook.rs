@@ -162,6 +162,7 @@ impl Cook<'_> {
                 self.onlooker.log("--resume", super::Level::Warning, why);
             })?
         } else {
+            self.tell_of_resume();
             self.keeper.clear()?;
             remove(&leftovers)?;
             StatsFile::create(self.options.out)?
@@ -203,6 +204,16 @@ impl Cook<'_> {
             return self.interrupted();
         }
         Ok(Ended::Done)
+    }
+
+    /// Tells that an earlier cook could have been gone on with.
+    fn tell_of_resume(&self) {
+        if let Some(frame) = self.keeper.latest().filter(|&frame| frame > self.first && frame < self.last) {
+            let sentence = format!(
+                "the cook that came to frame {frame} here begins anew; with `--resume` it would have gone on"
+            );
+            self.onlooker.log("--resume", super::Level::Info, &sentence);
+        }
     }
 
     /// Tells of objects that are there for nothing.

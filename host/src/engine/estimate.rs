@@ -1,12 +1,13 @@
 //! Estimates the cost of a shot before anything is cooked.
 
 use super::falls::{self, is_liquid};
-use super::plan::{Plan, idle, misscheduled, offer, uncoupled};
+use super::plan::{Plan, idle, loose, misscheduled, offer, uncoupled};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
 use crate::graph::{Bound, Network, Problem};
 use crate::node::NodeKind;
+use crate::output::Bounds;
 use crate::text;
 use glam::{DVec3, Vec3};
 use meniscus_abi::Means;
@@ -45,6 +46,8 @@ const F32_ROUNDING: f64 = 1.0 / 16_777_216.0;
 pub struct ObjectEstimate {
     /// Name of the object.
     pub name: String,
+    /// What it is made from is so wide along each axis, m; 0 where it begins empty.
+    pub size: DVec3,
     /// Edge of its voxels, m.
     pub voxel: f64,
     /// Voxels held.
@@ -151,16 +154,20 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
         let mut farthest = 0.0f64;
+        let mut bounds: Option<Bounds> = None;
         // Corners of its meshes, and places where copies of them are.
         let (mut corners, mut places) = (0, 0);
         for &input in &node.inputs {
             let frame = f64::from(network.settings.frames.0);
             let g = evaluator.evaluate(network, input, frame, 0.0, 0.0)?;
             measure(node, &g, &mut object);
+            let at = g.positions().iter().map(|&p| Vec3::from(p).as_dvec3());
+            bounds = bounds.into_iter().chain(Bounds::around(at)).reduce(Bounds::union);
             *(if g.triangles().is_empty() { &mut places } else { &mut corners }) += g.positions().len();
             let reach = g.positions().iter().flatten().fold(0.0f32, |m, c| m.max(c.abs()));
             farthest = farthest.max(f64::from(reach));
         }
+        object.size = bounds.map_or(DVec3::ZERO, |b| b.max - b.min);
         for source in estimate.sources.iter().filter(|source| source.object == node.name) {
             object.pours(source);
         }
@@ -180,13 +187,16 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         advise(&object, farthest, &mut estimate.advice);
         estimate.objects.push(object);
     }
+    own_walls(network, plan, evaluator, &mut estimate)?;
     thin_walls(network, plan, evaluator, &mut estimate)?;
     let idle = idle(network, plan).into_iter();
     let idle = idle.chain(uncoupled(network, plan)).chain(misscheduled(network, plan));
     let idle = idle.chain(falls::endless(network, plan, evaluator)?);
+    let idle = idle.chain(falls::outside(network, plan, evaluator)?);
     estimate
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));
+    estimate.advice.extend(loose(network));
     Ok(estimate)
 }
 
@@ -211,6 +221,35 @@ fn drawn(network: &Network, plan: &Plan) -> BTreeSet<String> {
     });
     let offered = writers.filter_map(|(i, _)| offer(network, plan, i)).flat_map(|offer| offer.objects);
     offered.filter(|o| o.geometry.iter().any(|g| o.results.contains(g))).map(|o| o.object).collect()
+}
+
+/// Advises where walls of an object are thinner than its own voxels.
+fn own_walls(
+    network: &Network,
+    plan: &Plan,
+    evaluator: &mut Evaluator,
+    estimate: &mut Estimate,
+) -> Result<(), Problem> {
+    let first = f64::from(network.settings.frames.0);
+    for node in plan.objects.iter().map(|&o| &network.nodes[o]) {
+        let Some(voxel) = node.meant(Means::VOXEL, 0.0).filter(|voxel| *voxel > 0.0) else { continue };
+        let name_of_voxel = node.node_type.params.iter().find(|p| p.means == Means::VOXEL);
+        let mut thinnest = f64::INFINITY;
+        for &input in &node.inputs {
+            let g = evaluator.evaluate(network, input, first, 0.0, 0.0)?;
+            thinnest = wall_thickness(&g).map_or(thinnest, |t| thinnest.min(t));
+        }
+        if thinnest < voxel * (1.0 - FLATTENED) {
+            estimate.advice.push(format!(
+                "node `{}`: its walls are {} m thin, and its voxels {} m wide: they get holes; lower `{}`",
+                node.name,
+                text::number(text::rounded(thinnest)),
+                text::number(voxel),
+                name_of_voxel.map_or("division_size", |p| &p.name)
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Advises where walls of what a solver's objects meet are thinner than two voxels of the coarsest of these.

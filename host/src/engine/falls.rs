@@ -87,6 +87,34 @@ pub(super) fn endless(
     Ok(found)
 }
 
+/// Liquids of which nothing begins within the box of their solver, and a sentence for each.
+pub(super) fn outside(
+    network: &Network,
+    plan: &Plan,
+    evaluator: &mut Evaluator,
+) -> Result<Vec<(usize, String)>, Problem> {
+    let first = f64::from(network.settings.frames.0);
+    let mut found = Vec::new();
+    for (&solver, wires) in &plan.solvers {
+        let Some((low, high)) = Tank::of(&network.nodes[solver], first).map(|tank| tank.limits()) else {
+            continue;
+        };
+        for &object in wires.solved.iter().filter(|&&o| is_liquid(&network.nodes[o])) {
+            let Some(liquid) = bounds(network, &[&network.nodes[object]], first, evaluator)? else {
+                continue;
+            };
+            if liquid.max.cmplt(low).any() || liquid.min.cmpgt(high).any() {
+                let name = &network.nodes[solver].name;
+                let sentence = format!(
+                    "all of it begins beyond the box of `{name}` and is gone at once: move one of the two"
+                );
+                found.push((object, sentence));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Whether an object holds liquid: it has particles.
 pub(super) fn is_liquid(object: &Bound) -> bool {
     object.meant(Means::SEPARATION, 0.0).is_some_and(|separation| separation > 0.0)

@@ -6,7 +6,7 @@ use super::problem::{Problem, Problems};
 use super::read::{Graph, Node};
 use super::settings::Settings;
 use super::suggest::{hint, nearest};
-use crate::node::{NodeType, Params, Value};
+use crate::node::{NodeKind, NodeType, Params, Value};
 use meniscus_abi::Means;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,6 +40,19 @@ impl Types {
     /// All types, by kind, name and version.
     pub fn all(&self) -> &[Arc<NodeType>] {
         &self.types
+    }
+
+    /// The types of objects of each medium.
+    fn media(&self) -> BTreeMap<String, Vec<String>> {
+        let mut media: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for found in self.types.iter().filter(|t| t.kind == NodeKind::Object) {
+            let Some(contract) = &found.contract else { continue };
+            let names = media.entry(contract.medium.clone()).or_default();
+            if !names.iter().any(|name| name == found.short_name()) {
+                names.push(found.short_name().to_owned());
+            }
+        }
+        media
     }
 
     /// The type of that name (with or without `meniscus.`): the version asked for, else the newest.
@@ -126,6 +139,8 @@ pub struct Network {
     pub settings: Settings,
     /// Nodes in wire order: every node stands after its inputs.
     pub nodes: Vec<Bound>,
+    /// The types of objects that there are of each medium.
+    pub media: BTreeMap<String, Vec<String>>,
 }
 
 impl Network {
@@ -150,7 +165,7 @@ impl Network {
         if problems.0.is_empty() {
             nodes.iter().for_each(|n| check_inputs(n, &nodes, &mut problems));
         }
-        problems.unless_any(Network { settings: graph.settings.clone(), nodes })
+        problems.unless_any(Network { settings: graph.settings.clone(), nodes, media: types.media() })
     }
 
     /// The node of that name.
@@ -268,6 +283,24 @@ fn circle(nodes: &[Node], inputs: &[Vec<usize>], placed: &[bool]) -> String {
     path.iter().rev().map(|&i| nodes[i].name.as_str()).collect::<Vec<_>>().join(" → ")
 }
 
+/// What to wire in rather than a node of a kind that is not accepted: what it is itself made from.
+fn instead(input: &Bound, nodes: &[Bound], accepted: &[NodeKind]) -> String {
+    let mut open = input.inputs.clone();
+    let mut found = std::collections::BTreeSet::new();
+    while let Some(i) = open.pop() {
+        match accepted.contains(&nodes[i].node_type.kind) {
+            true => drop(found.insert(i)),
+            false => open.extend(&nodes[i].inputs),
+        }
+    }
+    let names: Vec<String> = found.into_iter().map(|i| format!("`{}`", nodes[i].name)).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; it comes from {}: wire these in", names.join(", "))
+    }
+}
+
 fn check_inputs(node: &Bound, nodes: &[Bound], problems: &mut Problems) {
     let accepted = node.node_type.accepts();
     for input in node.inputs.iter().map(|&i| &nodes[i]) {
@@ -276,7 +309,8 @@ fn check_inputs(node: &Bound, nodes: &[Bound], problems: &mut Problems) {
             let wanted = accepted.iter().map(|k| k.name()).collect::<Vec<_>>().join(" or ");
             let (own, name) = (node.node_type.kind.with_article(), &input.name);
             let found = kind.with_article();
-            let message = format!("input `{name}` is {found} node; {own} node takes {wanted} nodes");
+            let instead = instead(input, nodes, accepted);
+            let message = format!("input `{name}` is {found} node; {own} node takes {wanted} nodes{instead}");
             problems.0.push(Problem::node(&node.name, message));
         }
     }

@@ -25,4 +25,4 @@ pub use overrides::Override;
 pub use problem::{Problem, Problems};
 pub use read::{Graph, Node};
 pub use settings::{Settings, Substeps};
-pub use suggest::nearest;
+pub use suggest::{hint, nearest};

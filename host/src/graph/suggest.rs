@@ -11,8 +11,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// The sentence for an unknown word: the nearest candidate, or all of them when there are few.
-pub(super) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+/// What to add to the sentence about an unknown word: the nearest candidate, or all of them when there are few.
+pub fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let all: Vec<&str> = candidates.into_iter().collect();
     match nearest(word, all.iter().copied()) {
         Some(c) => format!("; did you mean `{c}`?"),

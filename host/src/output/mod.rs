@@ -22,6 +22,7 @@ mod vdb_cache;
 mod vdb_grid;
 
 pub use framing::Bounds;
+pub use pattern::Pattern;
 pub use sheet::{Row, side_by_side};
 
 use crate::data::{Scene, Shown};
@@ -272,6 +273,15 @@ pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), Output
         "preview" => preview::check(params, offer),
         "usd_shot" => usd::check(params, offer),
         _ => Ok(()),
+    }
+}
+
+/// Parameters of an output node that hold names of nodes.
+pub fn naming(type_id: &str) -> &'static [&'static str] {
+    match bare(type_id) {
+        "preview" => &["objects", "glass"],
+        "usd_shot" => &["objects", "glass", "volumes"],
+        _ => &[],
     }
 }
 

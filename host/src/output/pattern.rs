@@ -11,6 +11,12 @@ impl<'a> Pattern<'a> {
         Self { words: text.split_whitespace().collect() }
     }
 
+    /// Its names without `*` that are none of those there are.
+    pub fn strangers(&self, known: &[&str]) -> Vec<&'a str> {
+        let names = self.words.iter().map(|word| word.strip_prefix('^').unwrap_or(word));
+        names.filter(|name| !name.contains('*') && !known.contains(name)).collect()
+    }
+
     /// Whether a name is chosen.
     pub fn matches(&self, name: &str) -> bool {
         self.words.iter().fold(false, |kept, word| match word.strip_prefix('^') {
@@ -55,6 +61,13 @@ mod tests {
         ] {
             assert_eq!(Pattern::new(pattern).matches(name), matches, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn what_no_name_is_is_found() {
+        let known = ["water", "glass"];
+        assert_eq!(Pattern::new("* ^glas glass wa* watre").strangers(&known), ["glas", "watre"]);
+        assert_eq!(Pattern::new("").strangers(&known), [] as [&str; 0]);
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Cooks {
             args.extend(change.fork.map(|frame| format!("--fork={frame}").into()));
         }
         args.extend(["--".into(), graph.clone().into()]);
-        let job = Job::begin(&args).inspect_err(|_| {
+        let job = Job::begin(&args, &folder).inspect_err(|_| {
             // It was made for this cook, and is empty.
             let _ = std::fs::remove_dir(&folder);
         })?;

@@ -4,6 +4,7 @@ use crate::process::{ask_to_end, limits::no_thread_because, own_file};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,8 +23,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Begins it with these arguments; the error is one sentence.
-    pub fn begin(args: &[OsString]) -> Result<Self, String> {
+    /// Begins it with these arguments; the error is one sentence. Where it ends without a file in its folder, that goes, too.
+    pub fn begin(args: &[OsString], folder: &Path) -> Result<Self, String> {
         let cannot = |e| no_thread_because("begin a cook", &e);
         let mut command = Command::new(own_file().map_err(cannot)?);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -34,7 +35,12 @@ impl Job {
         let said = Arc::new(Mutex::new(VecDeque::new()));
         if let Some(errors) = child.stderr.take() {
             let said = said.clone();
-            let listen = move || listen(errors, &said);
+            let folder = folder.to_owned();
+            let listen = move || {
+                listen(errors, &said);
+                // Only an empty one can be removed.
+                let _ = std::fs::remove_dir(folder);
+            };
             if let Err(e) = std::thread::Builder::new().name("view listens".into()).spawn(listen) {
                 // It may have ended already.
                 let _ = child.kill();

@@ -17,11 +17,31 @@ const MOMENTS: usize = 5;
 const ROWS: usize = 40;
 
 /// A variant and what became of it.
-struct Came<'a> {
+pub(super) struct Came<'a> {
     variant: &'a Variant,
     state: &'static str,
     why: Option<String>,
     figures: Option<Json>,
+}
+
+/// Looks at all variants' folders and writes the list.
+pub(super) fn list<'a>(
+    out: &Path,
+    graph: &Path,
+    variants: &'a [Variant],
+    failed: &[usize],
+) -> Result<Vec<Came<'a>>, String> {
+    let came: Vec<Came> = variants.iter().map(|variant| look(out, variant, failed)).collect();
+    let list = json!({
+        "format": "meniscus.wedge/1",
+        "graph": graph.display().to_string(),
+        "variants": came.iter().map(Came::to_json).collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&list).map_err(|e| e.to_string())?;
+    let path = out.join(LIST);
+    crate::files::write_atomically(&path, text.as_bytes())
+        .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    Ok(came)
 }
 
 /// Looks at all variants' folders and writes the list and, where `preview` names a node of pictures and frames, the sheet. Gives a
@@ -34,16 +54,7 @@ pub(super) fn collect(
     failed: &[usize],
     preview: Option<(&str, (i32, i32))>,
 ) -> Result<String, String> {
-    let came: Vec<Came> = variants.iter().map(|variant| look(out, variant, failed)).collect();
-    let list = json!({
-        "format": "meniscus.wedge/1",
-        "graph": graph.display().to_string(),
-        "variants": came.iter().map(Came::to_json).collect::<Vec<_>>(),
-    });
-    let text = serde_json::to_string_pretty(&list).map_err(|e| e.to_string())?;
-    let path = out.join(LIST);
-    crate::files::write_atomically(&path, text.as_bytes())
-        .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    let came = list(out, graph, variants, failed)?;
     let mut table = table(&came);
     if let Some((node, frames)) = preview {
         table.push_str(&sheet(out, &came, node, frames)?);

@@ -34,12 +34,18 @@ pub(super) fn run(args: &WedgeArgs) -> u8 {
         Err(e) => return fail(BAD_USAGE, &e),
     };
     let mut failed = Vec::new();
+    let list =
+        |failed: &[usize]| collect::list(&wedge.out, &args.graph.graph, &wedge.variants, failed).map(drop);
     for variant in wedge.wanted(args) {
+        // Whoever looks at the wedge while it is cooked finds all of its variants in the list.
+        if let Err(e) = list(&failed) {
+            return fail(FAILED, &e);
+        }
         match wedge.cook(variant, args, &signals) {
             Ok(DONE) => {}
             Ok(INTERRUPTED) => {
                 tell(&format!("go on with: {}", resume_command()));
-                return INTERRUPTED;
+                return list(&failed).map_or_else(|e| fail(FAILED, &e), |()| INTERRUPTED);
             }
             Ok(_) => failed.push(variant.number),
             Err(e) => return fail(FAILED, &e),

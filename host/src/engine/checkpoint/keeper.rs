@@ -42,6 +42,11 @@ impl Keeper {
         all(&self.folder).is_empty()
     }
 
+    /// The latest frame that a cook can go on from.
+    pub fn latest(&self) -> Option<i32> {
+        all(&self.folder).iter().filter_map(|path| whole_frame_of(path)).max()
+    }
+
     /// Writes a checkpoint; then removes those that are no longer needed.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<PathBuf, CheckpointError> {
         let path = checkpoint.write(&self.folder)?;

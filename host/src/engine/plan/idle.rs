@@ -6,7 +6,7 @@ use super::unused::unused;
 use super::{Plan, contract};
 use crate::engine::state::{Holder, Slot};
 use crate::graph::Network;
-use crate::node::{PortOwner, Stage};
+use crate::node::{NodeKind, PortOwner, Stage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The nodes, each with a sentence about it. Nothing is said of objects in a graph without solvers: it may only write what it
@@ -50,6 +50,21 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         let sentence =
             format!("it solves nothing: wire an object of medium `{medium}` into it, or end its bypass");
         found.push((solver, sentence));
+    }
+    found
+}
+
+/// Geometry and forces that are wired into nothing, and a graph that writes nothing.
+pub fn loose(network: &Network) -> Vec<String> {
+    let nodes = || network.nodes.iter().enumerate().filter(|(_, node)| !node.bypass);
+    let is_wired = |i: usize| nodes().any(|(_, node)| node.inputs.contains(&i));
+    let leads_somewhere = |kind: NodeKind| !matches!(kind, NodeKind::Geometry | NodeKind::Force);
+    let idle = nodes().filter(|&(i, node)| !leads_somewhere(node.node_type.kind) && !is_wired(i));
+    let mut found: Vec<String> =
+        idle.map(|(_, node)| format!("node `{}`: it is wired into nothing", node.name)).collect();
+    if !nodes().any(|(_, node)| node.node_type.kind == NodeKind::Output) {
+        let sentence = "nothing is written but figures (`stats.jsonl`): wire an output node, such as `vdb_cache` or `preview`, to a solver";
+        found.push(sentence.to_owned());
     }
     found
 }

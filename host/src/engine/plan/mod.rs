@@ -9,7 +9,7 @@ mod wires;
 
 pub(super) use check::offer;
 pub use check::{Declared, check};
-pub(super) use idle::{idle, misscheduled, uncoupled};
+pub(super) use idle::{idle, loose, misscheduled, uncoupled};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};
@@ -226,6 +226,13 @@ impl<'a> Planner<'a> {
 
     fn kind(&self, i: usize) -> NodeKind {
         self.node(i).node_type.kind
+    }
+
+    /// Says which objects there are of a medium.
+    fn of_medium(&self, medium: &str) -> String {
+        let names: Vec<String> =
+            self.network.media.get(medium).into_iter().flatten().map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { String::new() } else { format!("; add one ({})", names.join(", ")) }
     }
 
     fn complain(&mut self, node: usize, message: String) {

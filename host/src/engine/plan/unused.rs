@@ -1,15 +1,20 @@
-//! What a graph gives to a node for nothing: parameters that have no effect beside others, and frames outside of the shot.
+//! What a graph gives to a node for nothing: parameters that have no effect beside others, frames outside of the shot, and names that
+//! no node has.
 
 use crate::engine::span::span;
-use crate::graph::{Animated, Bound, Network};
+use crate::graph::{Animated, Bound, Network, hint};
 use crate::node::{Value, holds_by};
+use crate::output::{self, Pattern};
 
 /// The nodes, each with a sentence about it.
 pub(super) fn unused(network: &Network) -> Vec<(usize, String)> {
     let shot = network.settings.frames;
     let nodes = network.nodes.iter().enumerate().filter(|(_, node)| !node.bypass);
     nodes
-        .flat_map(|(i, node)| without_effect(node).chain(never(node, shot)).map(move |said| (i, said)))
+        .flat_map(|(i, node)| {
+            let said = without_effect(node).chain(never(node, shot)).chain(misnamed(network, node));
+            said.map(move |said| (i, said))
+        })
         .collect()
 }
 
@@ -26,6 +31,23 @@ fn without_effect(node: &Bound) -> impl Iterator<Item = String> {
             by.iter().filter_map(|name| Some(format!("`{name}` is {}", shown(&constant(name)?)))).collect();
         Some(format!("`{}` has no effect, since {}", spec.name, by.join(" and ")))
     })
+}
+
+/// Names in an output node's parameters that no node has.
+fn misnamed(network: &Network, node: &Bound) -> Vec<String> {
+    let known: Vec<&str> = network.nodes.iter().map(|n| n.name.as_str()).collect();
+    let names = |param: &'static str| match node.params.get(param) {
+        Some(Animated::Constant(Value::Text(text))) => {
+            let strangers = Pattern::new(text).strangers(&known);
+            strangers.into_iter().map(|name| (param, name.to_owned())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let found = output::naming(&node.node_type.id).iter().copied().flat_map(names);
+    let sentence = |(param, name): (&str, String)| {
+        format!("`{param}` names `{name}`, and no node is called so{}", hint(&name, known.iter().copied()))
+    };
+    found.map(sentence).collect()
 }
 
 /// A value in a sentence.

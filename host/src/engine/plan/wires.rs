@@ -33,7 +33,10 @@ impl Planner<'_> {
                     if wires.solved.is_empty() && !node.inputs.iter().any(|&j| self.network.nodes[j].bypass) {
                         self.complain(
                             i,
-                            format!("no object of medium `{medium}` is wired into it: nothing to solve"),
+                            format!(
+                                "no object of medium `{medium}` is wired into it: nothing to solve{}",
+                                self.of_medium(medium)
+                            ),
                         );
                     }
                     self.plan.solvers.insert(i, wires);

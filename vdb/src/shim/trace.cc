@@ -425,6 +425,9 @@ double Tracer::through_foam(double from, double to, Vec3& normal)
     return light;
 }
 
+// Cosines of the angle between liquid's surface and a wall up to which the one runs across the other, and from which on along it.
+constexpr double ACROSS = 0.3, ALONG = 0.8;
+
 // Liquid that touches a wall takes the wall's normal, so that the ripples of a particle surface behind glass
 // do not show.
 Vec3 Tracer::shading_normal(Surface& surface, const Vec3& at)
@@ -436,7 +439,11 @@ Vec3 Tracer::shading_normal(Surface& surface, const Vec3& at)
         // Beyond its band a solid does not know how far it is, nor where.
         const double reach = std::min(1.6 * std::max(solid.voxel(), surface.voxel()), solid.band());
         const double near = 1.0 - smooth(0.25 * reach, reach, std::abs(solid.distance(at)));
-        if (near > 0.0) normal = unit(mix(normal, -solid.normal(at), near));
+        if (near <= 0.0) continue;
+        // Where it ends beside a wall, its own surface runs across the wall's.
+        const Vec3 wall = -solid.normal(at);
+        const double along = near * smooth(ACROSS, ALONG, normal.dot(wall));
+        if (along > 0.0) normal = unit(mix(normal, wall, along));
     }
     return normal;
 }

@@ -101,9 +101,8 @@ fn a_wedge_killed_in_the_middle_is_resumed_to_the_same_bytes() {
     let third = killed.join(folders(&whole)[2].file_name().expect("a name"));
     kill(wedge(&shot, "killed", &four), &third);
     // Whoever looks at it now finds all variants in its list, and which are done.
-    let list = listed(&killed);
-    let states: Vec<&str> = list.iter().filter_map(|variant| variant["state"].as_str()).collect();
-    assert_eq!((list.len(), &states[..2], states[3]), (4, &["finished", "finished"][..], "waiting"));
+    let so_far = states(&killed);
+    assert_eq!([&so_far[0], &so_far[1], &so_far[3]], ["finished", "finished", "waiting"]);
     // The cook dies with the wedge, a moment later: until then its folder is not to be had.
     let resumed =
         || wedge(&shot, "killed", &[&four[..], &["--resume"]].concat()).output().expect("meniscus starts");

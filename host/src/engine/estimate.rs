@@ -233,7 +233,9 @@ fn own_walls(
     let first = f64::from(network.settings.frames.0);
     for node in plan.objects.iter().map(|&o| &network.nodes[o]) {
         let Some(voxel) = node.meant(Means::VOXEL, 0.0).filter(|voxel| *voxel > 0.0) else { continue };
-        let name_of_voxel = node.node_type.params.iter().find(|p| p.means == Means::VOXEL);
+        let Some(resolution) = node.node_type.params.iter().find(|p| p.means == Means::VOXEL) else {
+            continue;
+        };
         let mut thinnest = f64::INFINITY;
         for &input in &node.inputs {
             let g = evaluator.evaluate(network, input, first, 0.0, 0.0)?;
@@ -245,7 +247,7 @@ fn own_walls(
                 node.name,
                 text::number(text::rounded(thinnest)),
                 text::number(voxel),
-                name_of_voxel.map_or("division_size", |p| &p.name)
+                resolution.name
             ));
         }
     }

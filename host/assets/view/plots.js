@@ -123,7 +123,7 @@ class Card {
     const least = stacked ? 0 : Math.min(...this.lines.map((l) => greatest(l.y, Math.min)));
     this.paint(least, most, stacked);
     put(this.legend, this.lines.filter((l) => l.name && l.mark !== "b").slice(0, 6).map((l) =>
-      h("span", null, h("i", { style: { background: l.colour } }), l.name)));
+      h("span", { title: l.name }, h("i", { style: { background: l.colour } }), l.name)));
     this.tell(frame);
   }
 
@@ -147,7 +147,9 @@ class Card {
     }
     // Changes of volume are a per mille: a plot begins at nought only if its values come near to it.
     let [low, high] = least >= 0 && least < 0.6 * most ? [0, most] : [least, most];
-    const slack = high > low ? 0.06 * (high - low) : Math.max(Math.abs(high) * 0.01, 1e-12);
+    const whole = this.lines.every((l) => l.y.every(Number.isInteger));
+    const leastSlack = whole ? 0.5 : high > low ? 0 : Math.max(Math.abs(high) * 0.01, 1e-12);
+    const slack = Math.max(0.06 * (high - low), leastSlack);
     high += slack;
     if (low !== 0) low -= slack;
     this.left = 8;
@@ -155,11 +157,10 @@ class Card {
     const x = (f) => this.left + ((f - a) / Math.max(b - a, 1)) * (width - this.left - 4);
     const y = (v) => 4 + (1 - (v - low) / (high - low)) * (height - 8);
     this.x = x;
-    const rules = [0.25, 0.5, 0.75].map((part) => {
-      const v = low + part * (high - low);
-      return [s("line", { class: "rule", x1: this.left, x2: width - 4, y1: y(v), y2: y(v) }),
-        s("text", { class: "axis", x: this.left + 1, y: y(v) - 2 }, number(v, most - least < 0.01 * Math.abs(most) ? 6 : 3))];
-    });
+    const rules = ticks(low, high, whole).map(([v, name]) => [
+      s("line", { class: "rule", x1: this.left, x2: width - 4, y1: y(v), y2: y(v) }),
+      s("text", { class: "axis", x: this.left + 1, y: y(v) - 2 }, name),
+    ]);
     const paths = this.lines.map((line) => stacked
       ? s("path", { d: area(line, x, y), fill: line.colour, opacity: 0.75 })
       : s("path", { class: `line ${line.mark}`, d: path(line.x, line.y, x, y, width), stroke: line.colour }));
@@ -193,6 +194,23 @@ class Card {
     });
     put(this.value, told.length ? `${told.join(" · ")} ${unit(this.key)}` : "");
   }
+}
+
+/** Round values within a range, two to five of them, and how they are written. */
+function ticks(low, high, whole) {
+  const rough = (high - low) / 5;
+  const ten = 10 ** Math.floor(Math.log10(rough));
+  const round = ten * [1, 2, 5, 10].find((n) => n * ten >= rough * 0.999);
+  const step = whole ? Math.max(Math.round(round), 1) : round;
+  const digits = Math.max(-Math.floor(Math.log10(step) + 1e-9), 0);
+  const all = [];
+  // The lowest has no room for its name.
+  for (let n = Math.ceil((low + 0.1 * (high - low)) / step); n * step < high - 0.08 * (high - low); n += 1) {
+    const v = n * step;
+    const plain = Math.abs(v) < 1e5 && digits <= 8;
+    all.push([v, plain ? v.toFixed(digits) : number(v, 3)]);
+  }
+  return all;
 }
 
 /** The value that a line has at a frame: the last one up to then. */

@@ -18,6 +18,7 @@ WIDTH, HEIGHT, SAMPLES = 640, 480, 96
 # The example's folder, its last frame, and what is wired into `usd_shot`, with its parameters.
 SHOTS = {
     "water_cooler": ("bubbles/water_cooler", 40, ["air", "bottle_mesh"], {"glass": "bottle_mesh", "elevation": 4}),
+    "tap": ("render", 30, ["mesher", "whitewater", "cup"], {"glass": "cup", "elevation": 10}),
     "balls": ("rigid", 16, ["float"], {"elevation": 18, "azimuth": 25}),
 }
 
@@ -33,7 +34,7 @@ def main(meniscus, out):
 
 def cook(meniscus, graph, cooked, frame, inputs, params):
     read = json.loads(graph.read_text())
-    writers = ("preview", "vdb_cache", "geometry_cache")
+    writers = ("preview", "vdb_cache", "geometry_cache", "mesh_cache", "usd_shot")
     read["nodes"] = [node for node in read["nodes"] if node["type"] not in writers]
     read["nodes"].append({"name": "shot", "type": "usd_shot", "inputs": inputs, "params": params})
     copy = graph.with_name(f".{graph.name}")
@@ -53,7 +54,7 @@ def render(usda, frame, picture):
     for thing in bpy.data.objects:
         if thing.name.startswith("particles"):
             thing.hide_render = True
-        if thing.type == "MESH" and thing.name.startswith("surface"):
+        if thing.type == "MESH" and thing.name.startswith(("surface", "render_mesh")):
             thing.data.polygons.foreach_set("use_smooth", [True] * len(thing.data.polygons))
     for material in bpy.data.materials:
         see_through(material)

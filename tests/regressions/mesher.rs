@@ -14,6 +14,8 @@ fn breaking(last: i32, meshed: bool) -> Value {
         { "name": "skin", "type": "mesh_object" },
         { "name": "a_mesher", "type": "liquid_mesher", "inputs": ["skin", "water", "post"] },
         { "name": "mesh", "type": "geometry_cache", "inputs": ["a_mesher"], "params": { "geometry": ["render_mesh"] } },
+        { "name": "usd", "type": "usd_shot", "inputs": ["a_mesher"] },
+        { "name": "ply", "type": "mesh_cache", "inputs": ["a_mesher"] },
     ]);
     tank(last, if meshed { more.as_array().expect("an array") } else { &[] })
 }
@@ -34,6 +36,13 @@ fn it_has_the_same_bytes_however_it_is_cooked_and_leaves_the_liquid_alone() {
     alone.cook(&[]);
     assert_same_files(&alone.path("out/liquid"), &whole.path("out/liquid"), &[]);
     assert_eq!(files(&whole.path("out/mesh"), &[]).len(), 12);
+    // It takes the place of the level set wherever surfaces are written.
+    let shot = std::fs::read_to_string(whole.path("out/usd/usd.usda")).expect("a shot");
+    assert!(shot.contains("def Mesh \"render_mesh\"") && !shot.contains("\"surface\""), "{shot}");
+    let written = files(&whole.path("out/ply"), &[]);
+    assert!(
+        written.len() == 12 && written.iter().all(|(name, _)| name.to_string_lossy().starts_with("ply."))
+    );
 
     let meshed: Vec<Value> = whole.stats();
     let last = meshed.last().expect("a record");

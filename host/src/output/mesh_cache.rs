@@ -12,7 +12,7 @@ pub struct MeshCache {
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; a mesh of a liquid that a node has made is written as it is. Their number changes from frame to frame. Wire in the object that holds such a mesh alone, and the level set is left out.";
+    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; a mesh of a liquid that a node has made is written as it is, and where one is wired in, it takes the place of level sets. The number of polygons changes from frame to frame.";
     NodeType::host("meniscus.mesh_cache", "Mesh Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::menu(
             "format",
@@ -34,7 +34,8 @@ impl Output for MeshCache {
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
         let format = frame.params.text("format");
         let mut written = Vec::new();
-        for object in &frame.scene.objects {
+        let liquids: Vec<&str> = liquids(frame.offer).collect();
+        for object in frame.scene.objects.iter().filter(|o| liquids.contains(&o.name.as_str())) {
             go_on(&self.shot.halt)?;
             let is_obj = format == "obj";
             let bytes = if let Some((_, grid, _)) = object.drawn().find(|(.., how)| *how == Drawn::Liquid) {
@@ -71,9 +72,13 @@ impl Output for MeshCache {
     }
 }
 
-/// The objects that are liquids at some time: those with a level set or a mesh that is drawn so.
+/// The objects whose surfaces are written: those with a mesh of a liquid, or where there are none, those with a level set that is drawn so.
 fn liquids(offer: &Offer) -> impl Iterator<Item = &str> {
-    let is_liquid = |o: &&super::Offered| o.about.values().any(|a| a.shown.drawn == Some(Drawn::Liquid));
+    let is_meshed = offer.is_meshed(|_| true);
+    let is_liquid = move |o: &&super::Offered| match is_meshed {
+        true => o.has_liquid_mesh(),
+        false => o.about.values().any(|a| a.shown.drawn == Some(Drawn::Liquid)),
+    };
     offer.objects.iter().filter(is_liquid).map(|o| o.object.as_str())
 }
 
@@ -236,6 +241,11 @@ mod tests {
         }
         let mesh = parse_mesh(&write_of(&scene, "ply", 1), MeshFormat::Ply).unwrap();
         assert_eq!(mesh.point_vectors("v").unwrap().as_flattened(), v);
+        // It takes the place of the level set that it was made beside.
+        let mut both = scene.clone();
+        both.objects.extend(self::scene().objects);
+        assert_eq!(liquids(&offer(&both)).collect::<Vec<_>>(), ["render"]);
+        assert_eq!(write_of(&both, "ply", 1), write_of(&scene, "ply", 1));
         // The corner between the three sides of a cube looks away from it.
         let normal = surface::normals(&corners, &faces)[0].map(|n| n * -3.0_f32.sqrt());
         assert!(normal.iter().all(|n| (n - 1.0).abs() < 1e-6), "{normal:?}");

@@ -25,7 +25,7 @@ pub use framing::Bounds;
 pub use pattern::Pattern;
 pub use sheet::{Row, side_by_side};
 
-use crate::data::{Scene, Shown};
+use crate::data::{Drawn, Scene, Shown};
 use crate::graph::Problem;
 use crate::node::{Carries, NodeType, Params};
 use std::collections::BTreeMap;
@@ -205,7 +205,23 @@ pub struct About {
     pub unit: String,
 }
 
+impl Offered {
+    /// Whether it has, at some time, a mesh of a liquid that a node has made. Beside a level set, geometry that is drawn as a liquid says
+    /// where that one is.
+    fn has_liquid_mesh(&self) -> bool {
+        let is_liquid = |name: &String| {
+            self.about.get(name).is_some_and(|about| about.shown.drawn == Some(Drawn::Liquid))
+        };
+        self.geometry.iter().any(is_liquid) && !self.grids.iter().any(is_liquid)
+    }
+}
+
 impl Offer {
+    /// Whether one of the chosen objects has a mesh of a liquid: it stands for the level sets of all of them.
+    fn is_meshed(&self, is_chosen: impl Fn(&str) -> bool) -> bool {
+        self.objects.iter().any(|o| is_chosen(&o.object) && o.has_liquid_mesh())
+    }
+
     /// Every grid that any object has, sorted.
     fn grids(&self) -> Vec<&str> {
         names(self.objects.iter().flat_map(|o| &o.grids))

@@ -41,6 +41,46 @@ pub fn normals<const CORNERS: usize>(points: &[[f32; 3]], polygons: &[[u32; CORN
     normals.into_iter().map(|n| n.normalize_or(Vec3::Y).to_array()).collect()
 }
 
+/// Cosine of the angle between two triangles up to which their edge is round: 40 degrees.
+const ROUND: f32 = 0.766;
+/// Most triangles around a point that is rounded.
+const MOST_AROUND: usize = 1000;
+
+/// Unit normals at the corners of each triangle, outwards, three a triangle: the mean of those of the triangles around the corner whose
+/// edge with it would look round, by their areas. Edges of a box stay sharp.
+pub fn creased(points: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[f32; 3]> {
+    let area = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|n| Vec3::from(points[n as usize]));
+        (b - a).cross(c - a)
+    };
+    let areas: Vec<Vec3> = triangles.iter().map(area).collect();
+    let directions: Vec<Vec3> = areas.iter().map(|area| area.normalize_or_zero()).collect();
+    // The triangles around each point, one after the other.
+    let mut starts = vec![0; points.len() + 1];
+    triangles.as_flattened().iter().for_each(|&n| starts[n as usize + 1] += 1);
+    (1..starts.len()).for_each(|n| starts[n] += starts[n - 1]);
+    let mut next = starts.clone();
+    let mut around = vec![0; triangles.len() * 3];
+    for (t, triangle) in triangles.iter().enumerate() {
+        for &n in triangle {
+            around[next[n as usize]] = t;
+            next[n as usize] += 1;
+        }
+    }
+    let mut normals = Vec::with_capacity(triangles.len() * 3);
+    for (triangle, own) in triangles.iter().zip(&directions) {
+        for &n in triangle {
+            let beside = &around[starts[n as usize]..starts[n as usize + 1]];
+            // Each looks at all others.
+            let beside = if beside.len() <= MOST_AROUND { beside } else { &[] };
+            let round = beside.iter().filter(|&&t| directions[t].dot(*own) >= ROUND);
+            let sum: Vec3 = round.map(|&t| areas[t]).sum();
+            normals.push(sum.try_normalize().unwrap_or(own.normalize_or(Vec3::Y)).to_array());
+        }
+    }
+    normals
+}
+
 /// The value of a vector grid at points in metres.
 pub fn sampled(grid: &Grid, points: &[[f32; 3]]) -> Vec<[f32; 3]> {
     let mut sampler = Sampler::new(grid);
@@ -119,6 +159,37 @@ impl<'a> Sampler<'a> {
 mod tests {
     use super::super::test_scene::{H, RADIUS, scene, spin};
     use super::*;
+
+    /// The corner normals of a wedge whose two sides meet at an angle, degrees.
+    fn wedge(angle: f32) -> [Vec3; 2] {
+        let (sin, cos) = angle.to_radians().sin_cos();
+        let points = [[0.0; 3], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [-cos, -sin, 0.0]];
+        let normals = creased(&points, &[[0, 1, 2], [0, 3, 1]]);
+        [normals[0], normals[3]].map(Vec3::from)
+    }
+
+    #[test]
+    fn edges_are_round_up_to_an_angle_and_sharp_beyond() {
+        for angle in [5.0, 20.0, 39.0] {
+            let [a, b] = wedge(angle);
+            assert!(a.distance(b) < 1e-6, "{angle}: {a} {b}");
+            assert!((a.dot(Vec3::Y) - (0.5 * angle).to_radians().cos()).abs() < 1e-5, "{angle}: {a}");
+        }
+        for angle in [41.0, 60.0, 90.0, 135.0] {
+            let [a, b] = wedge(angle);
+            assert!((a.dot(b) - angle.to_radians().cos()).abs() < 1e-5, "{angle}: {a} {b}");
+        }
+        let scene = scene();
+        let water = &scene.objects[0];
+        let ball = polygons(water, water.grid("surface").unwrap(), 2).unwrap();
+        let triangles: Vec<[u32; 3]> =
+            ball.quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        let normals = creased(&ball.points, &triangles);
+        for (&n, normal) in triangles.as_flattened().iter().zip(normals) {
+            let out = Vec3::from(ball.points[n as usize]).normalize();
+            assert!(out.dot(normal.into()) > 0.99);
+        }
+    }
 
     #[test]
     fn a_ball_has_its_own_normals_and_turns_as_it_turns() {

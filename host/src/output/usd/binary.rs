@@ -161,6 +161,7 @@ impl File {
         if property.is_uniform {
             fields.push(self.field("variability", inline(VARIABILITY, 1)));
         }
+        fields.extend(property.interpolation.map(|each| self.token_field("interpolation", each)));
         if let Some(value) = &property.value {
             let value = self.value(value)?;
             fields.push(self.field("default", value));

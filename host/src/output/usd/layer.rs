@@ -74,8 +74,8 @@ pub struct Property {
     pub type_name: Option<&'static str>,
     /// It never changes.
     pub is_uniform: bool,
-    /// It has a value for each point.
-    pub is_per_point: bool,
+    /// What it has a value for each of, in USD's words; `None`: one for all.
+    pub interpolation: Option<&'static str>,
     /// Its value at all times.
     pub value: Option<Value>,
     /// Its value at one time or at several.
@@ -87,9 +87,9 @@ pub struct Property {
 impl Property {
     /// An attribute of that type, without a value.
     pub fn attribute(type_name: &'static str, name: &str) -> Self {
-        let (is_uniform, is_per_point, value) = (false, false, None);
+        let (is_uniform, interpolation, value) = (false, None, None);
         let (name, type_name) = (name.into(), Some(type_name));
-        Self { name, type_name, is_uniform, is_per_point, value, samples: Vec::new(), target: None }
+        Self { name, type_name, is_uniform, interpolation, value, samples: Vec::new(), target: None }
     }
 
     /// A relationship to a prim, by its path.
@@ -119,7 +119,12 @@ impl Property {
 
     /// One value for each point.
     pub fn per_point(self) -> Self {
-        Self { is_per_point: true, ..self }
+        Self { interpolation: Some("vertex"), ..self }
+    }
+
+    /// One value for each corner of each polygon.
+    pub fn per_corner(self) -> Self {
+        Self { interpolation: Some("faceVarying"), ..self }
     }
 
     /// It takes its value from another attribute, by that one's path.

@@ -52,7 +52,7 @@ fn parameters() -> Vec<ParamSpec> {
             "*",
             "Objects in the shot, by name. * stands for any part of a name; ^ before a name leaves it out. A geometry node that is wired in counts as one: so the glass around a liquid comes along.",
         ),
-        ParamSpec::toggle("surfaces", "Surfaces", true, "On: the surfaces of liquids are in the shot as polygons, one point in each voxel that they cross."),
+        ParamSpec::toggle("surfaces", "Surfaces", true, "On: the surfaces of liquids are in the shot as polygons, one point in each voxel that they cross. Where a mesh of a liquid is wired in, that takes their place."),
         ParamSpec::texts(
             "geometry",
             "Geometry",

@@ -124,11 +124,13 @@ fn chosen<'a>(frame: &Frame<'a>) -> impl Iterator<Item = (&'a Object, Option<&'a
 /// The parts that are there at a frame.
 pub fn present<'a>(frame: &Frame<'a>, shot: &Shot, known: &Parts) -> Vec<Present<'a>> {
     let mut found = Vec::new();
+    let pattern = Pattern::new(frame.params.text("objects"));
+    let is_meshed = frame.offer.is_meshed(|name| pattern.matches(name));
     for (object, offered) in chosen(frame) {
         let mut add = |name: &str, kind, content| {
             found.push(Present { key: (object.name.clone(), name.to_owned()), kind, content });
         };
-        if frame.params.toggle("surfaces") && object.places(Drawn::Liquid).is_none() {
+        if frame.params.toggle("surfaces") && !is_meshed && object.places(Drawn::Liquid).is_none() {
             for (name, grid, _) in object.drawn().filter(|(_, _, drawn)| *drawn == Drawn::Liquid) {
                 add(name, Kind::Liquid, Content::Surface(object, grid, surface::velocity(object, offered)));
             }

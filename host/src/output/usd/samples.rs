@@ -25,8 +25,11 @@ pub fn attributes(kind: Kind) -> Vec<Property> {
     };
     let mut all: Vec<Property> =
         named.into_iter().map(|(kind, name)| Property::attribute(kind, name)).collect();
-    if kind == Kind::Liquid {
-        all.push(Property::attribute("normal3f[]", "normals").per_point());
+    let normals = || Property::attribute("normal3f[]", "normals");
+    match kind {
+        Kind::Liquid => all.push(normals().per_point()),
+        Kind::Mesh => all.push(normals().per_corner()),
+        Kind::Points | Kind::Body | Kind::Volume | Kind::Still => {}
     }
     all
 }
@@ -58,10 +61,12 @@ fn prim(part: &Present, number: i32, threads: u32) -> Result<Prim, OutputError> 
         }
         Content::Mesh(geometry) => {
             let mut values = polygons(geometry, &part.key)?;
-            if part.kind == Kind::Liquid {
-                let normals = surface::normals(geometry.positions(), geometry.triangles());
-                values.push(("normals", vectors(&normals)));
-            }
+            let (points, triangles) = (geometry.positions(), geometry.triangles());
+            let normals = match part.kind {
+                Kind::Liquid => surface::normals(points, triangles),
+                _ => surface::creased(points, triangles),
+            };
+            values.push(("normals", vectors(&normals)));
             values
         }
         Content::Points(geometry, width) => points(geometry, *width, &part.key)?,
@@ -86,6 +91,8 @@ fn prim(part: &Present, number: i32, threads: u32) -> Result<Prim, OutputError> 
 pub fn rest(shared: &Shared) -> Result<Layer, OutputError> {
     let key = (shared.object.to_owned(), String::from("geometry"));
     let mut values = polygons(shared.mesh, &key)?;
+    let normals = surface::creased(shared.mesh.positions(), shared.mesh.triangles());
+    values.push(("normals", vectors(&normals)));
     let own = attributes(Kind::Mesh).into_iter().filter_map(|property| {
         let at = values.iter().position(|(name, _)| *name == property.name && *name != "velocities")?;
         Some(property.is(values.swap_remove(at).1))

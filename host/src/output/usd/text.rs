@@ -78,7 +78,10 @@ fn property(property: &Property, depth: usize, out: &mut String) {
             out.push_str(" = ");
             write_value(value, depth, out);
         }
-        out.push_str(if property.is_per_point { " (interpolation = \"vertex\")\n" } else { "\n" });
+        match property.interpolation {
+            Some(each) => put!(out, " (interpolation = \"{each}\")\n"),
+            None => out.push('\n'),
+        }
     }
     if !property.samples.is_empty() {
         indent(depth, out);

@@ -27,6 +27,8 @@ pub(super) struct Grain {
     amplitude: f32,
     /// How far it brings the surface outwards because the lattice shows nothing thinner.
     pub(super) fat: f32,
+    /// Where the particle is that it is an image of, if it is one.
+    image_of: Option<DVec3>,
 }
 
 /// ∫ C (1 − r⁶)² over the unit ball is 1.
@@ -80,7 +82,7 @@ impl Grain {
         let (shown, thinnest) = at_least(axes, least * least);
         let fat = FATTENED * (least - thinnest.sqrt()).max(0.0);
         let reach = Vec3::new(shown.x_axis.x, shown.y_axis.y, shown.z_axis.z).map(f32::sqrt);
-        Self { at, reach, velocity, bulk, thin, shape: shown.inverse(), amplitude, fat }
+        Self { at, reach, velocity, bulk, thin, shape: shown.inverse(), amplitude, fat, image_of: None }
     }
 
     /// Share of the space at `offset` from it that it fills: V C (1 − q³)² / √det K, q = xᵀ K⁻¹ x.
@@ -110,7 +112,13 @@ impl Grain {
         let axes = shape.inverse();
         let reach = Vec3::new(axes.x_axis.x, axes.y_axis.y, axes.z_axis.z).map(f32::sqrt);
         let velocity = mirror * self.velocity;
-        Self { at: self.at - normal * (2.0 * distance), reach, velocity, shape, ..*self }
+        let at = self.at - normal * (2.0 * distance);
+        Self { at, reach, velocity, shape, image_of: Some(self.particle()), ..*self }
+    }
+
+    /// Place of its particle.
+    pub(super) fn particle(&self) -> DVec3 {
+        self.image_of.unwrap_or(self.at)
     }
 }
 

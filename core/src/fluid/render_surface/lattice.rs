@@ -5,7 +5,7 @@ use super::grains::Grain;
 use super::{Frame, Liquid, MOST_VOXELS, SurfaceError};
 use crate::grid::sampling::Sampler;
 use crate::grid::{Coord, Grid, Topology, block, leaf};
-use crate::solid::Solids;
+use crate::solid::{SolidProbe, Solids};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -30,6 +30,15 @@ const INTO_WALLS: f32 = 0.5;
 /// How far from a wall the level set says whether there is liquid at it, in the liquid's voxels. At the wall itself it cannot tell: its
 /// surface lies in there, no deeper than a voxel, and where particles happen to lie apart there is no air.
 const OFF_WALLS: f32 = 1.0;
+
+/// Signed distance to the liquid's surface, in its voxels, a voxel off a wall, up to which there is liquid at the wall. Above it, particles
+/// may be behind the wall.
+const SUBMERGED: f64 = -0.75;
+
+/// Places between a particle and one that it may fill, and how deep in a solid, in the liquid's voxels, one of them must be to hide it: a
+/// curved wall is in the way of its neighbours, too.
+const LOOKS: u32 = 8;
+const HIDDEN: f64 = -0.15;
 
 /// Refuses a lattice that would not fit.
 pub(super) fn check_size(liquid: &Liquid, solids: &Solids, frame: &Frame) -> Result<(), SurfaceError> {
@@ -128,6 +137,25 @@ impl Lattice {
         own.iter().map(|pair| &self.grains[(pair & 0xffff_ffff) as usize])
     }
 
+    /// The share of space at a place that liquid fills which is not behind a wall, seen from another place, m, outside of the wall.
+    fn share_seen(
+        &self,
+        leaf: usize,
+        (at, from): (DVec3, DVec3),
+        probe: &mut SolidProbe,
+        frame: &Frame,
+    ) -> f32 {
+        let hidden = HIDDEN * frame.voxel / frame.scale;
+        let of_grain = |grain: &Grain| {
+            let share = grain.share((at - grain.at).as_vec3());
+            let to = frame.world(grain.particle()) - from;
+            let mut between = (1..LOOKS).map(|n| from + to * (f64::from(n) / f64::from(LOOKS)));
+            let is_hidden = share > 0.0 && between.any(|p| probe.distance(p) < hidden);
+            if is_hidden { 0.0 } else { share }
+        };
+        self.grains(leaf).map(of_grain).sum()
+    }
+
     /// The share of space that is liquid, less a half: positive inside.
     pub(super) fn share(&self, liquid: &Liquid, solids: &Solids, frame: &Frame) -> Grid<f32> {
         let mut share = Grid::new(self.topology.clone(), -0.5);
@@ -142,16 +170,23 @@ impl Lattice {
                 *share = share.max(in_depth(distance, frame) - 0.5);
                 if *share > -0.5 {
                     let world = frame.world(origin.as_dvec3() + place.as_dvec3());
-                    let into_wall = -(probe.distance(world) / h) as f32;
-                    if into_wall > -OFF_WALLS {
+                    let into_wall = -probe.distance(world) / h;
+                    if into_wall > -f64::from(OFF_WALLS) {
                         let normal = probe.normal(world);
-                        let mut depth_at = |off: f32| {
-                            let at = world + normal * (h * f64::from(off + into_wall));
-                            -sampler.sample(&liquid.surface, liquid.transform.to_index(at)) / h as f32
-                        };
-                        *share = at_wall(*share, -distance / h as f32, into_wall, &mut depth_at);
+                        let off = world + normal * (h * (into_wall + f64::from(OFF_WALLS)));
+                        let there = sampler.sample(&liquid.surface, liquid.transform.to_index(off));
+                        if f64::from(there) > SUBMERGED * h {
+                            let at = origin.as_dvec3() + place.as_dvec3();
+                            let seen_from = world + normal * (h * into_wall.max(0.0));
+                            *share = self.share_seen(l, (at, seen_from), &mut probe, frame) - 0.5;
+                        }
+                        // Where there is liquid off the wall, there is no air at the wall.
+                        if distance < 0.0 {
+                            let most = -2.0 * distance / h as f32;
+                            *share = share.max((in_depth(there, frame) - 0.5).min(most));
+                        }
                     }
-                    *share = share.min(INTO_WALLS - into_wall).max(-0.5);
+                    *share = share.min(INTO_WALLS - into_wall as f32).max(-0.5);
                 }
             }
         });
@@ -181,32 +216,10 @@ fn spread(grain: &Grain, origin: IVec3, share: &mut [f32]) {
     }
 }
 
-/// The share, less a half, at or in a wall, where particles and level set say it is `share`. Depths are those of the level set, in
-/// the liquid's voxels: `depth` at the place, `depth_at` so far off the wall from where the place is nearest to it.
-///
-/// Before it: where there is liquid off the wall, there is no air at the wall. In it: a wall thinner than the liquid's voxels has liquid
-/// only on the side that has some.
-fn at_wall(share: f32, depth: f32, into_wall: f32, depth_at: &mut impl FnMut(f32) -> f32) -> f32 {
-    let share = match depth > 0.0 {
-        true => share.max((share_at(depth_at(OFF_WALLS)) - 0.5).min(2.0 * depth)),
-        false => share,
-    };
-    if into_wall <= 0.0 {
-        return share;
-    }
-    // Grains end the liquid up to a quarter of a voxel from the level set's surface, where that meets the wall; beyond a thin wall it
-    // is farther off.
-    share.min(depth_at(0.0).max(depth_at(0.5 * OFF_WALLS) + 0.25))
-}
-
 /// The share that the level set alone says there is: from a half at a voxel of the liquid below its surface to one at
 /// [`DEEP`]. Particles that happen to lie far apart leave no hole there, and walls, into which the level set goes on,
 /// need no particles.
 pub(super) fn in_depth(distance: f32, frame: &Frame) -> f32 {
-    share_at(-distance / (frame.voxel / frame.scale) as f32)
-}
-
-/// The same of a depth in the liquid's voxels.
-fn share_at(depth: f32) -> f32 {
+    let depth = -distance / (frame.voxel / frame.scale) as f32;
     (0.5 * depth).max(depth + 1.0 - DEEP).clamp(0.0, 1.0)
 }

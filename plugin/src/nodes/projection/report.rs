@@ -70,11 +70,11 @@ pub(super) fn no_room(
     transform: &Transform,
     projected: &Projection,
 ) -> Option<String> {
-    /// Share of what is made from which it is worth a word.
-    const PRESSED: f64 = 0.5;
+    /// Share of what is made from which it is worth a word; and from which others press, such as solids that move.
+    const PRESSED: std::ops::Range<f64> = 0.5..1.25;
     let made: f64 = made?.values.iter().map(|&rate| f64::from(rate.max(0.0))).sum();
     let (made, flux) = (made * transform.voxel_size().powi(3), projected.incompatible_flux);
-    (made > 0.0 && flux > PRESSED * made).then(|| {
+    (made > 0.0 && PRESSED.contains(&(flux / made))).then(|| {
         format!(
             "{:.3} L/s are pressed into a closed volume that has no room for them; open a side of it, leave it more air, or close the source",
             1e3 * flux

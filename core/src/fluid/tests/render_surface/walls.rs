@@ -147,3 +147,45 @@ fn water_in_a_thin_glass_touches_it_and_stays_in_it() {
         assert!(at_wall > 500 && lowest > -0.05 && farthest < 1.0, "{lowest} to {farthest} of 1.4 voxels");
     }
 }
+
+/// A pool on one side of a plate thinner than the liquid's voxels: its mesh ends in the plate, wherever that lies on the lattice and
+/// however it is turned.
+#[test]
+fn a_pool_behind_a_thin_plate_does_not_show_on_the_other_side() {
+    let tank = DomainLimits {
+        min: DVec3::new(-1.0, 0.0, -0.4),
+        max: DVec3::new(1.0, 2.0, 0.4),
+        sides: [Side::Closed, Side::Closed, Side::Closed, Side::Open, Side::Closed, Side::Closed],
+    };
+    for (thickness, coarse) in [(0.6, 0.25), (0.75, 0.25), (0.75, 0.375), (1.125, 0.375), (1.6, 0.5)] {
+        for (offset, turn) in [(0.0, 0.0), (0.3, 0.0), (0.65, 0.0), (0.45, 0.2), (0.1, -0.35)] {
+            let normal = DVec3::new(f64::cos(turn), f64::sin(turn), 0.0);
+            let half = 0.5 * thickness * H;
+            let along = move |x: DVec3| x.dot(normal) - offset * H;
+            let lattice = Transform::uniform(coarse * H, DVec3::ZERO);
+            let distance = move |x: DVec3| along(x).abs() - half;
+            let (low, high) = (IVec3::splat(-96), IVec3::splat(96));
+            let sdf = SignedDistance::from_fn(&lattice, low, high, 6.0, distance);
+            let plate = Collider::new(Arc::new(sdf), lattice, Motion::Static);
+            let in_pool = |x: DVec3| along(x) < -half && x.y < 0.6;
+            let scene = Scene::among(vec![plate], tank, in_pool, Vec3::ZERO);
+            let solids = Solids { colliders: &scene.colliders, domain: &tank };
+            let particles = scene.liquid.particles;
+            let spray = Grid::new(scene.liquid.surface.topology.clone(), 0.0);
+            let shape = Shape { particles, level_set: scene.liquid.surface, spray, velocity: None };
+            for scale in [0.25, 0.5] {
+                let settings = Settings { voxel_scale: scale, ..Settings::default() };
+                let made = shape.among(&settings, &solids).expect("a surface");
+                assert_closed(&made);
+                let farthest =
+                    made.points.iter().map(|p| along(p.as_dvec3()) - half).fold(f64::MIN, f64::max);
+                println!("{thickness} {coarse} {offset} {turn} {scale}: {:.3} voxels out", farthest / H);
+                assert!(
+                    farthest < 0.02 * H,
+                    "{thickness} voxels at {offset}, turned by {turn}: {} out",
+                    farthest / H
+                );
+            }
+        }
+    }
+}

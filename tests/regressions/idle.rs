@@ -309,7 +309,15 @@ fn what_leads_nowhere_is_told_of_before_anything_is_cooked() {
         })
     };
     assert!(!checked(&sound).contains("advice"), "{}", checked(&sound));
+    for bypassed in ["mesher", "whitewater", "tap"] {
+        let said = with(&|nodes| {
+            let at = node(nodes, bypassed);
+            nodes[at]["bypass"] = json!(true);
+        });
+        assert!(!said.contains("wired into nothing") && !said.contains("no solver moves it"), "{said}");
+    }
     for (said, words) in [
+        (set("cup", "thickness", json!(0.004)), "liquid may pass walls"),
         (set("preview", "glass", json!("glas")), "did you mean `glass`?"),
         (set("shot", "glass", json!("cups")), "did you mean `cup`?"),
         (set("shot", "volumes", json!("^cashe")), "`volumes` names `cashe`"),

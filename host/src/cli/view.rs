@@ -56,6 +56,9 @@ fn hint(read_only: bool) -> String {
 fn what(path: &Path) -> Result<Shown, String> {
     let whole =
         |path: &Path| std::path::absolute(path).map_err(|e| format!("{} cannot be found: {e}", shown(path)));
+    if path.is_dir() && path.join(super::wedge::LIST).is_file() {
+        return Err(format!("{} is a wedge: name the folders of its variants in it", shown(path)));
+    }
     if path.is_dir() {
         return Ok(Shown { folder: whole(path)?, graph: None });
     }

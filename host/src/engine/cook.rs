@@ -210,9 +210,9 @@ impl Cook<'_> {
     fn tell_of_resume(&self) {
         if let Some(frame) = self.keeper.latest().filter(|&frame| frame > self.first && frame < self.last) {
             let sentence = format!(
-                "the cook that came to frame {frame} here begins anew; with `--resume` it would have gone on"
+                "an earlier one that came to frame {frame} here is thrown away; `--resume` goes on with one whose parameters are the same"
             );
-            self.onlooker.log("--resume", super::Level::Info, &sentence);
+            self.onlooker.log("cook", super::Level::Info, &sentence);
         }
     }
 

@@ -86,7 +86,10 @@ impl ObjectEstimate {
         let volume = source.fills + source.drives;
         self.particles += source.particles(volume);
         if self.voxel > 0.0 {
-            self.voxels += volume / self.voxel.powi(3);
+            // As much surface as a cube has.
+            let surface = 6.0 * volume.powf(2.0 / 3.0) / self.voxel.powi(2);
+            self.surface += surface;
+            self.voxels += volume / self.voxel.powi(3) + surface * LEAF_FILL;
         }
     }
 }
@@ -153,6 +156,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let drawn = drawn(network, plan);
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
+        resolve(node, &mut object);
         let mut farthest = 0.0f64;
         let mut bounds: Option<Bounds> = None;
         // Corners of its meshes, and places where copies of them are.
@@ -295,27 +299,31 @@ fn thin_walls(
     Ok(())
 }
 
-/// Adds the cost of a piece of starting geometry, from the parameters that set its resolution.
-fn measure(node: &Bound, g: &Geometry, object: &mut ObjectEstimate) {
-    let p = |i: u32| g.positions().get(i as usize).map_or(DVec3::ZERO, |p| Vec3::from(*p).as_dvec3());
+/// Takes the edge of an object's voxels from the parameters that set its resolution.
+fn resolve(node: &Bound, object: &mut ObjectEstimate) {
     let meant = |means| node.meant(means, 0.0).filter(|x| *x > 0.0);
     let sets = [Means::SEPARATION, Means::VOXEL];
     let sets = node.node_type.params.iter().find(|p| sets.contains(&p.means) && meant(p.means).is_some());
     object.resolution = sets.map(|p| p.name.clone()).unwrap_or_default();
+    let of_particles = meant(Means::SEPARATION).map(|s| s * meant(Means::VOXEL_SCALE).unwrap_or(1.0));
+    object.voxel = of_particles.or(meant(Means::VOXEL)).unwrap_or(0.0);
+}
+
+/// Adds the cost of a piece of starting geometry.
+fn measure(node: &Bound, g: &Geometry, object: &mut ObjectEstimate) {
+    let p = |i: u32| g.positions().get(i as usize).map_or(DVec3::ZERO, |p| Vec3::from(*p).as_dvec3());
     let (mut volume, mut area) = (0.0, 0.0);
     for t in g.triangles() {
         let (a, b, c) = (p(t[0]), p(t[1]), p(t[2]));
         volume += a.dot(b.cross(c)) / 6.0;
         area += 0.5 * (b - a).cross(c - a).length();
     }
-    if let Some(separation) = meant(Means::SEPARATION) {
-        object.voxel = separation * meant(Means::VOXEL_SCALE).unwrap_or(1.0);
+    if let Some(separation) = node.meant(Means::SEPARATION, 0.0).filter(|s| *s > 0.0) {
         object.particles += volume.abs() / separation.powi(3);
         object.surface += area / object.voxel.powi(2);
         object.voxels += volume.abs() / object.voxel.powi(3) + area / object.voxel.powi(2) * LEAF_FILL;
-    } else if let Some(division) = meant(Means::VOXEL) {
-        object.voxel = division;
-        object.voxels += area / division.powi(2) * (BAND + LEAF_FILL) * 0.5;
+    } else if object.voxel > 0.0 {
+        object.voxels += area / object.voxel.powi(2) * (BAND + LEAF_FILL) * 0.5;
     }
 }
 

@@ -93,13 +93,13 @@ pub(super) fn outside(
     plan: &Plan,
     evaluator: &mut Evaluator,
 ) -> Result<Vec<(usize, String)>, Problem> {
-    let first = f64::from(network.settings.frames.0);
     let mut found = Vec::new();
     for (&solver, wires) in &plan.solvers {
-        let Some((low, high)) = Tank::of(&network.nodes[solver], first).map(|tank| tank.limits()) else {
-            continue;
-        };
         for &object in wires.solved.iter().filter(|&&o| is_liquid(&network.nodes[o])) {
+            let first = f64::from(span(&network.nodes[object], network.settings.frames).0);
+            let Some((low, high)) = Tank::of(&network.nodes[solver], first).map(|tank| tank.limits()) else {
+                continue;
+            };
             let Some(liquid) = bounds(network, &[&network.nodes[object]], first, evaluator)? else {
                 continue;
             };

@@ -14,7 +14,7 @@ impl<'a> Pattern<'a> {
     /// Its names without `*` that are none of those there are.
     pub fn strangers(&self, known: &[&str]) -> Vec<&'a str> {
         let names = self.words.iter().map(|word| word.strip_prefix('^').unwrap_or(word));
-        names.filter(|name| !name.contains('*') && !known.contains(name)).collect()
+        names.filter(|name| !name.is_empty() && !name.contains('*') && !known.contains(name)).collect()
     }
 
     /// Whether a name is chosen.

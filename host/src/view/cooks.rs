@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most cooks that are shown.
 const MOST: usize = 64;
+/// Most that there ever are, with those that were refused.
+const MOST_EVER: usize = 1024;
 /// Most of them that run at a time.
 const RUNNING: usize = 2;
 /// Names of folders that are tried for a new cook.
@@ -82,7 +84,9 @@ impl Cooks {
             return Err("this page only shows cooks (--read-only)".into());
         }
         let mut list = self.lock();
-        if list.len() >= MOST {
+        // Those that were refused have no folder.
+        let shown = list.iter().filter(|c| c.runs() || c.folder.path().is_dir()).count();
+        if shown >= MOST || list.len() >= MOST_EVER {
             return Err(format!("{MOST} cooks are shown already; begin again with another `meniscus view`"));
         }
         if list.iter().filter(|c| c.runs()).count() >= RUNNING {
@@ -98,7 +102,8 @@ impl Cooks {
             }
             set.push(format!("{key}={value}"));
         }
-        let folder = new_folder(parent.folder.path())?;
+        let taken: Vec<PathBuf> = list.iter().map(|c| c.folder.path().to_owned()).collect();
+        let folder = new_folder(parent.folder.path(), &taken)?;
         let mut args: Vec<OsString> = vec!["cook".into(), "--quiet".into()];
         args.extend(set.iter().map(|s| format!("--set={s}").into()));
         args.extend(["--out".into(), folder.clone().into()]);
@@ -143,8 +148,9 @@ fn graph_of(cook: &Cook, record: Option<&Json>) -> Result<PathBuf, String> {
     }
 }
 
-/// Makes a folder beside that of a cook: `shot.out.2`, `shot.out.3`, …, the first that is not there yet.
-fn new_folder(beside: &Path) -> Result<PathBuf, String> {
+/// Makes a folder beside that of a cook: `shot.out.2`, `shot.out.3`, …, the first that is not there yet and belongs to no cook that is
+/// shown: one that was refused has none, and must not show another's.
+fn new_folder(beside: &Path, taken: &[PathBuf]) -> Result<PathBuf, String> {
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
     // A variant of a variant is one more.
     let stem = match name.rsplit_once('.') {
@@ -153,6 +159,9 @@ fn new_folder(beside: &Path) -> Result<PathBuf, String> {
     };
     for n in 2..NAMES {
         let path = beside.with_file_name(format!("{stem}.{n}"));
+        if taken.contains(&path) {
+            continue;
+        }
         match std::fs::create_dir(&path) {
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
             Err(e) => return Err(format!("cannot make the folder {}: {e}", path.display())),
@@ -172,8 +181,12 @@ mod tests {
         let first = dir.path().join("shot.out");
         std::fs::create_dir(&first).unwrap();
         std::fs::write(dir.path().join("shot.out.3"), b"a file").unwrap();
-        let second = new_folder(&first).unwrap();
-        let third = new_folder(&second).unwrap();
-        assert_eq!([second, third], [dir.path().join("shot.out.2"), dir.path().join("shot.out.4")]);
+        let refused = dir.path().join("shot.out.5");
+        let taken = [first.clone(), refused];
+        let second = new_folder(&first, &taken).unwrap();
+        let third = new_folder(&second, &taken).unwrap();
+        let fourth = new_folder(&third, &taken).unwrap();
+        let named = |n: u32| dir.path().join(format!("shot.out.{n}"));
+        assert_eq!([second, third, fourth], [named(2), named(4), named(6)]);
     }
 }

@@ -9,12 +9,15 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 
 /// Name of the file that lists the variants.
-pub(super) const LIST: &str = "wedge.json";
+pub(in crate::cli) const LIST: &str = "wedge.json";
 /// Name of the sheet.
 pub(super) const SHEET: &str = "wedge.png";
 /// Moments on the sheet, and most variants.
 const MOMENTS: usize = 5;
 const ROWS: usize = 40;
+
+/// State of a variant while it is cooked.
+const COOKING: &str = "cooking";
 
 /// A variant and what became of it.
 pub(super) struct Came<'a> {
@@ -24,14 +27,16 @@ pub(super) struct Came<'a> {
     figures: Option<Json>,
 }
 
-/// Looks at all variants' folders and writes the list.
+/// Looks at all variants' folders and writes the list. `now`: the number of the one that is about to be cooked.
 pub(super) fn list<'a>(
     out: &Path,
     graph: &Path,
     variants: &'a [Variant],
     failed: &[usize],
+    now: Option<usize>,
 ) -> Result<Vec<Came<'a>>, String> {
-    let came: Vec<Came> = variants.iter().map(|variant| look(out, variant, failed)).collect();
+    let mut came: Vec<Came> = variants.iter().map(|variant| look(out, variant, failed)).collect();
+    came.iter_mut().filter(|c| Some(c.variant.number) == now).for_each(|c| c.state = COOKING);
     let list = json!({
         "format": "meniscus.wedge/1",
         "graph": graph.display().to_string(),
@@ -54,7 +59,7 @@ pub(super) fn collect(
     failed: &[usize],
     preview: Option<(&str, (i32, i32))>,
 ) -> Result<String, String> {
-    let came = list(out, graph, variants, failed)?;
+    let came = list(out, graph, variants, failed, None)?;
     let mut table = table(&came);
     if let Some((node, frames)) = preview {
         table.push_str(&sheet(out, &came, node, frames)?);

@@ -5,6 +5,8 @@
 
 mod collect;
 
+pub(super) use collect::LIST;
+
 use super::args::{GraphArgs, WedgeArgs};
 use super::cook::{default_out, load, quoted, shown};
 use super::signals::Signals;
@@ -34,18 +36,19 @@ pub(super) fn run(args: &WedgeArgs) -> u8 {
         Err(e) => return fail(BAD_USAGE, &e),
     };
     let mut failed = Vec::new();
-    let list =
-        |failed: &[usize]| collect::list(&wedge.out, &args.graph.graph, &wedge.variants, failed).map(drop);
+    let list = |failed: &[usize], now: Option<usize>| {
+        collect::list(&wedge.out, &args.graph.graph, &wedge.variants, failed, now).map(drop)
+    };
     for variant in wedge.wanted(args) {
         // Whoever looks at the wedge while it is cooked finds all of its variants in the list.
-        if let Err(e) = list(&failed) {
+        if let Err(e) = list(&failed, Some(variant.number)) {
             return fail(FAILED, &e);
         }
         match wedge.cook(variant, args, &signals) {
             Ok(DONE) => {}
             Ok(INTERRUPTED) => {
                 tell(&format!("go on with: {}", resume_command()));
-                return list(&failed).map_or_else(|e| fail(FAILED, &e), |()| INTERRUPTED);
+                return list(&failed, None).map_or_else(|e| fail(FAILED, &e), |()| INTERRUPTED);
             }
             Ok(_) => failed.push(variant.number),
             Err(e) => return fail(FAILED, &e),

@@ -17,10 +17,15 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
         return found;
     }
     let made = made(network, plan);
-    let wired = |object: usize| network.nodes.iter().any(|n| !n.bypass && n.inputs.contains(&object));
+    let wired = |object: usize| network.nodes.iter().any(|n| n.inputs.contains(&object));
+    // Who bypasses a solver knows that its objects stay as they are.
+    let has_rest = |object: usize| network.nodes.iter().any(|n| n.bypass && n.inputs.contains(&object));
     for &object in &plan.objects {
         let own = contract(&network.nodes[object]);
         let moves = own.ports.iter().any(|p| p.is_movable && p.owner == PortOwner::Object);
+        if moves && plan.solver_of(object).is_none() && has_rest(object) {
+            continue;
+        }
         if moves && plan.solver_of(object).is_none() {
             let sentence = format!(
                 "no solver moves it, so it stays as it begins: wire it into a solver of medium `{}`",
@@ -57,7 +62,7 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
 /// Geometry and forces that are wired into nothing, and a graph that writes nothing.
 pub fn loose(network: &Network) -> Vec<String> {
     let nodes = || network.nodes.iter().enumerate().filter(|(_, node)| !node.bypass);
-    let is_wired = |i: usize| nodes().any(|(_, node)| node.inputs.contains(&i));
+    let is_wired = |i: usize| network.nodes.iter().any(|node| node.inputs.contains(&i));
     let leads_somewhere = |kind: NodeKind| !matches!(kind, NodeKind::Geometry | NodeKind::Force);
     let idle = nodes().filter(|&(i, node)| !leads_somewhere(node.node_type.kind) && !is_wired(i));
     let mut found: Vec<String> =

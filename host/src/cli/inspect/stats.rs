@@ -61,11 +61,13 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
 }
 
 /// The figures by which cooks are compared: substeps, seconds in stages, mean iterations, bytes of memory, and each object's
-/// volume (m³) at the end and its change, a share.
+/// volume (m³) at the end and how far that is from what it should be, a share.
 pub(in crate::cli) fn figures(path: &Path) -> Result<Json, String> {
     let sums = read(path)?;
     let volume = |(name, (from, to)): (&String, &(f64, f64))| {
-        (name.clone(), json!({ "volume": to, "volume_change": change(*from, *to) }))
+        // Taps and sinks change what it should be, too.
+        let should = sums.rest_volumes.get(name).map_or(*from, |(_, rest)| *rest);
+        (name.clone(), json!({ "volume": to, "volume_change": change(should, *to) }))
     };
     Ok(json!({
         "substeps": sums.substeps,

@@ -1,5 +1,6 @@
 //! Computes the space that a shot takes up, before anything is simulated.
 
+use super::falls::{is_liquid, sources};
 use super::tank::Tank;
 use super::upstream::upstream;
 use crate::geometry::Evaluator;
@@ -15,14 +16,17 @@ const LOOKS: i32 = 5;
 /// alone, so a resumed cook finds the same ones. Geometry that cannot be made is skipped here; the node that needs it
 /// reports the error.
 ///
-/// Liquid leaves its starting place. In a tank (a solver's volume limits with four closed sides) it may go everywhere,
+/// Liquid comes from sources, too, and leaves its starting place. In a tank (a solver's volume limits with four closed sides) it may go everywhere,
 /// so the tank counts as well.
 pub(super) fn extents(network: &Network, evaluator: &mut Evaluator, node: usize) -> Vec<(String, Bounds)> {
     let mut found = Vec::new();
     for object in upstream(network, node) {
         let bound = &network.nodes[object];
-        let inputs: &[usize] =
-            if bound.node_type.kind == NodeKind::Geometry { &[object] } else { &bound.inputs };
+        let mut inputs =
+            if bound.node_type.kind == NodeKind::Geometry { vec![object] } else { bound.inputs.clone() };
+        if is_liquid(bound) {
+            inputs.extend(taps(network, object));
+        }
         let made = inputs.iter().filter_map(|&i| seen(network, evaluator, i)).reduce(Bounds::union);
         let Some(mut bounds) = made else { continue };
         for tank in network
@@ -38,6 +42,13 @@ pub(super) fn extents(network: &Network, evaluator: &mut Evaluator, node: usize)
         found.push((bound.name.clone(), bounds));
     }
     found
+}
+
+/// The geometry of the sources that a liquid comes from.
+fn taps(network: &Network, object: usize) -> Vec<usize> {
+    let solves = |i: &usize| network.nodes[*i].inputs.contains(&object) && !network.nodes[*i].bypass;
+    let sources = (0..network.nodes.len()).filter(solves).flat_map(|solver| sources(network, solver));
+    sources.flat_map(|source| source.inputs.iter().copied()).collect()
 }
 
 fn seen(network: &Network, evaluator: &mut Evaluator, node: usize) -> Option<Bounds> {

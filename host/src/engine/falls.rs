@@ -139,7 +139,7 @@ fn lie_under(solids: &[Bounds], liquid: &Bounds) -> bool {
 }
 
 /// The sources of a solver's liquid.
-fn sources(network: &Network, solver: usize) -> Vec<&Bound> {
+pub(super) fn sources(network: &Network, solver: usize) -> Vec<&Bound> {
     let inputs = network.nodes[solver].inputs.iter().map(|&i| &network.nodes[i]);
     inputs.filter(|n| !n.bypass && n.node_type.contract.as_ref().is_some_and(|c| c.is_source)).collect()
 }

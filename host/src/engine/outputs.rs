@@ -8,9 +8,10 @@ use super::simulation::Simulation;
 use super::upstream::upstream;
 use crate::data::Scene;
 use crate::files::is_link;
-use crate::graph::{Bound, Problem};
+use crate::graph::{Bound, Network, Problem};
 use crate::node::{NodeKind, Params};
 use crate::output::{self, Offer, Output, Shot, Volume};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -67,6 +68,7 @@ impl Outputs {
                 params: node.params_at(f64::from(frames.1)),
                 extents: extents(network, &mut simulation.evaluator, i),
                 still: still(simulation, i),
+                made_of: made_of(network),
                 volumes: volumes.clone(),
             };
             let writer = output::create(&node.node_type.id, shot).ok_or_else(|| {
@@ -160,6 +162,22 @@ fn volumes(simulation: &Simulation) -> Vec<Volume> {
         output::volumes(&node.node_type.id, &node.name, &node.params_at(first), &offer)
     };
     writers.flat_map(of_writer).collect()
+}
+
+/// Each object with the geometry nodes that it is made of, directly or not.
+fn made_of(network: &Network) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for object in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object) {
+        let (mut open, mut seen) = (object.inputs.clone(), BTreeSet::new());
+        while let Some(i) = open.pop() {
+            let node = &network.nodes[i];
+            if node.node_type.kind == NodeKind::Geometry && seen.insert(i) {
+                found.push((object.name.clone(), node.name.clone()));
+                open.extend(&node.inputs);
+            }
+        }
+    }
+    found
 }
 
 /// The geometry nodes upstream of a node whose geometry never changes.

@@ -4,7 +4,7 @@ use super::foam::Foam;
 use super::framing::Bounds;
 use super::pattern::Pattern;
 use super::vdb_grid::{Channels, Converted, Velocity, convert};
-use super::{Frame, Offer, OutputError};
+use super::{Frame, Offer, OutputError, Shot};
 use crate::data::{self, Geometry, Grid, GridClass, Object};
 use crate::node::Params;
 use glam::Vec3;
@@ -74,7 +74,8 @@ pub(super) const ONLY_GEOMETRY: &str = "geometry is drawn only where an object i
 
 /// The surfaces of the chosen objects. Liquids are drawn from their meshes where a node has made some, else from their level sets.
 /// `pixels`: of the picture's longer side. Uses that many threads at most; the surfaces do not depend on it.
-pub(super) fn choose(frame: &Frame, pixels: u32, threads: u32) -> Result<Vec<Drawn>, OutputError> {
+pub(super) fn choose(frame: &Frame, pixels: u32, shot: &Shot) -> Result<Vec<Drawn>, OutputError> {
+    let threads = shot.threads;
     let (objects, glass) = (chosen(frame.params), Pattern::new(frame.params.text("glass")));
     let chosen = || frame.scene.objects.iter().filter(|o| objects.matches(&o.name));
     let mut drawn = Vec::new();
@@ -87,7 +88,7 @@ pub(super) fn choose(frame: &Frame, pixels: u32, threads: u32) -> Result<Vec<Dra
     }
     let is_meshed = !drawn.is_empty();
     for (number, object) in chosen().enumerate() {
-        let is_glass = glass.matches(&object.name);
+        let is_glass = shot.names(&glass, &object.name);
         let is_coloured = !is_glass && frame.params.toggle("body_colors");
         let solid = if is_glass { Material::Glass } else { Material::GREY_CLAY };
         for (name, grid, how) in object.drawn() {

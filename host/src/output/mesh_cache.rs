@@ -184,6 +184,7 @@ mod tests {
             halt: Arc::default(),
             extents: Vec::new(),
             still: Vec::new(),
+            made_of: Vec::new(),
             volumes: Vec::new(),
         };
         let mut node = MeshCache::new(shot);

@@ -50,8 +50,21 @@ pub struct Shot {
     pub extents: Vec<(String, Bounds)>,
     /// Geometry nodes upstream whose geometry never changes.
     pub still: Vec<String>,
+    /// Each object with the geometry nodes that it is made of.
+    pub made_of: Vec<(String, String)>,
     /// Grids that the VDB caches of the graph write.
     pub volumes: Vec<Volume>,
+}
+
+impl Shot {
+    /// Whether a pattern names an object, what it is made of, or what is made of it: a glass has two names, that of its mesh and that of the
+    /// solid.
+    fn names(&self, pattern: &Pattern, name: &str) -> bool {
+        let other = |(object, geometry): &(String, String)| {
+            object == name && pattern.matches(geometry) || geometry == name && pattern.matches(object)
+        };
+        pattern.matches(name) || self.made_of.iter().any(other)
+    }
 }
 
 /// A grid in the files of a VDB cache.

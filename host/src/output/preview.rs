@@ -77,7 +77,7 @@ fn parameters() -> Vec<ParamSpec> {
             "glass",
             "Glass",
             "*",
-            "Solids drawn as clear glass, by name; the others are drawn as opaque clay.",
+            "Solids drawn as clear glass, by their name or that of their geometry; the others are drawn as opaque clay.",
         ),
         ParamSpec::toggle(
             "body_colors",
@@ -132,7 +132,7 @@ impl Output for Preview {
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
         let params = frame.params;
         let (width, height) = resolution(params);
-        let drawn = choose(frame, width.max(height), self.shot.threads)?;
+        let drawn = choose(frame, width.max(height), &self.shot)?;
         let bounds = self.bounds(&drawn, params);
         let camera = camera(params, &bounds, f64::from(width) / f64::from(height))?;
         let picture = openvdb_sys::Picture {
@@ -248,7 +248,7 @@ mod tests {
         let ball = Bounds { min: DVec3::splat(-RADIUS), max: DVec3::splat(RADIUS) };
         let extents = vec![("water".to_owned(), ball)];
         let halt = Arc::default();
-        let (still, volumes) = (Vec::new(), Vec::new());
+        let (still, volumes, made_of) = (Vec::new(), Vec::new(), vec![("glass".into(), "cup".into())]);
         Preview::new(Shot {
             frames: (1, 9),
             fps: 24.0,
@@ -257,6 +257,7 @@ mod tests {
             halt,
             extents,
             still,
+            made_of,
             volumes,
         })
     }
@@ -296,6 +297,9 @@ mod tests {
     #[test]
     fn objects_are_chosen_by_name() {
         let clay = shoot(&cased(), &params(&[("glass", text(""))])).unwrap();
+        let by_mesh = shoot(&cased(), &params(&[("glass", text("cup"))])).unwrap();
+        assert_eq!(by_mesh, shoot(&cased(), &params(&[("glass", text("glass"))])).unwrap());
+        assert_ne!(by_mesh, clay);
         assert!(blueness(&clay, 40, 30) < 20, "clay hides the liquid");
         let alone = shoot(&cased(), &params(&[("objects", text("* ^glass"))])).unwrap();
         assert_eq!(alone, shoot(&scene(), &params(&[])).unwrap());

@@ -77,7 +77,7 @@ fn parameters() -> Vec<ParamSpec> {
             "glass",
             "Glass",
             "",
-            "Bodies and geometry nodes that look like clear glass, by name; the others are matte. * stands for any part of a name; ^ before a name leaves it out; empty: none.",
+            "Bodies and geometry nodes that look like clear glass, by their name or that of a solid made of them; the others are matte. * stands for any part of a name; ^ before a name leaves it out; empty: none.",
         ),
         ParamSpec::menu(
             "up_axis",
@@ -148,7 +148,7 @@ impl UsdShot {
             }
             written.push(path);
             if let Some(number) = shared.bodies {
-                let is_glass = Pattern::new(frame.params.text("glass")).matches(shared.object);
+                let is_glass = self.shot.names(&Pattern::new(frame.params.text("glass")), shared.object);
                 let path = frame.folder.join(body_name(frame.node, shared.object));
                 let mesh = format!("./{}", rest_name(frame.node, shared.object));
                 save(&path, &text::bytes(&look::body(shared.object, &mesh, number, is_glass)))?;

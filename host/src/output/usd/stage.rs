@@ -77,7 +77,7 @@ impl Stage<'_> {
     fn object(&self, object: &str, root: &str, materials: &str) -> Prim {
         let own = identifier(object);
         let mut prim = Prim::def("Xform", &own);
-        let is_glass = Pattern::new(self.frame.params.text("glass")).matches(object);
+        let is_glass = self.shot.names(&Pattern::new(self.frame.params.text("glass")), object);
         for (name, kind) in self.parts.of(object) {
             let part = identifier(name);
             let mut child = match kind {

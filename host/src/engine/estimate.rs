@@ -1,7 +1,7 @@
 //! Estimates the cost of a shot before anything is cooked.
 
 use super::falls::{self, is_liquid};
-use super::plan::{Plan, idle, loose, misscheduled, offer, uncoupled};
+use super::plan::{Plan, idle, loose, misscheduled, offer, uncoupled, unwritten};
 use super::poured::{SourceEstimate, poured};
 use crate::data::Geometry;
 use crate::geometry::{Evaluator, wall_thickness};
@@ -165,7 +165,8 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
             let frame = f64::from(network.settings.frames.0);
             let g = evaluator.evaluate(network, input, frame, 0.0, 0.0)?;
             measure(node, &g, &mut object);
-            let at = g.positions().iter().map(|&p| Vec3::from(p).as_dvec3());
+            let origin = DVec3::from(g.origin);
+            let at = g.positions().iter().map(|&p| Vec3::from(p).as_dvec3() + origin);
             bounds = bounds.into_iter().chain(Bounds::around(at)).reduce(Bounds::union);
             *(if g.triangles().is_empty() { &mut places } else { &mut corners }) += g.positions().len();
             let reach = g.positions().iter().flatten().fold(0.0f32, |m, c| m.max(c.abs()));
@@ -196,11 +197,11 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let idle = idle(network, plan).into_iter();
     let idle = idle.chain(uncoupled(network, plan)).chain(misscheduled(network, plan));
     let idle = idle.chain(falls::endless(network, plan, evaluator)?);
-    let idle = idle.chain(falls::outside(network, plan, evaluator)?);
+    let idle = idle.chain(falls::outside(network, plan, evaluator)?).chain(loose(network));
     estimate
         .advice
         .extend(idle.map(|(node, sentence)| format!("node `{}`: {sentence}", network.nodes[node].name)));
-    estimate.advice.extend(loose(network));
+    estimate.advice.extend(unwritten(network));
     Ok(estimate)
 }
 
@@ -227,6 +228,17 @@ fn drawn(network: &Network, plan: &Plan) -> BTreeSet<String> {
     offered.filter(|o| o.geometry.iter().any(|g| o.results.contains(g))).map(|o| o.object).collect()
 }
 
+/// Thickness of the thinnest walls of what an object is made of, m, as it begins; infinite where there are none.
+fn thinnest(network: &Network, evaluator: &mut Evaluator, node: &Bound) -> Result<f64, Problem> {
+    let first = f64::from(network.settings.frames.0);
+    let mut thinnest = f64::INFINITY;
+    for &input in &node.inputs {
+        let g = evaluator.evaluate(network, input, first, 0.0, 0.0)?;
+        thinnest = wall_thickness(&g).map_or(thinnest, |t| thinnest.min(t));
+    }
+    Ok(thinnest)
+}
+
 /// Advises where walls of an object are thinner than its own voxels.
 fn own_walls(
     network: &Network,
@@ -234,17 +246,12 @@ fn own_walls(
     evaluator: &mut Evaluator,
     estimate: &mut Estimate,
 ) -> Result<(), Problem> {
-    let first = f64::from(network.settings.frames.0);
     for node in plan.objects.iter().map(|&o| &network.nodes[o]) {
         let Some(voxel) = node.meant(Means::VOXEL, 0.0).filter(|voxel| *voxel > 0.0) else { continue };
         let Some(resolution) = node.node_type.params.iter().find(|p| p.means == Means::VOXEL) else {
             continue;
         };
-        let mut thinnest = f64::INFINITY;
-        for &input in &node.inputs {
-            let g = evaluator.evaluate(network, input, first, 0.0, 0.0)?;
-            thinnest = wall_thickness(&g).map_or(thinnest, |t| thinnest.min(t));
-        }
+        let thinnest = thinnest(network, evaluator, node)?;
         if thinnest < voxel * (1.0 - FLATTENED) {
             estimate.advice.push(format!(
                 "node `{}`: its walls are {} m thin, and its voxels {} m wide: they get holes; lower `{}`",
@@ -279,11 +286,7 @@ fn thin_walls(
         let Some((voxel, liquid)) = coarsest else { continue };
         for &solid in &wires.affectors {
             let node = &network.nodes[solid];
-            let mut thinnest = f64::INFINITY;
-            for &input in &node.inputs {
-                let g = evaluator.evaluate(network, input, f64::from(network.settings.frames.0), 0.0, 0.0)?;
-                thinnest = wall_thickness(&g).map_or(thinnest, |t| thinnest.min(t));
-            }
+            let thinnest = thinnest(network, evaluator, node)?;
             if thinnest < TIGHT_WALL * voxel * (1.0 - FLATTENED) {
                 advice.push(format!(
                     "node `{}`: its walls are {} m thin, and `{liquid}` has voxels of {} m: liquid may pass walls \

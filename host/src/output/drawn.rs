@@ -72,7 +72,7 @@ pub(super) fn chosen(params: &Params) -> Pattern<'_> {
 /// What is said of meshes that no object is made of.
 pub(super) const ONLY_GEOMETRY: &str = "geometry is drawn only where an object is made of it";
 
-/// The surfaces of the chosen objects. Liquids are drawn from their meshes where a node has made some, else from their level sets.
+/// The surfaces of the chosen objects. Liquids are drawn from their meshes where a node makes some, else from their level sets.
 /// `pixels`: of the picture's longer side. Uses that many threads at most; the surfaces do not depend on it.
 pub(super) fn choose(frame: &Frame, pixels: u32, shot: &Shot) -> Result<Vec<Drawn>, OutputError> {
     let threads = shot.threads;
@@ -86,8 +86,8 @@ pub(super) fn choose(frame: &Frame, pixels: u32, shot: &Shot) -> Result<Vec<Draw
             })?);
         }
     }
-    let is_meshed = !drawn.is_empty();
     for (number, object) in chosen().enumerate() {
+        let is_meshed = frame.offer.is_meshed(&object.name, |o| objects.matches(&o.object));
         let is_glass = shot.names(&glass, &object.name);
         let is_coloured = !is_glass && frame.params.toggle("body_colors");
         let solid = if is_glass { Material::Glass } else { Material::GREY_CLAY };

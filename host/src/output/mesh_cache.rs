@@ -72,12 +72,11 @@ impl Output for MeshCache {
     }
 }
 
-/// The objects whose surfaces are written: those with a mesh of a liquid, or where there are none, those with a level set that is drawn so.
+/// The objects whose surfaces are written: those with a mesh of a liquid, and those with a level set that is drawn so and that no mesh
+/// stands for.
 fn liquids(offer: &Offer) -> impl Iterator<Item = &str> {
-    let is_meshed = offer.is_meshed(|_| true);
-    let is_liquid = move |o: &&super::Offered| match is_meshed {
-        true => o.has_liquid_mesh(),
-        false => o.about.values().any(|a| a.shown.drawn == Some(Drawn::Liquid)),
+    let is_liquid = |o: &&super::Offered| {
+        o.about.keys().any(|name| o.is_liquid(name)) && !offer.is_meshed(&o.object, |_| true)
     };
     offer.objects.iter().filter(is_liquid).map(|o| o.object.as_str())
 }
@@ -247,6 +246,13 @@ mod tests {
         both.objects.extend(self::scene().objects);
         assert_eq!(liquids(&offer(&both)).collect::<Vec<_>>(), ["render"]);
         assert_eq!(write_of(&both, "ply", 1), write_of(&scene, "ply", 1));
+        // Not that of a liquid that nobody makes a mesh of.
+        let mut oil = self::scene().objects.remove(0);
+        oil.name = "oil".into();
+        both.objects.push(oil);
+        let mut offer = offer(&both);
+        offer.objects[0].meshes = vec!["water".into()];
+        assert_eq!(liquids(&offer).collect::<Vec<_>>(), ["render", "oil"]);
         // The corner between the three sides of a cube looks away from it.
         let normal = surface::normals(&corners, &faces)[0].map(|n| n * -3.0_f32.sqrt());
         assert!(normal.iter().all(|n| (n - 1.0).abs() < 1e-6), "{normal:?}");

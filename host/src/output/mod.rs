@@ -60,10 +60,12 @@ impl Shot {
     /// Whether a pattern names an object, what it is made of, or what is made of it: a glass has two names, that of its mesh and that of the
     /// solid.
     fn names(&self, pattern: &Pattern, name: &str) -> bool {
-        let other = |(object, geometry): &(String, String)| {
-            object == name && pattern.matches(geometry) || geometry == name && pattern.matches(object)
-        };
-        pattern.matches(name) || self.made_of.iter().any(other)
+        let mut all = vec![name];
+        for (object, geometry) in &self.made_of {
+            all.extend((object == name).then_some(geometry.as_str()));
+            all.extend((geometry == name).then_some(object.as_str()));
+        }
+        pattern.matches_any(&all)
     }
 }
 
@@ -205,6 +207,8 @@ pub struct Offered {
     pub about: BTreeMap<String, About>,
     /// Distance between its particles as they begin, m.
     pub separation: Option<f64>,
+    /// The liquids that it holds a mesh of, made by a node.
+    pub meshes: Vec<String>,
 }
 
 /// What data is, as descriptors say.
@@ -219,20 +223,16 @@ pub struct About {
 }
 
 impl Offered {
-    /// Whether it has, at some time, a mesh of a liquid that a node has made. Beside a level set, geometry that is drawn as a liquid says
-    /// where that one is.
-    fn has_liquid_mesh(&self) -> bool {
-        let is_liquid = |name: &String| {
-            self.about.get(name).is_some_and(|about| about.shown.drawn == Some(Drawn::Liquid))
-        };
-        self.geometry.iter().any(is_liquid) && !self.grids.iter().any(is_liquid)
+    /// Whether some of its data is drawn as a liquid.
+    fn is_liquid(&self, name: &str) -> bool {
+        self.about.get(name).is_some_and(|about| about.shown.drawn == Some(Drawn::Liquid))
     }
 }
 
 impl Offer {
-    /// Whether one of the chosen objects has a mesh of a liquid: it stands for the level sets of all of them.
-    fn is_meshed(&self, is_chosen: impl Fn(&str) -> bool) -> bool {
-        self.objects.iter().any(|o| is_chosen(&o.object) && o.has_liquid_mesh())
+    /// Whether a mesh among what is chosen stands for the level set of a liquid: then that is left out.
+    fn is_meshed(&self, liquid: &str, is_chosen: impl Fn(&Offered) -> bool) -> bool {
+        self.objects.iter().any(|o| o.meshes.iter().any(|meshed| meshed == liquid) && is_chosen(o))
     }
 
     /// Every grid that any object has, sorted.

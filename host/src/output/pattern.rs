@@ -19,9 +19,15 @@ impl<'a> Pattern<'a> {
 
     /// Whether a name is chosen.
     pub fn matches(&self, name: &str) -> bool {
+        self.matches_any(&[name])
+    }
+
+    /// Whether something is chosen that has several names.
+    pub fn matches_any(&self, names: &[&str]) -> bool {
+        let is_meant = |word: &str| names.iter().any(|name| glob(word, name));
         self.words.iter().fold(false, |kept, word| match word.strip_prefix('^') {
-            Some(left_out) => kept && !glob(left_out, name),
-            None => kept || glob(word, name),
+            Some(left_out) => kept && !is_meant(left_out),
+            None => kept || is_meant(word),
         })
     }
 }
@@ -60,6 +66,21 @@ mod tests {
             ("x*", "ax", false),
         ] {
             assert_eq!(Pattern::new(pattern).matches(name), matches, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn any_of_its_names_chooses_a_thing_and_leaves_it_out() {
+        let names = ["glass", "cup"];
+        for (pattern, is_chosen) in [
+            ("cup", true),
+            ("gl*", true),
+            ("* ^cup", false),
+            ("* ^glass", false),
+            ("* ^water", true),
+            ("", false),
+        ] {
+            assert_eq!(Pattern::new(pattern).matches_any(&names), is_chosen, "{pattern}");
         }
     }
 

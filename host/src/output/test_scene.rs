@@ -84,6 +84,11 @@ pub fn offer(scene: &Scene) -> Offer {
         is_mesh: false,
         about: o.ports.iter().map(|(name, port)| (name.clone(), about(name, port))).collect(),
         separation: None,
+        // What is drawn as a liquid and has no level set is a mesh of the others.
+        meshes: match o.drawn_geometry(Drawn::Liquid).next().is_some() && of_kind(o, "grid").is_empty() {
+            true => scene.objects.iter().map(|other| other.name.clone()).filter(|n| *n != o.name).collect(),
+            false => Vec::new(),
+        },
         object: o.name.clone(),
         grids: of_kind(o, "grid"),
         geometry: of_kind(o, "geometry"),

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// part. For one rigid solid the first term is zero. A cell that is solid but for a sliver of a face needs the term as well:
 /// without it the whole of Σ_f ± h² w_f would have to leave through that sliver.
 ///
-/// `drift`: s, how long the solids move so.
+/// `drift`: s, how long the solids move so; with an infinite one, what comes together prescribes nothing.
 pub fn swelling(
     solids: &Solids,
     fields: &SolidFields,
@@ -37,15 +37,15 @@ pub fn swelling(
             let cell = origin + IVec3::from_array(leaf::local(n));
             let centre = transform.to_world(cell.as_dvec3());
             let own = |axis: usize| deforms && probe.moves_as_one(centre, 0.5 * h * DVec3::AXES[axis]);
-            let closing = meeting.rate(n, h, own);
+            let parting = meeting.parting(n, h, own);
             let filled = 1.0 - f64::from(fields.volume.values[l * leaf::SIZE + n]);
-            let prescribes = filled > 0.0 && (deforms || closing != 0.0);
+            let prescribes = filled > 0.0 && (deforms || parting != 0.0);
             if !prescribes || (filled >= 1.0 && !has_open_face(fields, cell)) {
                 continue;
             }
             let swells = if deforms { filled * probe.expansion(centre, h) } else { 0.0 };
             let most = (1.0 - filled) / drift;
-            *out = (swells + closing - closing.clamp(-most, most)) as f32;
+            *out = (swells + parting - parting.clamp(-most, most)) as f32;
             any |= *out != 0.0;
         }
         any
@@ -81,14 +81,16 @@ impl<'a> Meeting<'a> {
         })
     }
 
-    /// Σ_a (1 − max α) (w⁺ − w⁻) / h over the axes a of a cell, 1/s: what two solids on both sides of it close between them where w⁺ and w⁻
-    /// are theirs. A single rigid solid has w⁺ = w⁻.
+    /// Σ_a (1 − max α) (w⁺ − w⁻) / h over the axes a of a cell, 1/s: at what rate two solids part on both sides of it, where w⁺ and w⁻ are
+    /// theirs; negative where they close. A single rigid solid has w⁺ = w⁻.
     ///
-    /// Where there is room between the two, it must leave. Where one slides into the other nothing lies between them, and of a cell that both
-    /// fill but for a sliver no more can leave within a drift than the sliver holds. `own`: whether one solid owns both faces across an axis.
+    /// Where there is room between the two, what they close must leave. Where one slides into the other nothing lies between them, and of a
+    /// cell that both fill but for a sliver no more can leave within a drift than the sliver holds. Nor can more come in through faces as
+    /// narrow as when they part; the next drift finds them wider.
     ///
-    /// What a body moves is the solve's; the gaps beside it are closed before they are slivers.
-    fn rate(&self, n: usize, h: f64, mut own: impl FnMut(usize) -> bool) -> f64 {
+    /// `own`: whether one solid owns both faces across an axis. What a body moves is the solve's; the gaps beside it are closed before they
+    /// are slivers.
+    fn parting(&self, n: usize, h: f64, mut own: impl FnMut(usize) -> bool) -> f64 {
         let pair = |rows: &[Rows<f32>; 3], a: usize| [rows[a].at(n), rows[a].at_behind(n, 2 * a + 1)];
         let mut rate = 0.0;
         for a in 0..3 {
@@ -174,7 +176,9 @@ mod tests {
         let (mut slivers, mut asked_before) = (0, 0.0f64);
         for n in 0..60 {
             let angle = 0.1 + 1.3 * f64::from(n) / 60.0;
-            let linear = DVec3::new(speed, 0.6 * speed, 0.0);
+            // It goes in, and comes out again.
+            let inwards = if n % 2 == 0 { speed } else { -speed };
+            let linear = DVec3::new(inwards, 0.6 * speed, 0.0);
             let motion = Motion::Rigid { linear, angular: DVec3::ZERO, pivot: DVec3::ZERO };
             let colliders = [bar(h, DVec3::new(0.8, 0.1, 0.0), angle, motion)];
             let domain = closed_at_one();

@@ -29,16 +29,16 @@ const INTO_WALLS: f32 = 0.5;
 
 /// How far from a wall the level set says whether there is liquid at it, in the liquid's voxels. At the wall itself it cannot tell: its
 /// surface lies in there, no deeper than a voxel, and where particles happen to lie apart there is no air.
-const OFF_WALLS: f32 = 1.0;
+const OFF_WALLS: f64 = 1.0;
 
 /// Signed distance to the liquid's surface, in its voxels, a voxel off a wall, up to which there is liquid at the wall. Above it, particles
 /// may be behind the wall.
 const SUBMERGED: f64 = -0.75;
 
-/// Places between a particle and one that it may fill, and how deep in a solid, in the liquid's voxels, one of them must be to hide it: a
-/// curved wall is in the way of its neighbours, too.
+/// Parts of the way between a particle and a place that it may fill; how deep in a solid, in the liquid's voxels, one of their ends must be
+/// to hide it: a curved wall is in the way of its neighbours, too.
 const LOOKS: u32 = 8;
-const HIDDEN: f64 = -0.15;
+const HIDDEN: f64 = 0.15;
 
 /// Refuses a lattice that would not fit.
 pub(super) fn check_size(liquid: &Liquid, solids: &Solids, frame: &Frame) -> Result<(), SurfaceError> {
@@ -137,25 +137,6 @@ impl Lattice {
         own.iter().map(|pair| &self.grains[(pair & 0xffff_ffff) as usize])
     }
 
-    /// The share of space at a place that liquid fills which is not behind a wall, seen from another place, m, outside of the wall.
-    fn share_seen(
-        &self,
-        leaf: usize,
-        (at, from): (DVec3, DVec3),
-        probe: &mut SolidProbe,
-        frame: &Frame,
-    ) -> f32 {
-        let hidden = HIDDEN * frame.voxel / frame.scale;
-        let of_grain = |grain: &Grain| {
-            let share = grain.share((at - grain.at).as_vec3());
-            let to = frame.world(grain.particle()) - from;
-            let mut between = (1..LOOKS).map(|n| from + to * (f64::from(n) / f64::from(LOOKS)));
-            let is_hidden = share > 0.0 && between.any(|p| probe.distance(p) < hidden);
-            if is_hidden { 0.0 } else { share }
-        };
-        self.grains(leaf).map(of_grain).sum()
-    }
-
     /// The share of space that is liquid, less a half: positive inside.
     pub(super) fn share(&self, liquid: &Liquid, solids: &Solids, frame: &Frame) -> Grid<f32> {
         let mut share = Grid::new(self.topology.clone(), -0.5);
@@ -163,34 +144,69 @@ impl Lattice {
             let origin = self.topology.origins()[l];
             self.grains(l).for_each(|grain| spread(grain, origin, share));
             let (mut sampler, mut probe) = (Sampler::new(&liquid.surface.topology), solids.probe());
-            let h = frame.voxel / frame.scale;
             for (n, share) in share.iter_mut().enumerate() {
                 let place = IVec3::from_array(leaf::local(n)).as_vec3();
                 let distance = sampler.sample(&liquid.surface, frame.in_liquid(origin, place));
                 *share = share.max(in_depth(distance, frame) - 0.5);
                 if *share > -0.5 {
-                    let world = frame.world(origin.as_dvec3() + place.as_dvec3());
-                    let into_wall = -probe.distance(world) / h;
-                    if into_wall > -f64::from(OFF_WALLS) {
-                        let normal = probe.normal(world);
-                        let off = world + normal * (h * (into_wall + f64::from(OFF_WALLS)));
-                        let there = sampler.sample(&liquid.surface, liquid.transform.to_index(off));
-                        if f64::from(there) > SUBMERGED * h {
-                            let at = origin.as_dvec3() + place.as_dvec3();
-                            let seen_from = world + normal * (h * into_wall.max(0.0));
-                            *share = self.share_seen(l, (at, seen_from), &mut probe, frame) - 0.5;
-                        }
-                        // Where there is liquid off the wall, there is no air at the wall.
-                        if distance < 0.0 {
-                            let most = -2.0 * distance / h as f32;
-                            *share = share.max((in_depth(there, frame) - 0.5).min(most));
-                        }
-                    }
-                    *share = share.min(INTO_WALLS - into_wall as f32).max(-0.5);
+                    let of_walls = Walls { lattice: self, leaf: l, liquid, frame };
+                    *share = of_walls.share(n, *share, distance, &mut sampler, &mut probe);
                 }
             }
         });
         share
+    }
+}
+
+/// The walls in a leaf, and what liquid there is at them.
+struct Walls<'a> {
+    lattice: &'a Lattice,
+    leaf: usize,
+    liquid: &'a Liquid<'a>,
+    frame: &'a Frame,
+}
+
+impl Walls<'_> {
+    /// The share, less a half, at a voxel of the leaf, where particles and level set say it is `share`; `distance`: the level set there, m.
+    fn share(
+        &self,
+        n: usize,
+        mut share: f32,
+        distance: f32,
+        sampler: &mut Sampler,
+        probe: &mut SolidProbe,
+    ) -> f32 {
+        let (Self { liquid, frame, .. }, h) = (self, self.frame.voxel / self.frame.scale);
+        let at = self.lattice.topology.origins()[self.leaf] + IVec3::from_array(leaf::local(n));
+        let world = frame.world(at.as_dvec3());
+        let into_wall = -probe.distance(world) / h;
+        if into_wall > -OFF_WALLS {
+            let normal = probe.normal(world);
+            let off = world + normal * (h * (into_wall + OFF_WALLS));
+            let there = sampler.sample(&liquid.surface, liquid.transform.to_index(off));
+            if f64::from(there) > SUBMERGED * h {
+                share = self.seen(at.as_dvec3(), world + normal * (h * into_wall.max(0.0)), probe) - 0.5;
+            }
+            // Where there is liquid off the wall, there is no air at the wall: the surface is where the level set ends in it, at the latest.
+            if distance < 0.0 {
+                let most = (f64::from(-distance) / (0.5 * h)) as f32;
+                share = share.max((in_depth(there, frame) - 0.5).min(most));
+            }
+        }
+        share.min(INTO_WALLS - into_wall as f32).max(-0.5)
+    }
+
+    /// The share that liquid fills at a place of the lattice which is not behind a wall, seen from another one, m, outside of the wall.
+    fn seen(&self, at: DVec3, from: DVec3, probe: &mut SolidProbe) -> f32 {
+        let hidden = -HIDDEN * self.frame.voxel / self.frame.scale;
+        let of_grain = |grain: &Grain| {
+            let share = grain.share((at - grain.at).as_vec3());
+            let to = self.frame.world(grain.particle()) - from;
+            let mut between = (1..LOOKS).map(|n| from + to * (f64::from(n) / f64::from(LOOKS)));
+            let is_hidden = share > 0.0 && between.any(|p| probe.distance(p) < hidden);
+            if is_hidden { 0.0 } else { share }
+        };
+        self.lattice.grains(self.leaf).map(of_grain).sum()
     }
 }
 

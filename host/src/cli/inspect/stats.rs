@@ -61,13 +61,14 @@ pub(super) fn inspect(path: &Path) -> Result<Report, String> {
 }
 
 /// The figures by which cooks are compared: substeps, seconds in stages, mean iterations, bytes of memory, and each object's
-/// volume (m³) at the end and how far that is from what it should be, a share.
+/// volume (m³) at the end, its change, and how far it is from what it should be, shares.
 pub(in crate::cli) fn figures(path: &Path) -> Result<Json, String> {
     let sums = read(path)?;
     let volume = |(name, (from, to)): (&String, &(f64, f64))| {
         // Taps and sinks change what it should be, too.
         let should = sums.rest_volumes.get(name).map_or(*from, |(_, rest)| *rest);
-        (name.clone(), json!({ "volume": to, "volume_change": change(should, *to) }))
+        let (volume_change, volume_error) = (change(*from, *to), change(should, *to));
+        (name.clone(), json!({ "volume": to, "volume_change": volume_change, "volume_error": volume_error }))
     };
     Ok(json!({
         "substeps": sums.substeps,

@@ -87,11 +87,11 @@ impl Came<'_> {
         })
     }
 
-    /// Change of the volume that changed most, and seconds.
+    /// How far the volume that errs most is from what it should be, substeps, and seconds.
     fn words(&self) -> [String; 3] {
         let Some(figures) = &self.figures else { return Default::default() };
         let changes = figures["objects"].as_object().into_iter().flatten();
-        let change = changes.filter_map(|(_, o)| o["volume_change"].as_f64());
+        let change = changes.filter_map(|(_, o)| o["volume_error"].as_f64());
         let most = change.max_by(|a, b| a.abs().total_cmp(&b.abs()));
         [
             most.map_or(String::new(), |change| format!("{:+.2} %", 100.0 * change)),

@@ -51,7 +51,11 @@ pub(super) fn run(args: &WedgeArgs) -> u8 {
                 return list(&failed, None).map_or_else(|e| fail(FAILED, &e), |()| INTERRUPTED);
             }
             Ok(_) => failed.push(variant.number),
-            Err(e) => return fail(FAILED, &e),
+            Err(e) => {
+                // The first error is told.
+                let _ = list(&failed, None);
+                return fail(FAILED, &e);
+            }
         }
     }
     // A task on a farm leaves the sheet to the last one.

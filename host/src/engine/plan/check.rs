@@ -1,7 +1,7 @@
 //! Checks a plan before anything runs: every read has an earlier writer, and all nodes declare the same data alike.
 
 use super::{Call, Plan, contract};
-use crate::data::{Lifetime, Shown};
+use crate::data::{Drawn, Lifetime, Shown};
 use crate::engine::state::{Holder, Slot};
 use crate::engine::upstream::{GEOMETRY_PORT, upstream};
 use crate::graph::{Bound, Network, Problem, Problems};
@@ -136,9 +136,28 @@ impl<'a> Checker<'a> {
                 results,
                 about: about.collect(),
                 separation: bound.meant(Means::SEPARATION, f64::from(self.network.settings.frames.0)),
+                meshes: self.meshed_in(i),
             }
         };
         (!upstream.is_empty()).then(|| Offer { objects: upstream.iter().map(offered).collect() })
+    }
+
+    /// The liquids of which an object holds a mesh: what its solver is given, if the object has geometry that is drawn as a liquid and no
+    /// level set that this could be the place of.
+    fn meshed_in(&self, object: usize) -> Vec<String> {
+        let is_drawn = |object: usize, kind: &str| {
+            self.made.iter().any(|(slot, made)| {
+                slot.holder == Holder::Object(object)
+                    && made.shown.drawn == Some(Drawn::Liquid)
+                    && self.carried.get(slot).is_some_and(|c| c.1.name() == kind)
+            })
+        };
+        if !is_drawn(object, "geometry") || is_drawn(object, "grid") {
+            return Vec::new();
+        }
+        let wires = self.plan.solver_of(object).and_then(|solver| self.plan.solvers.get(&solver));
+        let liquids = wires.into_iter().flat_map(|wires| &wires.affectors).filter(|&&o| is_drawn(o, "grid"));
+        liquids.map(|&o| self.network.nodes[o].name.clone()).collect()
     }
 
     fn visit(&mut self, call: &Call) {

@@ -5,7 +5,7 @@ use super::check::made;
 use super::unused::unused;
 use super::{Plan, contract};
 use crate::engine::state::{Holder, Slot};
-use crate::graph::Network;
+use crate::graph::{Bound, Network};
 use crate::node::{NodeKind, PortOwner, Stage};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,19 +19,21 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     let made = made(network, plan);
     let wired = |object: usize| network.nodes.iter().any(|n| n.inputs.contains(&object));
     // Who bypasses a solver knows that its objects stay as they are.
-    let has_rest = |object: usize| network.nodes.iter().any(|n| n.bypass && n.inputs.contains(&object));
+    let is_bypassed = |object: usize| {
+        let mut solvers = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Solver);
+        solvers.any(|n| n.bypass && n.inputs.contains(&object))
+    };
     for &object in &plan.objects {
         let own = contract(&network.nodes[object]);
         let moves = own.ports.iter().any(|p| p.is_movable && p.owner == PortOwner::Object);
-        if moves && plan.solver_of(object).is_none() && has_rest(object) {
-            continue;
-        }
         if moves && plan.solver_of(object).is_none() {
-            let sentence = format!(
-                "no solver moves it, so it stays as it begins: wire it into a solver of medium `{}`",
-                own.medium
-            );
-            found.push((object, sentence));
+            if !is_bypassed(object) {
+                let sentence = format!(
+                    "no solver moves it, so it stays as it begins: wire it into a solver of medium `{}`",
+                    own.medium
+                );
+                found.push((object, sentence));
+            }
         } else if !wired(object) {
             found.push((object, "it is wired into nothing: nothing meets it".into()));
         }
@@ -59,19 +61,20 @@ pub fn idle(network: &Network, plan: &Plan) -> Vec<(usize, String)> {
     found
 }
 
-/// Geometry and forces that are wired into nothing, and a graph that writes nothing.
-pub fn loose(network: &Network) -> Vec<String> {
-    let nodes = || network.nodes.iter().enumerate().filter(|(_, node)| !node.bypass);
+/// Geometry and forces that are wired into nothing.
+pub fn loose(network: &Network) -> Vec<(usize, String)> {
+    let must_be_wired = |kind: NodeKind| matches!(kind, NodeKind::Geometry | NodeKind::Force);
     let is_wired = |i: usize| network.nodes.iter().any(|node| node.inputs.contains(&i));
-    let leads_somewhere = |kind: NodeKind| !matches!(kind, NodeKind::Geometry | NodeKind::Force);
-    let idle = nodes().filter(|&(i, node)| !leads_somewhere(node.node_type.kind) && !is_wired(i));
-    let mut found: Vec<String> =
-        idle.map(|(_, node)| format!("node `{}`: it is wired into nothing", node.name)).collect();
-    if !nodes().any(|(_, node)| node.node_type.kind == NodeKind::Output) {
-        let sentence = "nothing is written but figures (`stats.jsonl`): wire an output node, such as `vdb_cache` or `preview`, to a solver";
-        found.push(sentence.to_owned());
-    }
-    found
+    let nodes = network.nodes.iter().enumerate().filter(|(_, node)| !node.bypass);
+    let loose = nodes.filter(|&(i, node)| must_be_wired(node.node_type.kind) && !is_wired(i));
+    loose.map(|(i, _)| (i, "it is wired into nothing".to_owned())).collect()
+}
+
+/// What to say of a graph that writes nothing.
+pub fn unwritten(network: &Network) -> Option<String> {
+    let writes = |node: &Bound| !node.bypass && node.node_type.kind == NodeKind::Output;
+    let sentence = "nothing is written but figures (`stats.jsonl`): wire an output node, such as `vdb_cache` or `preview`, to a solver";
+    (!network.nodes.iter().any(writes)).then(|| sentence.to_owned())
 }
 
 /// Solvers and couplings with stages that nothing they are wired into ever calls, or calls several times a substep: the schedule of a

@@ -9,7 +9,7 @@ mod wires;
 
 pub(super) use check::offer;
 pub use check::{Declared, check};
-pub(super) use idle::{idle, loose, misscheduled, uncoupled};
+pub(super) use idle::{idle, loose, misscheduled, uncoupled, unwritten};
 
 use super::state::{Holder, Slot};
 use crate::graph::{Bound, Network, Problem, Problems};

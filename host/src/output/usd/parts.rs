@@ -125,11 +125,16 @@ fn chosen<'a>(frame: &Frame<'a>) -> impl Iterator<Item = (&'a Object, Option<&'a
 pub fn present<'a>(frame: &Frame<'a>, shot: &Shot, known: &Parts) -> Vec<Present<'a>> {
     let mut found = Vec::new();
     let pattern = Pattern::new(frame.params.text("objects"));
-    let is_meshed = frame.offer.is_meshed(|name| pattern.matches(name));
+    let wanted = frame.offer.wanted(frame.params.texts("geometry"), |o| &o.geometry);
+    let is_written = |o: &Offered| {
+        let is_mesh = |name: &&String| wanted.contains(&name.as_str()) && o.is_liquid(name);
+        pattern.matches(&o.object) && o.geometry.iter().any(|name| is_mesh(&name))
+    };
     for (object, offered) in chosen(frame) {
         let mut add = |name: &str, kind, content| {
             found.push(Present { key: (object.name.clone(), name.to_owned()), kind, content });
         };
+        let is_meshed = frame.offer.is_meshed(&object.name, is_written);
         if frame.params.toggle("surfaces") && !is_meshed && object.places(Drawn::Liquid).is_none() {
             for (name, grid, _) in object.drawn().filter(|(_, _, drawn)| *drawn == Drawn::Liquid) {
                 add(name, Kind::Liquid, Content::Surface(object, grid, surface::velocity(object, offered)));

@@ -180,8 +180,8 @@ impl Solve {
         if let Some(info) = &viscous {
             report::viscosity(call, info);
         }
-        let full =
-            liquids.iter().find_map(|l| report::no_room(l.cells.swelling.as_ref(), &l.transform, &of_all));
+        let made = liquids.iter().filter_map(|l| l.cells.swelling.as_ref());
+        let full = liquids.first().and_then(|first| report::no_room(made, &first.transform, &of_all));
         if let Some(sentence) = full.filter(|_| !caches.told_full) {
             caches.told_full = true;
             call.log(Level::WARNING, &sentence);

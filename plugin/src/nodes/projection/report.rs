@@ -64,15 +64,15 @@ pub(super) fn unconverged(info: &Info, viscosity: Option<&viscous::Info>, params
     Some(short("viscosity", info.iterations, info.residual, viscous::Params::default().tolerance))
 }
 
-/// A closed volume that cannot take what sources and swelling solids make (1/s, per cell), in a sentence.
-pub(super) fn no_room(
-    made: Option<&Grid<f32>>,
+/// A closed volume that cannot take what sources and swelling solids make in all liquids (1/s, per cell), in a sentence.
+pub(super) fn no_room<'a>(
+    made: impl Iterator<Item = &'a Grid<f32>>,
     transform: &Transform,
     projected: &Projection,
 ) -> Option<String> {
     /// Share of what is made from which it is worth a word; and from which others press, such as solids that move.
     const PRESSED: std::ops::Range<f64> = 0.5..1.25;
-    let made: f64 = made?.values.iter().map(|&rate| f64::from(rate.max(0.0))).sum();
+    let made: f64 = made.flat_map(|made| &made.values).map(|&rate| f64::from(rate.max(0.0))).sum();
     let (made, flux) = (made * transform.voxel_size().powi(3), projected.incompatible_flux);
     (made > 0.0 && PRESSED.contains(&(flux / made))).then(|| {
         format!(

@@ -185,7 +185,13 @@ impl Walls<'_> {
             let off = world + normal * (h * (into_wall + OFF_WALLS));
             let there = sampler.sample(&liquid.surface, liquid.transform.to_index(off));
             if f64::from(there) > SUBMERGED * h {
-                share = self.seen(at.as_dvec3(), world + normal * (h * into_wall.max(0.0)), probe) - 0.5;
+                let seen = self.seen(at.as_dvec3(), world + normal * (h * into_wall.max(0.0)), probe) - 0.5;
+                // What is hidden ends in the middle of the wall.
+                let wall = world + normal * (h * into_wall);
+                if seen < share {
+                    let beyond_middle = into_wall - 0.5 * thickness(wall, normal, h, probe);
+                    share = seen.max(share.min(beyond_middle as f32));
+                }
             }
             // Where there is liquid off the wall, there is no air at the wall: the surface is where the level set ends in it, at the latest.
             if distance < 0.0 {
@@ -208,6 +214,15 @@ impl Walls<'_> {
         };
         self.lattice.grains(self.leaf).map(of_grain).sum()
     }
+}
+
+/// Thickness of a wall behind a place on its surface, in the liquid's voxels of `h` metres, as far as liquid reaches through.
+fn thickness(wall: DVec3, normal: DVec3, h: f64, probe: &mut SolidProbe) -> f64 {
+    const STEP: f64 = 0.125;
+    const FARTHEST: u32 = 24;
+    let depth = |n: u32| STEP * f64::from(n);
+    let mut behind = |n: &u32| probe.distance(wall - normal * (h * depth(*n))) > 0.0;
+    (1..FARTHEST).find(|n| behind(n)).map_or(depth(FARTHEST), depth)
 }
 
 fn unique(mut origins: Vec<IVec3>) -> Vec<IVec3> {

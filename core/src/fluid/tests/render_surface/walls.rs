@@ -179,6 +179,14 @@ fn a_pool_behind_a_thin_plate_does_not_show_on_the_other_side() {
                 assert_closed(&made);
                 let farthest =
                     made.points.iter().map(|p| along(p.as_dvec3()) - half).fold(f64::MIN, f64::max);
+                let at_plate = |p: &&Vec3| {
+                    let p = p.as_dvec3();
+                    p.y > 2.0 * H && p.y < 0.6 - 3.0 * H && p.z.abs() < 0.4 - 1.5 * H
+                };
+                let into = made.points.iter().filter(at_plate).map(|p| along(p.as_dvec3()) + half);
+                let nearest = into.filter(|into| *into > -0.75 * H).fold(f64::MAX, f64::min) / H;
+                println!("{nearest} into");
+                assert!(nearest > 0.0, "{thickness} voxels at {offset}, turned by {turn}: {nearest} into it");
                 println!("{thickness} {coarse} {offset} {turn} {scale}: {:.3} voxels out", farthest / H);
                 assert!(
                     farthest < 0.02 * H,

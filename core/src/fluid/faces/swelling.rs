@@ -34,12 +34,15 @@ pub fn swelling(
         let Some(meeting) = Meeting::at(fields, solids, origin) else { return false };
         let mut any = false;
         for (n, out) in out.iter_mut().enumerate() {
+            let filled = 1.0 - f64::from(fields.volume.values[l * leaf::SIZE + n]);
+            if filled <= 0.0 {
+                continue;
+            }
             let cell = origin + IVec3::from_array(leaf::local(n));
             let centre = transform.to_world(cell.as_dvec3());
             let own = |axis: usize| deforms && probe.moves_as_one(centre, 0.5 * h * DVec3::AXES[axis]);
             let parting = meeting.parting(n, h, own);
-            let filled = 1.0 - f64::from(fields.volume.values[l * leaf::SIZE + n]);
-            let prescribes = filled > 0.0 && (deforms || parting != 0.0);
+            let prescribes = deforms || parting != 0.0;
             if !prescribes || (filled >= 1.0 && !has_open_face(fields, cell)) {
                 continue;
             }
@@ -53,6 +56,9 @@ pub fn swelling(
     let any = leaves.map_init(|| solids.probe(), of_leaf).reduce(|| false, |a, b| a | b);
     any.then_some(out)
 }
+
+/// Relative difference of velocities up to which they are those of one solid that turns.
+const ROUNDING: f32 = 1e-5;
 
 /// The faces of a leaf where solids move.
 struct Meeting<'a> {
@@ -96,7 +102,8 @@ impl<'a> Meeting<'a> {
         for a in 0..3 {
             let ([low, high], [below, above]) = (pair(&self.velocity, a), pair(&self.open, a));
             let closed = 1.0 - below.max(above);
-            if low != high && closed > 0.0 && !self.has_body(n, a) && !own(a) {
+            let differs = (high - low).abs() > ROUNDING * (high.abs() + low.abs());
+            if differs && closed > 0.0 && !self.has_body(n, a) && !own(a) {
                 rate += f64::from(closed) * (f64::from(high) - f64::from(low)) / h;
             }
         }

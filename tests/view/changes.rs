@@ -84,6 +84,23 @@ fn a_change_is_cooked_into_a_folder_of_its_own() {
     assert_eq!(record["set"], json!(["flip.flip_ratio=0.5", "water.particle_separation=0.025"]));
     assert_eq!(hashes(&out), before, "the original stays as it is");
 
+    // What a change would cost is told before it is cooked, and so is a value that is refused: no folder is made.
+    let check = |set: Json| {
+        page.ask(&post("/api/cooks/0/check", &page.own_headers(), &json!({ "set": set }).to_string()))
+    };
+    let folders = || std::fs::read_dir(dir.path()).unwrap().count();
+    let there = folders();
+    let sound = check(json!({ "water.particle_separation": 0.025 }));
+    assert!(
+        sound.status == 200 && sound.json()["said"].as_str().unwrap().contains("memory: about"),
+        "{}",
+        sound.text()
+    );
+    let refused = check(json!({ "water.particle_separation": -1 }));
+    assert!(refused.status == 409 && refused.text().contains("particle_separation"), "{}", refused.text());
+    assert_eq!(check(json!({ "--out=x": 1 })).status, 409);
+    assert_eq!(folders(), there);
+
     // A value that is refused fails in a folder of its own, with the sentence of the command line.
     let id = change(json!({ "water.particle_separation": -1 })).json()["id"].as_u64().unwrap();
     let now = state(&page, id, &["finished", "failed", "stopped"]);

@@ -112,6 +112,7 @@ export class Panel {
       if (same(value, now)) this.changes.delete(key);
       else this.changes.set(key, value);
       this.refresh(key);
+      this.check();
     };
     if (spec.kind === "toggle" && typeof shown === "boolean") {
       return h("input", { id, type: "checkbox", checked: shown, disabled, onchange: (e) => change(e.target.checked) });
@@ -192,7 +193,8 @@ export class Panel {
       h("label", { class: "row" }, "From", h("select", { "data-do": "fork" }, options)),
       h("small", null, this.fork === null ? "Into a new folder; this cook stays as it is. It runs on the server's machine, with its plugins."
         : "Into a new folder with the frames until then; only what takes keyframes may differ. Such a cook is not reproducible from frame 1, unless keys differ only after that frame."),
-      this.refused ? h("p", { class: "sentence" }, this.refused) : null);
+      this.refused ? h("p", { class: "sentence" }, this.refused)
+        : this.expected ? h("small", { class: "expected" }, this.expected) : null);
     this.foot.onchange = (event) => {
       this.fork = event.target.value === "" ? null : Number(event.target.value);
       this.drawFoot();
@@ -201,18 +203,38 @@ export class Panel {
       const what = event.target.dataset?.do;
       if (what === "forget") {
         this.changes.clear();
-        this.refused = null;
+        this.refused = this.expected = null;
         this.key = null;
         this.draw(this.state);
       } else if (what === "cook") this.begin(summary.id);
     };
   }
 
+  /** Asks what the changes would cost, or what is wrong with them. */
+  async check() {
+    const { summary, readOnly } = this.state;
+    const asked = JSON.stringify([...this.changes]);
+    this.refused = this.expected = null;
+    this.drawFoot();
+    if (readOnly || !this.changes.size) return;
+    let [expected, refused] = ["", ""];
+    try {
+      const { said } = await post(`cooks/${summary.id}/check`, { set: Object.fromEntries(this.changes) });
+      expected = said.split("\n").filter((line) => /^(time|memory|disk|advice|warning):/.test(line)).join("\n");
+    } catch (error) {
+      refused = error.message;
+    }
+    // Only the last answer counts.
+    if (asked !== JSON.stringify([...this.changes])) return;
+    [this.expected, this.refused] = [expected, refused];
+    this.drawFoot();
+  }
+
   async begin(cook) {
     try {
       const { id } = await post(`cooks/${cook}/change`, { set: Object.fromEntries(this.changes), fork: this.fork });
       this.changes.clear();
-      this.refused = null;
+      this.refused = this.expected = null;
       this.cooked(id);
     } catch (error) {
       this.refused = error.message;

@@ -170,7 +170,9 @@ fn of_parent(record: Record, args: &CookArgs, network: &Network) -> Result<(Reco
     let cannot = |e| format!("--parent: {} is no folder of a cook: its cook.json: {e}", shown(parent));
     let bytes = read_file(&parent.join("cook.json"), LARGEST_GRAPH).map_err(cannot)?;
     let whole = std::path::absolute(parent).map_err(cannot)?;
-    if std::path::absolute(out_folder(args)).is_ok_and(|out| out == whole) {
+    // By whatever path it is named.
+    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    if real(&out_folder(args)).is_some_and(|out| real(parent) == Some(out)) {
         return Err(format!("--parent: {} cannot be its own parent; choose another --out", shown(parent)));
     }
     let record = record.changes(&whole, &bytes);

@@ -31,12 +31,18 @@ pub fn cook(
     let mut simulation =
         Simulation::new(network, plugins, options.folder, options.manner, options.cancel, watcher)
             .map_err(CookError::Graph)?;
-    let (first, last) = options.frames.unwrap_or(network.settings.frames);
-    if last < network.settings.frames.0 {
-        let begin = network.settings.frames.0;
+    let (begin, end) = network.settings.frames;
+    let (first, last) = options.frames.unwrap_or((begin, end));
+    if last < begin {
         return Err(CookError::Failed(format!(
             "the shot begins at frame {begin}, frame {last} comes before it"
         )));
+    }
+    if first < begin || last > end {
+        let beyond = format!(
+            "the graph's shot is frames {begin} to {end}: nothing is there before it, and after it the simulation goes on"
+        );
+        onlooker.log("--frames", super::Level::Warning, &beyond);
     }
     let lock = Lock::take(options.out)?;
     if let Some(warning) = lock.warning() {

@@ -1,6 +1,6 @@
 //! Computes the space that a shot takes up, before anything is simulated.
 
-use super::falls::{is_liquid, sources};
+use super::media::{is_liquid, sources};
 use super::tank::Tank;
 use super::upstream::upstream;
 use crate::geometry::Evaluator;
@@ -48,7 +48,7 @@ pub(super) fn extents(network: &Network, evaluator: &mut Evaluator, node: usize)
 fn taps(network: &Network, object: usize) -> Vec<usize> {
     let solves = |i: &usize| network.nodes[*i].inputs.contains(&object) && !network.nodes[*i].bypass;
     let sources = (0..network.nodes.len()).filter(solves).flat_map(|solver| sources(network, solver));
-    sources.flat_map(|source| source.inputs.iter().copied()).collect()
+    sources.flat_map(|source| network.nodes[source].inputs.iter().copied()).collect()
 }
 
 fn seen(network: &Network, evaluator: &mut Evaluator, node: usize) -> Option<Bounds> {

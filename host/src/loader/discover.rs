@@ -1,6 +1,6 @@
 //! Finds plugin files.
 
-use super::elf::is_whole;
+use super::library_file::LibraryFile;
 use std::path::{Path, PathBuf};
 
 /// Extension of a shared library here.
@@ -28,6 +28,9 @@ pub fn search_folders() -> Vec<(PathBuf, bool)> {
     if let Some(home) = std::env::var_os("HOME").filter(|h| !h.is_empty()) {
         places.push((Path::new(&home).join(".meniscus").join("plugins"), true));
     }
+    // One that is named twice is looked through once, where it stands first.
+    let mut seen = std::collections::HashSet::new();
+    places.retain(|(place, _)| seen.insert(place.canonicalize().unwrap_or_else(|_| place.clone())));
     places
 }
 
@@ -52,30 +55,13 @@ pub(super) fn find(places: &[(PathBuf, bool)]) -> Vec<Found> {
 /// Whether a file beside the binary is opened: there may be libraries that are no plugins, which is told by the symbol's name. One that cannot be
 /// read, is no library or is cut off may have been a plugin, so it is opened, too, which says what is wrong with it.
 fn is_to_be_opened(path: &Path) -> bool {
-    library(path).map_or(true, |bytes| !is_whole(&bytes) || names_the_symbol(&bytes))
+    LibraryFile::look(path).map_or(true, |library| !library.is_whole || library.names_symbol)
 }
 
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_library = |p: &PathBuf| p.extension().is_some_and(|e| e == EXTENSION) && p.is_file();
     entries.filter_map(|e| e.ok().map(|e| e.path())).filter(is_library).collect()
-}
-
-/// The bytes of a shared library; a file that is none is not read.
-pub(super) fn library(path: &Path) -> std::io::Result<Vec<u8>> {
-    /// Largest library that is read, bytes.
-    const LARGEST: u64 = 2 << 30;
-    crate::files::read_headed(path, LARGEST, 4, |head, _| match head {
-        b"\x7fELF" => Ok(()),
-        _ if cfg!(target_os = "linux") => Err("it is no shared library".into()),
-        _ => Ok(()),
-    })
-}
-
-/// True when the file's bytes hold the name of the plugin symbol: no code of it runs to find out.
-pub(super) fn names_the_symbol(file: &[u8]) -> bool {
-    let name = meniscus_abi::SYMBOL.to_bytes_with_nul();
-    file.windows(name.len()).any(|w| w == name)
 }
 
 #[cfg(test)]

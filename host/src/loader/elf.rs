@@ -1,30 +1,62 @@
 //! Checks that a shared library is complete.
 
+use std::io::{Read, Seek, SeekFrom};
+
 /// Type of a program header whose segment is loaded.
 const LOADED: u64 = 1;
 
+/// Bytes of the header that a file begins with.
+const HEADER: usize = 64;
+
 /// False if a 64-bit little-endian ELF file ends before a segment that would be loaded, or its segments overlap. The
 /// system's loader would map them all the same, over other memory of the program, and the first access would crash it.
-pub(super) fn is_whole(file: &[u8]) -> bool {
-    let is_elf64 = file.starts_with(b"\x7fELF\x02\x01");
-    !is_elf64 || segments_lie_within(file).unwrap_or(false)
+pub(super) fn is_whole(file: &mut (impl Read + Seek)) -> std::io::Result<bool> {
+    let header = part(file, 0, HEADER)?;
+    let is_elf64 = header.starts_with(b"\x7fELF\x02\x01");
+    let length = file.seek(SeekFrom::End(0))?;
+    let Some(headers) = Headers::of(&header) else { return Ok(!is_elf64) };
+    if !is_elf64 || headers.at > length {
+        return Ok(!is_elf64);
+    }
+    let table = part(file, headers.at, headers.size * headers.count)?;
+    Ok(segments_lie_within(&table, &headers, length).unwrap_or(false))
+}
+
+/// At most so many bytes from a place on; fewer where the file ends.
+fn part(file: &mut (impl Read + Seek), at: u64, most: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Where the headers of the segments stand.
+struct Headers {
+    at: u64,
+    size: usize,
+    count: usize,
+}
+
+impl Headers {
+    fn of(header: &[u8]) -> Option<Self> {
+        let (size, count) = (number(header, 54, 2)? as usize, number(header, 56, 2)? as usize);
+        Some(Self { at: number(header, 32, 8)?, size, count })
+    }
 }
 
 /// None where the headers themselves are cut off or make no sense.
-fn segments_lie_within(file: &[u8]) -> Option<bool> {
-    let table = usize::try_from(number(file, 32, 8)?).ok()?;
-    let (size, count) = (number(file, 54, 2)? as usize, number(file, 56, 2)? as usize);
+fn segments_lie_within(table: &[u8], headers: &Headers, length: u64) -> Option<bool> {
     // Segments come in the order of their addresses.
     let mut taken = 0;
-    for n in 0..count {
-        let header = file.get(table.checked_add(n * size)?..)?;
+    for n in 0..headers.count {
+        let header = table.get(n * headers.size..)?;
         if number(header, 0, 4)? != LOADED {
             continue;
         }
         let [offset, address, in_file, in_memory] =
             [(8, 8), (16, 8), (32, 8), (40, 8)].map(|(at, n)| number(header, at, n));
         let (offset, address, in_file, in_memory) = (offset?, address?, in_file?, in_memory?);
-        if offset.checked_add(in_file)? > file.len() as u64 || in_file > in_memory || address < taken {
+        if offset.checked_add(in_file)? > length || in_file > in_memory || address < taken {
             return Some(false);
         }
         taken = address.checked_add(in_memory)?;
@@ -41,6 +73,10 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
 #[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests {
     use super::*;
+
+    fn is_whole(bytes: &[u8]) -> bool {
+        super::is_whole(&mut std::io::Cursor::new(bytes)).unwrap()
+    }
 
     #[test]
     fn a_program_is_whole_until_a_loaded_segment_is_cut() {

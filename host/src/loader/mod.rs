@@ -4,6 +4,7 @@ mod brief;
 mod describe;
 mod discover;
 mod elf;
+mod library_file;
 mod open;
 mod scan;
 mod scan_cache;

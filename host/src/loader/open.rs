@@ -2,7 +2,8 @@
 
 use super::brief::{NAME_LETTERS, brief};
 use super::describe::describe;
-use super::discover::{Found, library, names_the_symbol};
+use super::discover::Found;
+use super::library_file::LibraryFile;
 use crate::node::NodeType;
 use crate::process::board::enter_for;
 use crate::process::limits;
@@ -132,11 +133,11 @@ fn unopened(e: &libloading::Error) -> String {
 
 /// Refuses a file that is no shared library before the system's loader opens it.
 fn check_file(path: &Path) -> Result<(), String> {
-    let bytes = library(path).map_err(|e| format!("it cannot be read: {e}"))?;
-    if !super::elf::is_whole(&bytes) {
+    let library = LibraryFile::look(path).map_err(|e| format!("it cannot be read: {e}"))?;
+    if !library.is_whole {
         return Err("the file ends too early: it was not copied as a whole".into());
     }
-    if !names_the_symbol(&bytes) {
+    if !library.names_symbol {
         return Err("it exports no symbol `mns_plugin`: this is no Meniscus plugin".into());
     }
     Ok(())

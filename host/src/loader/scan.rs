@@ -1,7 +1,8 @@
 //! Scans unknown plugins: each is first opened in a process of its own, with limits of time and memory, so that one
 //! that crashes or hangs does not harm the command.
 
-use super::discover::{Found, library};
+use super::discover::Found;
+use super::library_file::LibraryFile;
 use super::open::{Plugin, Refusal};
 use super::scan_cache::{Cache, Verdict};
 #[cfg(target_os = "linux")]
@@ -28,9 +29,8 @@ const REFUSED: &str = "refused: ";
 /// Scans a file; the error says why it should not be opened.
 pub(super) fn scan(file: &Found) -> Result<(), Refusal> {
     let refuse = |reason: String| Refusal { path: file.path.clone(), reason };
-    let Ok(bytes) = library(&file.path) else { return Ok(()) };
-    let cache = Cache::of(&file.path, &bytes);
-    drop(bytes);
+    let Ok(library) = LibraryFile::look(&file.path) else { return Ok(()) };
+    let cache = Cache::of(&file.path, &library.hash);
     match cache.read() {
         Some(Verdict::Sound) => return Ok(()),
         Some(Verdict::Hung) => return Err(refuse(hung(seconds()))),
@@ -60,7 +60,7 @@ const ENDED: &str = "it ended the program when it was opened, though it looks so
 pub(crate) fn leave_alone(subject: &str, hung: bool) -> bool {
     let Some(path) = subject.strip_prefix(SUBJECT).map(Path::new) else { return false };
     let verdict = if hung { Verdict::Hung } else { Verdict::Ended };
-    library(path).is_ok_and(|bytes| Cache::of(path, &bytes).write(verdict))
+    LibraryFile::look(path).is_ok_and(|library| Cache::of(path, &library.hash).write(verdict))
 }
 
 const SUBJECT: &str = "plugin ";

@@ -7,7 +7,7 @@ use std::time::Duration;
 const LEFT_ALONE: Duration = Duration::from_secs(3600);
 
 /// Increased when scans check more, so that plugins that passed earlier are scanned again.
-const SCAN: u32 = 2;
+const SCAN: u32 = 3;
 
 /// A result of a scan that is stored. Refusals are not stored: they are quick, and often caused by something outside
 /// the file, such as a missing library.
@@ -23,15 +23,15 @@ pub(super) enum Verdict {
 pub(super) struct Cache(Option<PathBuf>);
 
 impl Cache {
-    /// Of a file with these bytes. The path is part of it: what a library finds beside itself may differ.
-    pub(super) fn of(path: &Path, bytes: &[u8]) -> Self {
+    /// Of a file whose bytes have this hash. The path is part of it: what a library finds beside itself may differ.
+    pub(super) fn of(path: &Path, bytes: &blake3::Hash) -> Self {
         Self::within(folder(), path, bytes)
     }
 
-    fn within(folder: Option<PathBuf>, path: &Path, bytes: &[u8]) -> Self {
+    fn within(folder: Option<PathBuf>, path: &Path, bytes: &blake3::Hash) -> Self {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let mut hash = blake3::Hasher::new();
-        hash.update(bytes).update(real.as_os_str().as_encoded_bytes());
+        hash.update(bytes.as_bytes()).update(real.as_os_str().as_encoded_bytes());
         hash.update(env!("CARGO_PKG_VERSION").as_bytes()).update(&meniscus_abi::LAYOUT_HASH.to_le_bytes());
         hash.update(&SCAN.to_le_bytes());
         Self(folder.map(|f| f.join(hash.finalize().to_hex().as_str())))
@@ -76,7 +76,7 @@ mod tests {
     fn a_verdict_holds_for_these_bytes_at_this_place() {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str, bytes: &[u8]| {
-            Cache::within(Some(dir.path().join("a/b")), &dir.path().join(path), bytes)
+            Cache::within(Some(dir.path().join("a/b")), &dir.path().join(path), &blake3::hash(bytes))
         };
         assert_eq!(at("x.so", b"1").read(), None);
         assert!(at("x.so", b"1").write(Verdict::Sound));
@@ -94,7 +94,7 @@ mod tests {
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
         for folder in [None, Some(file.join("below a file"))] {
-            let cache = Cache::within(folder, Path::new("x.so"), b"1");
+            let cache = Cache::within(folder, Path::new("x.so"), &blake3::hash(b"1"));
             assert!(!cache.write(Verdict::Sound));
             assert_eq!(cache.read(), None);
         }

@@ -66,6 +66,8 @@ pub struct ParamSpec {
     pub animatable: bool,
     /// What it means to the host, whatever its name.
     pub means: Means,
+    /// A text with names of nodes, `*` for any part of one.
+    pub names_nodes: bool,
 }
 
 impl ParamSpec {
@@ -95,6 +97,7 @@ impl ParamSpec {
             houdini_name: String::new(),
             animatable: true,
             means: Means::NOTHING,
+            names_nodes: false,
         }
     }
 
@@ -117,6 +120,11 @@ impl ParamSpec {
     /// A text.
     pub fn text(name: &str, label: &str, default: &str, help: &str) -> Self {
         Self::new(name, label, ParamKind::Text, Value::Text(default.into()), help)
+    }
+
+    /// A text with names of nodes.
+    pub fn names(name: &str, label: &str, default: &str, help: &str) -> Self {
+        Self { names_nodes: true, ..Self::text(name, label, default, help) }
     }
 
     /// A file to read.

@@ -12,7 +12,7 @@ pub struct MeshCache {
 
 /// Its description.
 pub fn node_type() -> NodeType {
-    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; a mesh of a liquid that a node has made is written as it is, and where one is wired in, it takes the place of level sets. The number of polygons changes from frame to frame.";
+    let help = "Writes the surfaces of liquids as meshes, one file per frame, for programs that read neither USD nor OpenVDB. A liquid's level set becomes polygons of four corners, which go on two voxels into walls, so that no gap shows there; a mesh of a liquid that a node has made is written as it is, and where one is wired in, it takes the place of level sets. The number of polygons changes from frame to frame; a frame without liquid has a file without polygons.";
     NodeType::host("meniscus.mesh_cache", "Mesh Cache", NodeKind::Output, (1, None), help).with(vec![
         ParamSpec::menu(
             "format",
@@ -28,38 +28,38 @@ impl MeshCache {
     pub fn new(shot: Shot) -> Self {
         Self { shot }
     }
+
+    /// The file of an object's level set or mesh, where it has one now.
+    fn mesh(&self, frame: &Frame, object: &Object, is_obj: bool) -> Result<Option<Vec<u8>>, OutputError> {
+        if let Some((_, grid, _)) = object.drawn().find(|(.., how)| *how == Drawn::Liquid) {
+            let made = surface::polygons(object, grid, self.shot.threads)?;
+            let normals = surface::normals(&made.points, &made.quads);
+            let velocities = if is_obj { None } else { velocities(frame, object, &made.points) };
+            let mesh = Mesh { points: made.points, normals, faces: &made.quads };
+            return Ok(Some(encoded(&mesh, velocities.as_deref(), is_obj)));
+        }
+        let made = object.drawn_geometry(Drawn::Liquid).find(|g| !g.triangles().is_empty());
+        let Some(made) = made else { return Ok(None) };
+        let refuse =
+            |why| OutputError::new(format!("the mesh of `{}` cannot be written: {why}", object.name));
+        let points = made.in_world().map_err(refuse)?;
+        let normals = surface::normals(&points, made.triangles());
+        let mesh = Mesh { points, normals, faces: made.triangles() };
+        Ok(Some(encoded(&mesh, made.point_vectors("v"), is_obj)))
+    }
 }
 
 impl Output for MeshCache {
     fn write(&mut self, frame: &Frame) -> Result<Vec<PathBuf>, OutputError> {
         let format = frame.params.text("format");
         let mut written = Vec::new();
-        let liquids: Vec<&str> = liquids(frame.offer).collect();
-        for object in frame.scene.objects.iter().filter(|o| liquids.contains(&o.name.as_str())) {
+        for name in liquids(frame.offer) {
             go_on(&self.shot.halt)?;
-            let is_obj = format == "obj";
-            let bytes = if let Some((_, grid, _)) = object.drawn().find(|(.., how)| *how == Drawn::Liquid) {
-                let made = surface::polygons(object, grid, self.shot.threads)?;
-                let normals = surface::normals(&made.points, &made.quads);
-                let mesh = Mesh { points: made.points, normals, faces: &made.quads };
-                if is_obj {
-                    obj(&mesh)
-                } else {
-                    ply(&mesh, velocities(frame, object, &mesh.points).as_deref())
-                }
-            } else if let Some(made) =
-                object.drawn_geometry(Drawn::Liquid).find(|g| !g.triangles().is_empty())
-            {
-                let refuse =
-                    |why| OutputError::new(format!("the mesh of `{}` cannot be written: {why}", object.name));
-                let points = made.in_world().map_err(refuse)?;
-                let normals = surface::normals(&points, made.triangles());
-                let mesh = Mesh { points, normals, faces: made.triangles() };
-                if is_obj { obj(&mesh) } else { ply(&mesh, made.point_vectors("v")) }
-            } else {
-                continue;
-            };
-            let path = frame.file(&stem(frame.node, &object.name, frame.offer), format);
+            let object = frame.scene.objects.iter().find(|o| o.name == name);
+            let bytes = object.map_or(Ok(None), |object| self.mesh(frame, object, format == "obj"))?;
+            // A sequence has a file of each frame, also of those without liquid.
+            let bytes = bytes.unwrap_or_else(|| encoded(&Mesh::<3>::default(), None, format == "obj"));
+            let path = frame.file(&stem(frame.node, name, frame.offer), format);
             save(&path, &bytes)?;
             written.push(path);
         }
@@ -97,6 +97,7 @@ pub(super) fn check(offer: &Offer) -> Result<(), OutputError> {
 }
 
 /// What goes into a file.
+#[derive(Default)]
 struct Mesh<'a, const CORNERS: usize> {
     /// m
     points: Vec<[f32; 3]>,
@@ -108,6 +109,15 @@ struct Mesh<'a, const CORNERS: usize> {
 fn velocities(frame: &Frame, object: &Object, points: &[[f32; 3]]) -> Option<Vec<[f32; 3]>> {
     let offered = frame.offer.objects.iter().find(|o| o.object == object.name);
     surface::velocity(object, offered).map(|grid| surface::sampled(grid, points))
+}
+
+/// The bytes of a file; only a .ply has velocities.
+fn encoded<const CORNERS: usize>(
+    mesh: &Mesh<CORNERS>,
+    velocities: Option<&[[f32; 3]]>,
+    is_obj: bool,
+) -> Vec<u8> {
+    if is_obj { obj(mesh) } else { ply(mesh, velocities) }
 }
 
 /// A binary PLY file.
@@ -163,6 +173,10 @@ mod tests {
     }
 
     fn write_of(scene: &Scene, format: &str, threads: u32) -> Vec<u8> {
+        write_offered(scene, &offer(scene), format, threads)
+    }
+
+    fn write_offered(scene: &Scene, offer: &Offer, format: &str, threads: u32) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let mut params = defaults(&node_type());
         params.values.insert("format".into(), Value::Text(format.into()));
@@ -171,7 +185,7 @@ mod tests {
             fps: 24.0,
             node: "mesh",
             scene,
-            offer: &offer(scene),
+            offer,
             params: &params,
             folder: folder.path(),
         };
@@ -241,6 +255,14 @@ mod tests {
         }
         let mesh = parse_mesh(&write_of(&scene, "ply", 1), MeshFormat::Ply).unwrap();
         assert_eq!(mesh.point_vectors("v").unwrap().as_flattened(), v);
+        // A frame before there is any has a file, too: programs count a sequence's frames by its files.
+        let (mut gone, offered) = (scene.clone(), offer(&scene));
+        gone.objects.clear();
+        let ply = String::from_utf8(write_offered(&gone, &offered, "ply", 1)).unwrap();
+        assert!(ply.contains("element vertex 0\n") && ply.contains("element face 0\n"), "{ply}");
+        assert!(ply.ends_with("end_header\n"), "{ply}");
+        let obj = String::from_utf8(write_offered(&gone, &offered, "obj", 1)).unwrap();
+        assert!(obj.lines().all(|line| line.starts_with('#')), "{obj}");
         // It takes the place of the level set that it was made beside.
         let mut both = scene.clone();
         both.objects.extend(self::scene().objects);

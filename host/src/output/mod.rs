@@ -262,6 +262,16 @@ impl Offer {
         wanted
     }
 
+    /// The object and the name of all geometry that a node with a parameter `geometry` writes.
+    pub fn written<'a>(&'a self, params: &'a Params) -> Vec<(&'a str, &'a str)> {
+        let wanted = self.wanted(params.texts("geometry"), |o| &o.geometry);
+        let of = |o: &'a Offered| {
+            let has = move |name: &&str| o.geometry.iter().any(|own| own == name);
+            wanted.clone().into_iter().filter(has).map(|name| (o.object.as_str(), name))
+        };
+        self.objects.iter().flat_map(of).collect()
+    }
+
     /// True when two objects have such data at some time, so that its name alone does not say whose it is.
     fn is_shared(&self, has: impl Fn(&Offered) -> bool) -> bool {
         self.objects.iter().filter(|o| has(o)).count() > 1
@@ -302,15 +312,6 @@ pub fn check(type_id: &str, params: &Params, offer: &Offer) -> Result<(), Output
         "preview" => preview::check(params, offer),
         "usd_shot" => usd::check(params, offer),
         _ => Ok(()),
-    }
-}
-
-/// Parameters of an output node that hold names of nodes.
-pub fn naming(type_id: &str) -> &'static [&'static str] {
-    match bare(type_id) {
-        "preview" => &["objects", "glass"],
-        "usd_shot" => &["objects", "glass", "volumes"],
-        _ => &[],
     }
 }
 

@@ -67,13 +67,13 @@ fn parameters() -> Vec<ParamSpec> {
             "Point that the given camera looks at.",
         )),
         field_of_view,
-        ParamSpec::text(
+        ParamSpec::names(
             "objects",
             "Objects",
             "*",
             "Objects to draw, by name. * stands for any part of a name; ^ before a name leaves it out.",
         ),
-        ParamSpec::text(
+        ParamSpec::names(
             "glass",
             "Glass",
             "*",

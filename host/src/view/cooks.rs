@@ -3,9 +3,11 @@
 use super::Shown;
 use super::folder::Folder;
 use super::job::Job;
+use crate::process::{limits::no_thread_because, own_file};
 use serde_json::{Map, Value as Json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most cooks that are shown.
@@ -16,6 +18,8 @@ const MOST_EVER: usize = 1024;
 const RUNNING: usize = 2;
 /// Names of folders that are tried for a new cook.
 const NAMES: u32 = 10_000;
+/// Most lines of what is said of a changed graph.
+const LINES: usize = 100;
 /// Most bytes of a record or graph that is read.
 pub const LARGEST: u64 = 64 << 20;
 
@@ -45,6 +49,8 @@ impl Cook {
 /// All of them.
 pub struct Cooks {
     list: Mutex<Vec<Arc<Cook>>>,
+    /// Held while a changed graph is checked.
+    checking: Mutex<()>,
     /// Nothing may be begun.
     pub read_only: bool,
 }
@@ -61,7 +67,7 @@ impl Cooks {
     /// Those of the command line.
     pub fn new(shown: Vec<Shown>, read_only: bool) -> Self {
         let cook = |s: Shown| Arc::new(Cook { folder: Folder::new(s.folder), graph: s.graph, job: None });
-        Self { list: Mutex::new(shown.into_iter().map(cook).collect()), read_only }
+        Self { list: Mutex::new(shown.into_iter().map(cook).collect()), checking: Mutex::new(()), read_only }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Cook>>> {
@@ -94,18 +100,11 @@ impl Cooks {
         }
         let record = parent.record();
         let graph = graph_of(parent, record.as_ref())?;
-        let before = record.as_ref().map_or(&Json::Null, |r| &r["set"]).as_array().into_iter().flatten();
-        let mut set: Vec<String> = before.filter_map(|s| s.as_str().map(str::to_owned)).collect();
-        for (key, value) in &change.set {
-            if key.is_empty() || key.contains(['=', ' ']) || key.contains(char::is_control) {
-                return Err(format!("`{}` names no parameter", crate::text::one_line(key, 60)));
-            }
-            set.push(format!("{key}={value}"));
-        }
+        let set = changed(record.as_ref(), &change.set)?;
         let taken: Vec<PathBuf> = list.iter().map(|c| c.folder.path().to_owned()).collect();
         let folder = new_folder(parent.folder.path(), &taken)?;
         let mut args: Vec<OsString> = vec!["cook".into(), "--quiet".into()];
-        args.extend(set.iter().map(|s| format!("--set={s}").into()));
+        args.extend(set);
         args.extend(["--out".into(), folder.clone().into()]);
         if record.is_some() {
             args.extend(["--parent".into(), parent.folder.path().into()]);
@@ -120,6 +119,25 @@ impl Cooks {
         Ok(list.len() - 1)
     }
 
+    /// What `meniscus check` says of a changed cook: lines on its cost and advice; the error is what is wrong with it.
+    pub fn check(&self, parent: &Cook, change: &Change) -> Result<String, String> {
+        let record = parent.record();
+        let graph = graph_of(parent, record.as_ref())?;
+        let set = changed(record.as_ref(), &change.set)?;
+        // One after the other: each opens all plugins.
+        let _turn = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
+        let cannot = |e| no_thread_because("check a graph", &e);
+        let mut check = Command::new(own_file().map_err(cannot)?);
+        check.arg("check").args(set).arg("--").arg(graph).stdin(Stdio::null());
+        let ended = check.output().map_err(cannot)?;
+        let lines = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            let line = |line: &str| crate::text::one_line(line, crate::text::SENTENCE);
+            text.lines().take(LINES).map(line).collect::<Vec<_>>().join("\n")
+        };
+        if ended.status.success() { Ok(lines(&ended.stdout)) } else { Err(lines(&ended.stderr)) }
+    }
+
     /// Asks all that were begun here to save and end, and waits; how many ran.
     pub fn end(&self) -> usize {
         let running: Vec<Arc<Cook>> = self.all().into_iter().filter(|c| c.runs()).collect();
@@ -127,6 +145,19 @@ impl Cooks {
         running.iter().filter_map(|c| c.job.as_ref()).for_each(Job::wait);
         running.len()
     }
+}
+
+/// The arguments that set what a cook has set, and what is changed.
+fn changed(record: Option<&Json>, change: &Map<String, Json>) -> Result<Vec<OsString>, String> {
+    let before = record.map_or(&Json::Null, |r| &r["set"]).as_array().into_iter().flatten();
+    let mut set: Vec<String> = before.filter_map(|s| s.as_str().map(str::to_owned)).collect();
+    for (key, value) in change {
+        if key.is_empty() || key.contains(['=', ' ']) || key.contains(char::is_control) {
+            return Err(format!("`{}` names no parameter", crate::text::one_line(key, 60)));
+        }
+        set.push(format!("{key}={value}"));
+    }
+    Ok(set.iter().map(|s| format!("--set={s}").into()).collect())
 }
 
 /// The graph that a cook was made from, unchanged since; its folder is where its files are looked for.

@@ -49,6 +49,9 @@ impl Routes {
             (Method::Post, ["cooks", number, "change"]) => {
                 self.with(number, |cook| self.change(cook, &request.body))
             }
+            (Method::Post, ["cooks", number, "check"]) => {
+                self.with(number, |cook| self.check(cook, &request.body))
+            }
             (Method::Post, ["cooks", number, "stop"]) => self.with(number, |cook| self.stop(cook)),
             (Method::Post, _) => Response::sentence(405, "this can only be read"),
             (_, ["types"]) => self.types(),
@@ -118,19 +121,29 @@ impl Routes {
     }
 
     fn change(&self, cook: &Cook, body: &[u8]) -> Response {
-        let asked = serde_json::from_slice::<Json>(body).ok();
-        let Some(set) = asked.as_ref().and_then(|json| json["set"].as_object().cloned()) else {
-            return Response::sentence(400, "`set` is missing");
+        let change = match asked(body) {
+            Ok(change) => change,
+            Err(why) => return Response::sentence(400, why),
         };
-        let fork = asked.map_or(Json::Null, |json| json["fork"].clone());
-        let frame = fork.as_i64().and_then(|frame| i32::try_from(frame).ok());
-        if frame.is_none() && !fork.is_null() {
-            return Response::sentence(400, "`fork` is no frame");
-        }
-        match self.cooks.change(cook, &Change { set, fork: frame }) {
+        match self.cooks.change(cook, &change) {
             Ok(number) => Response::json(&json!({ "id": number })),
-            Err(why) => Response::sentence(if self.cooks.read_only { 403 } else { 409 }, &why),
+            Err(why) => self.refused(&why),
         }
+    }
+
+    fn check(&self, cook: &Cook, body: &[u8]) -> Response {
+        if self.cooks.read_only {
+            return self.refused("this page only shows cooks (--read-only)");
+        }
+        match asked(body).map(|change| self.cooks.check(cook, &change)) {
+            Ok(Ok(said)) => Response::json(&json!({ "said": said })),
+            Ok(Err(why)) => Response::sentence(409, &why),
+            Err(why) => Response::sentence(400, why),
+        }
+    }
+
+    fn refused(&self, why: &str) -> Response {
+        Response::sentence(if self.cooks.read_only { 403 } else { 409 }, why)
     }
 
     fn stop(&self, cook: &Cook) -> Response {
@@ -143,6 +156,17 @@ impl Routes {
             None => Response::sentence(409, "this cook was begun elsewhere; stop it there"),
         }
     }
+}
+
+/// What a page wants changed; the error is one sentence.
+fn asked(body: &[u8]) -> Result<Change, &'static str> {
+    let json: Json = serde_json::from_slice(body).unwrap_or_default();
+    let set = json["set"].as_object().cloned().ok_or("`set` is missing")?;
+    let fork = json["fork"].as_i64().and_then(|frame| i32::try_from(frame).ok());
+    if fork.is_none() && !json["fork"].is_null() {
+        return Err("`fork` is no frame");
+    }
+    Ok(Change { set, fork })
 }
 
 const BINARY: &str = "application/octet-stream";

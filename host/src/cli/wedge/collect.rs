@@ -16,6 +16,8 @@ pub(super) const SHEET: &str = "wedge.png";
 const MOMENTS: usize = 5;
 const ROWS: usize = 40;
 
+/// State of a variant that is cooked to its end.
+const DONE: &str = "finished";
 /// State of a variant while it is cooked.
 const COOKING: &str = "cooking";
 
@@ -61,6 +63,7 @@ pub(super) fn collect(
 ) -> Result<String, String> {
     let came = list(out, graph, variants, failed, None)?;
     let mut table = table(&came);
+    table.extend(alike(&came));
     if let Some((node, frames)) = preview {
         table.push_str(&sheet(out, &came, node, frames)?);
     }
@@ -116,6 +119,27 @@ fn table(came: &[Came]) -> String {
         format!("{}\n", cells.join("  ").trim_end())
     };
     lines.iter().map(line).collect()
+}
+
+/// A line where variants came to the same figures: what sets them apart has no effect in this graph.
+fn alike(came: &[Came]) -> Option<String> {
+    // Time and memory differ from run to run.
+    let outcome = |c: &Came| {
+        let mut figures = c.figures.clone().filter(|_| c.state == DONE)?;
+        let all = figures.as_object_mut()?;
+        ["seconds", "memory_bytes"].iter().for_each(|key| drop(all.remove(*key)));
+        Some(figures)
+    };
+    let outcomes: Vec<_> = came.iter().filter_map(|c| Some((c.variant.number, outcome(c)?))).collect();
+    let same = |a: &(usize, Json), b: &(usize, Json)| a.1 == b.1 && a.0 != b.0;
+    let alike = outcomes.iter().filter(|a| outcomes.iter().any(|b| same(a, b)));
+    let numbers: Vec<String> = alike.map(|(number, _)| number.to_string()).collect();
+    (!numbers.is_empty()).then(|| {
+        format!(
+            "variants {} came to the same figures as others: what sets these apart changes nothing in this graph\n",
+            numbers.join(", ")
+        )
+    })
 }
 
 /// Writes the sheet of the variants that have pictures; a line about it.

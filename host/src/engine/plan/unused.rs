@@ -3,8 +3,8 @@
 
 use crate::engine::span::span;
 use crate::graph::{Animated, Bound, Network, hint};
-use crate::node::{Value, holds_by};
-use crate::output::{self, Pattern};
+use crate::node::{ParamSpec, Value, holds_by};
+use crate::output::Pattern;
 
 /// The nodes, each with a sentence about it.
 pub(super) fn unused(network: &Network) -> Vec<(usize, String)> {
@@ -33,18 +33,18 @@ fn without_effect(node: &Bound) -> impl Iterator<Item = String> {
     })
 }
 
-/// Names in an output node's parameters that no node has.
+/// Names in a node's parameters that no node has.
 fn misnamed(network: &Network, node: &Bound) -> Vec<String> {
     let known: Vec<&str> = network.nodes.iter().map(|n| n.name.as_str()).collect();
-    let names = |param: &'static str| match node.params.get(param) {
+    let names = |spec: &ParamSpec| match node.params.get(&spec.name) {
         Some(Animated::Constant(Value::Text(text))) => {
             let strangers = Pattern::new(text).strangers(&known);
-            strangers.into_iter().map(|name| (param, name.to_owned())).collect()
+            strangers.into_iter().map(|name| (spec.name.clone(), name.to_owned())).collect()
         }
         _ => Vec::new(),
     };
-    let found = output::naming(&node.node_type.id).iter().copied().flat_map(names);
-    let sentence = |(param, name): (&str, String)| {
+    let found = node.node_type.params.iter().filter(|spec| spec.names_nodes).flat_map(names);
+    let sentence = |(param, name): (String, String)| {
         format!("`{param}` names `{name}`, and no node is called so{}", hint(&name, known.iter().copied()))
     };
     found.map(sentence).collect()

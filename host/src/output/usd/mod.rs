@@ -46,7 +46,7 @@ pub fn node_type() -> NodeType {
 fn parameters() -> Vec<ParamSpec> {
     let fixed = |spec: ParamSpec| ParamSpec { animatable: false, ..spec };
     let mut all = vec![
-        ParamSpec::text(
+        ParamSpec::names(
             "objects",
             "Objects",
             "*",
@@ -59,7 +59,7 @@ fn parameters() -> Vec<ParamSpec> {
             &[],
             "Names of the geometry in the shot; empty: the results of the nodes, of a liquid particles and bubbles. Bodies are always there: each moves a mesh that is written once.",
         ),
-        ParamSpec::text(
+        ParamSpec::names(
             "volumes",
             "Volumes",
             "*",
@@ -73,7 +73,7 @@ fn parameters() -> Vec<ParamSpec> {
             "Diameter of points that have no pscale. Higher: larger drops. 0: the distance between the particles of their object.",
         )
         .within(Some(0.0), None),
-        ParamSpec::text(
+        ParamSpec::names(
             "glass",
             "Glass",
             "",

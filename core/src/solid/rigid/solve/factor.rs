@@ -76,16 +76,18 @@ impl Pattern {
             let lower = inverse_of_factor(&matrix.diagonal[p])?;
             let own = self.start[p]..self.start[p] + column.len();
             // L of the column: A L⁻ᵀ.
-            matrix.below[own.clone()].iter_mut().for_each(|block| *block = times_transposed(block, &lower));
+            let turned = transposed(&lower);
+            matrix.below[own.clone()].iter_mut().for_each(|block| *block = times(block, &turned));
             for (k, &q) in column.iter().enumerate() {
                 let left = matrix.below[own.start + k];
-                subtract(&mut matrix.diagonal[q], &left, &left);
+                let turned = transposed(&left);
+                subtract(&mut matrix.diagonal[q], &left, &turned);
                 let mut at = 0;
                 for (m, r) in column.iter().enumerate().skip(k + 1) {
                     // Both are sorted.
                     at += self.columns[q][at..].iter().take_while(|c| *c < r).count();
                     let right = matrix.below[own.start + m];
-                    subtract(&mut matrix.below[self.start[q] + at], &right, &left);
+                    subtract(&mut matrix.below[self.start[q] + at], &right, &turned);
                 }
             }
             inverse.push(lower);
@@ -148,24 +150,33 @@ impl Factor<'_> {
 }
 
 fn plus(to: &mut Block, block: &Block) {
-    to.iter_mut().flatten().zip(block.iter().flatten()).for_each(|(a, b)| *a += b);
-}
-
-/// A Bᵀ.
-fn times_transposed(a: &Block, b: &Block) -> Block {
-    let mut product = ZERO;
-    for i in 0..6 {
-        for j in 0..6 {
-            product[i][j] = (0..6).map(|k| a[i][k] * b[j][k]).sum();
-        }
+    for (to, more) in to.iter_mut().zip(block) {
+        (0..6).for_each(|j| to[j] += more[j]);
     }
-    product
 }
 
-/// Takes A Bᵀ from a block.
+fn transposed(a: &Block) -> Block {
+    std::array::from_fn(|i| std::array::from_fn(|j| a[j][i]))
+}
+
+/// A B, row by row, so that a processor takes several columns at once.
+#[inline]
+fn times(a: &Block, b: &Block) -> Block {
+    a.map(|row| {
+        let mut sum = b[0].map(|x| row[0] * x);
+        for k in 1..6 {
+            (0..6).for_each(|j| sum[j] += row[k] * b[k][j]);
+        }
+        sum
+    })
+}
+
+/// Takes A B from a block.
+#[inline]
 fn subtract(from: &mut Block, a: &Block, b: &Block) {
-    let product = times_transposed(a, b);
-    from.iter_mut().flatten().zip(product.iter().flatten()).for_each(|(to, less)| *to -= less);
+    for (to, less) in from.iter_mut().zip(&times(a, b)) {
+        (0..6).for_each(|j| to[j] -= less[j]);
+    }
 }
 
 fn by(a: &Block, x: &Six) -> Six {
@@ -228,7 +239,7 @@ mod tests {
             };
             for n in 0..9 {
                 let square = block(n, 1.0);
-                let mut own = times_transposed(&square, &square);
+                let mut own = times(&square, &transposed(&square));
                 (0..6).for_each(|i| own[i][i] += 30.0);
                 matrix.add(&pattern, n, &own);
                 put(n, n, &own);

@@ -1,12 +1,13 @@
 //! Estimates the liquid that sources will make, before anything is cooked.
 
+use super::super::media::{separation, sources};
+use super::super::plan::Plan;
+use super::super::span::span;
+use super::super::tank::Tank;
 use super::claimed::{Claims, corners, left};
-use super::plan::Plan;
-use super::span::span;
-use super::tank::Tank;
 use crate::data::Geometry;
 use crate::geometry::Evaluator;
-use crate::graph::{Animated, Bound, Network, Problem};
+use crate::graph::{Animated, Network, Problem};
 use glam::DVec3;
 use meniscus_abi::Means;
 use std::sync::Arc;
@@ -42,11 +43,8 @@ pub fn poured(
 ) -> Result<Vec<SourceEstimate>, Problem> {
     let mut all = Vec::new();
     for (&solver, wires) in &plan.solvers {
-        let is_source = |n: &Bound| n.node_type.contract.as_ref().is_some_and(|c| c.is_source);
-        let wired = &network.nodes[solver].inputs;
-        let sources = wired.iter().filter(|&&i| is_source(&network.nodes[i]) && !network.nodes[i].bypass);
         let mut runs = Vec::new();
-        for &source in sources {
+        for source in sources(network, solver) {
             runs.push(Run::of(network, source, evaluator)?);
         }
         if runs.is_empty() {
@@ -64,9 +62,7 @@ pub fn poured(
         }
         for &object in &wires.solved {
             let object = &network.nodes[object];
-            let Some(separation) = object.meant(Means::SEPARATION, 0.0).filter(|s| *s > 0.0) else {
-                continue;
-            };
+            let Some(separation) = separation(object) else { continue };
             for (n, run) in runs.iter().enumerate() {
                 let before = runs[..n].iter().filter(|other| other.meets(run));
                 let claims = Claims {

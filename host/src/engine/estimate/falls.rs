@@ -1,0 +1,86 @@
+//! Foresees how fast a shot's liquid gets, before anything is cooked.
+
+use super::super::media::{separation, sources};
+use super::super::plan::{Plan, SolverWires};
+use super::super::tank::Tank;
+use crate::geometry::Evaluator;
+use crate::graph::{Bound, Network, Problem};
+use crate::output::Bounds;
+use glam::{DVec3, Vec3};
+use meniscus_abi::Means;
+
+/// Forces that act on a liquid are taken for gravity on Earth, m/s², along -y.
+const GRAVITY: f64 = 9.81;
+/// Parts of a shot between which a source is looked at.
+const LOOKS: i32 = 4;
+
+/// Substeps a frame in which the fastest liquid crosses no more voxels than the graph's CFL number says: liquid that falls from its
+/// highest place to the lowest wall below it, or leaves a source.
+pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<f64, Problem> {
+    let mut most = 0.0f64;
+    for (&solver, wires) in &plan.solvers {
+        let of_object = |&o: &usize| {
+            let object = &network.nodes[o];
+            let separation = separation(object)?;
+            Some(separation * object.meant(Means::VOXEL_SCALE, 0.0).filter(|s| *s > 0.0).unwrap_or(1.0))
+        };
+        let Some(voxel) = wires.solved.iter().filter_map(of_object).reduce(f64::min) else { continue };
+        let sources: Vec<&Bound> = sources(network, solver).map(|i| &network.nodes[i]).collect();
+        let speed = sources.iter().map(|source| speed(network, source)).fold(0.0, f64::max);
+        let height = height(network, solver, wires, &sources, evaluator)?;
+        let gained = if wires.forces.is_empty() { 0.0 } else { 2.0 * GRAVITY * height };
+        let settings = &network.settings;
+        let fastest = (speed * speed + gained).sqrt();
+        most = most.max(fastest / (settings.fps * settings.substeps.cfl * voxel));
+    }
+    Ok(most)
+}
+
+/// The bounds of the geometry of some nodes at a frame.
+pub(super) fn bounds(
+    network: &Network,
+    nodes: &[&Bound],
+    frame: f64,
+    evaluator: &mut Evaluator,
+) -> Result<Option<Bounds>, Problem> {
+    let mut all: Option<Bounds> = None;
+    for &input in nodes.iter().flat_map(|node| &node.inputs) {
+        let g = evaluator.evaluate(network, input, frame, 0.0, 0.0)?;
+        let Some((low, high)) = g.bounds() else { continue };
+        let ends = [low, high].map(|p| Vec3::from(p).as_dvec3() + DVec3::from(g.origin));
+        if let Some(own) = Bounds::around(ends.into_iter()) {
+            all = Some(all.map_or(own, |all| all.union(own)));
+        }
+    }
+    Ok(all)
+}
+
+/// From the highest place of a solver's liquids and sources to the lowest of its closed floor and of its solids, m; 0 where none of
+/// these is below.
+fn height(
+    network: &Network,
+    solver: usize,
+    wires: &SolverWires,
+    sources: &[&Bound],
+    evaluator: &mut Evaluator,
+) -> Result<f64, Problem> {
+    let of = |objects: &[usize]| -> Vec<&Bound> { objects.iter().map(|&o| &network.nodes[o]).collect() };
+    let first = f64::from(network.settings.frames.0);
+    let solids = bounds(network, &of(&wires.affectors), first, evaluator)?.map(|b| b.min.y);
+    let liquid = bounds(network, &[of(&wires.solved), sources.to_vec()].concat(), first, evaluator)?;
+    let tank = Tank::of(&network.nodes[solver], first);
+    let floor = tank.as_ref().and_then(Tank::floor);
+    let ends = tank.as_ref().map_or(f64::NEG_INFINITY, Tank::lowest);
+    let lowest = floor.into_iter().chain(solids).reduce(f64::min).map(|lowest| lowest.max(ends));
+    Ok(liquid.zip(lowest).map_or(0.0, |(liquid, lowest)| (liquid.max.y - lowest).max(0.0)))
+}
+
+/// The greatest speed at which a source drives liquid out, m/s, as looked at a few times in the shot.
+fn speed(network: &Network, source: &Bound) -> f64 {
+    let (first, last) = network.settings.frames;
+    let at =
+        |n: i32| f64::from(first) + (f64::from(last) - f64::from(first)) * f64::from(n) / f64::from(LOOKS);
+    let drives = |frame: &f64| source.meant(Means::DRIVES, *frame).is_none_or(|on| on != 0.0);
+    let speed = |frame| source.meant_vector(Means::VELOCITY, frame).map_or(0.0, |v| DVec3::from(v).length());
+    (0..=LOOKS).map(at).filter(drives).map(speed).fold(0.0, f64::max)
+}

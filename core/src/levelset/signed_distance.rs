@@ -2,7 +2,7 @@
 
 use super::InsideTiles;
 use crate::grid::sampling::{Position, Sampler, trilinear};
-use crate::grid::{Coord, Grid, Topology, Transform};
+use crate::grid::{Coord, Grid, Topology, Transform, leaf};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct SignedDistance {
 impl SignedDistance {
     /// Wraps a narrow-band grid, whose leaves must hold every voxel next to the surface.
     pub fn new(grid: Grid<f32>) -> Self {
-        let (inside, bounds) = (InsideTiles::of(&grid), grid.topology.bounds());
+        let (inside, bounds) = (InsideTiles::of(&grid), reached(&grid));
         Self { grid, inside, bounds, grown: 0.0 }
     }
 
@@ -69,7 +69,7 @@ impl SignedDistance {
         }))
     }
 
-    /// Lowest and highest voxel of the band's leaves; `None` for an empty grid.
+    /// Lowest and highest voxel with a value below the background; `None` where there is none.
     pub fn bounds(&self) -> Option<(Coord, Coord)> {
         self.bounds
     }
@@ -85,6 +85,18 @@ impl SignedDistance {
         let beyond = (IVec3::ZERO, self.beyond_band(IVec3::ZERO));
         SdfSampler { sdf: self, sampler: Sampler::new(&self.grid.topology), beyond }
     }
+}
+
+/// Lowest and highest voxel with a value below the background: leaves are whole, and a small solid fills little of its own.
+fn reached(grid: &Grid<f32>) -> Option<(Coord, Coord)> {
+    let leaves = grid.values.par_chunks(leaf::SIZE).zip(grid.topology.origins());
+    let of_leaf = |(values, origin): (&[f32], &Coord)| {
+        let near = values.iter().enumerate().filter(|(_, phi)| **phi < grid.background);
+        let mut all = near.map(|(n, _)| *origin + IVec3::from_array(leaf::local(n)));
+        let first = all.next()?;
+        Some(all.fold((first, first), |(low, high), c| (low.min(c), high.max(c))))
+    };
+    leaves.filter_map(of_leaf).reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 /// Origins of the blocks of `size` voxels (a power of two) that meet the box `low ..= high`.

@@ -107,9 +107,12 @@ impl Outward {
 /// The same with its surface moved outwards, m, by a function of places in index space.
 fn moved(sdf: &SignedDistance, outward: impl Fn(DVec3) -> f64 + Sync) -> SignedDistance {
     let topology = &sdf.grid.topology;
-    let there = |(slot, phi): (usize, &f32)| phi - outward(topology.coord(slot).as_dvec3()) as f32;
+    // Beyond the band nothing changes, or what is there would depend on where leaves end.
+    let there = |(slot, &phi): (usize, &f32)| match phi.abs() < sdf.grid.background {
+        true => phi - outward(topology.coord(slot).as_dvec3()) as f32,
+        false => phi,
+    };
     let values = sdf.grid.values.par_iter().enumerate().with_min_len(4096).map(there).collect();
-    // Far away nothing changes, or what is inside would depend on where leaves end.
     SignedDistance::new(Grid { topology: Arc::clone(topology), values, background: sdf.grid.background })
 }
 

@@ -60,6 +60,8 @@ pub(super) struct Nearby<'p> {
     filling: Vec<(usize, f64)>,
     /// Colliders that fill some of the leaf or come near it.
     pub touching: Vec<usize>,
+    /// Those farther away whose band is so narrow that the fields tell.
+    pub beside: Vec<usize>,
 }
 
 impl<'a> Placed<'a> {
@@ -123,6 +125,7 @@ impl<'a> Placed<'a> {
             clear_of_walls: f64::INFINITY,
             filling: vec![],
             touching: vec![],
+            beside: vec![],
         };
         for (n, collider) in self.solids.colliders.iter().enumerate() {
             match self.region(n, &around) {
@@ -131,13 +134,12 @@ impl<'a> Placed<'a> {
                     around.world - around.reach - self.far(),
                     around.world + around.reach + self.far(),
                 ) => {}
-                None => near.constant = near.constant.min(collider.band()),
+                None => near.stands_beside(n, collider.band()),
+                Some(Region::Constant(phi)) if phi > 0.0 => near.stands_beside(n, f64::from(phi)),
                 Some(Region::Constant(phi)) => {
                     near.constant = near.constant.min(f64::from(phi));
-                    if phi <= 0.0 {
-                        near.touching.push(n);
-                        near.filling.push((n, f64::from(phi)));
-                    }
+                    near.touching.push(n);
+                    near.filling.push((n, f64::from(phi)));
                 }
                 Some(region) => {
                     near.cut.push((n, region));
@@ -160,6 +162,14 @@ impl<'a> Placed<'a> {
 }
 
 impl Nearby<'_> {
+    /// Takes in a collider whose surface is so far from the leaf, m, and no farther away than the fields tell apart.
+    fn stands_beside(&mut self, n: usize, distance: f64) {
+        if distance < self.far() {
+            self.constant = self.constant.min(distance);
+            self.beside.push(n);
+        }
+    }
+
     pub fn occupancy(&self) -> Occupancy {
         match (self.constant <= 0.0, self.cut.is_empty() && self.walls.is_empty()) {
             (true, _) => Occupancy::Solid,

@@ -135,7 +135,7 @@ struct Last {
     colliders: Vec<Collider>,
     domain: DomainLimits,
     transform: Transform,
-    /// Per leaf, the colliders that touch it.
+    /// Per leaf, the colliders that touch it or are seen from it.
     touching: Vec<Touching>,
     /// With all gaps open.
     fields: Arc<SolidFields>,
@@ -234,7 +234,7 @@ fn compute(
                 return (last.touching[l], known_owners(last, l));
             }
             let mut near = placed.nearby(origin);
-            let touching = set_of(near.touching.iter().copied());
+            let touching = set_of(near.touching.iter().chain(&near.beside).copied());
             let owners = match known {
                 Some((last, changed, l)) if touching & changed == 0 => {
                     leaf.copy(&last.fields, l);

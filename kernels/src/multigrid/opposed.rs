@@ -48,11 +48,11 @@ const ROUNDING: f64 = 1e-6;
 pub fn answer(level: &mut Level) {
     let moved = moved_cells(level);
     let blocks = &level.blocks.list;
+    let held: Vec<Vec<f64>> = blocks.par_iter().map(held).collect();
     let light: Vec<Option<Light>> =
-        blocks.par_iter().enumerate().map(|(i, b)| Light::new(b, i as u32, level, &moved)).collect();
+        blocks.par_iter().enumerate().map(|(i, b)| Light::new(b, i as u32, level, (&moved, &held))).collect();
     let beside = neighbours(&light);
-    let times: Vec<f64> =
-        (0..blocks.len()).into_par_iter().map(|i| times(i, &light, &beside[i], level)).collect();
+    let times = times(&light, &beside, level);
     let blocks = level.blocks.list.par_iter_mut().zip(light).zip(times);
     blocks.for_each(|((block, light), times)| block.opposed = light.map(|l| l.answer(block.size, times)));
 }
@@ -64,6 +64,16 @@ enum Rows {
     Cell(u32, u8),
     /// All that a block pushes, or a sheet; sheets are numbered behind the blocks.
     Moved(u32),
+}
+
+impl Rows {
+    /// The block or sheet that pushes them.
+    fn moved(&self) -> Option<u32> {
+        match self {
+            Rows::Cell(..) => None,
+            Rows::Moved(number) => Some(*number),
+        }
+    }
 }
 
 /// The black cells that blocks and sheets push, sorted, with their numbers.
@@ -101,27 +111,37 @@ fn neighbours(light: &[Option<Light>]) -> Vec<Vec<usize>> {
     out
 }
 
-/// How often the K of block i counts.
-fn times(i: usize, light: &[Option<Light>], beside: &[usize], level: &Level) -> f64 {
-    let Some(own) = &light[i] else { return 1.0 };
-    let others = beside.iter().filter_map(|&j| Some((j, light[j].as_ref()?)));
-    1.0 + others.map(|(j, other)| nearness(own, other, [i, j], level)).sum::<f64>()
+/// How often the K of each block counts.
+fn times(light: &[Option<Light>], beside: &[Vec<usize>], level: &Level) -> Vec<f64> {
+    let near = |i: usize, j: usize| match (&light[i], &light[j]) {
+        (Some(own), Some(other)) => nearness(own, other, [i, j], level),
+        _ => 0.0,
+    };
+    // Each pair once, at the first of the two.
+    let later = |i: usize| beside[i].iter().copied().skip_while(move |&j| j < i);
+    let pairs: Vec<Vec<f64>> =
+        (0..light.len()).into_par_iter().map(|i| later(i).map(|j| near(i, j)).collect()).collect();
+    let mut times = vec![1.0; light.len()];
+    for (i, pairs) in pairs.iter().enumerate() {
+        for (j, near) in later(i).zip(pairs) {
+            times[i] += near;
+            times[j] += near;
+        }
+    }
+    times
 }
 
 /// A bound on ‖K_ii^-½ K_ij K_jj^-½‖, at most 1.
 fn nearness(own: &Light, other: &Light, [i, j]: [usize; 2], level: &Level) -> f64 {
     let blocks = &level.blocks.list;
     let [n, m] = [i, j].map(|b| blocks[b].size);
-    let common = own.reach.iter().filter(|rows| other.reach.binary_search(rows).is_ok());
     let mut between = respond(&own.beside, &other.beside, level, 1, [n, m]);
     between.iter_mut().for_each(|k| *k = -*k);
-    for rows in common {
-        let Rows::Moved(b) = *rows else { continue };
-        let Some(block) = blocks.get(b as usize) else { return 1.0 };
-        let (one, two) =
-            (own.pushes(block, b as usize == i, n, level), other.pushes(block, b as usize == j, m, level));
-        let held = product(&held(block), &two, [block.size, block.size, m]);
-        let through = product(&transposed(&one, [block.size, n]), &held, [n, block.size, m]);
+    let common = own.reach.iter().filter(|rows| other.reach.binary_search(rows).is_ok());
+    for b in common.filter_map(Rows::moved) {
+        let (Some(one), Some(two)) = (own.pushed_of(b), other.pushed_of(b)) else { return 1.0 };
+        let size = blocks[b as usize].size;
+        let through = product(&transposed(&one.by, [size, n]), &two.held, [n, size, m]);
         between.iter_mut().zip(through).for_each(|(k, t)| *k += t);
     }
     let left = product(&own.factor, &between, [n, n, m]);
@@ -146,11 +166,27 @@ struct Light {
     beside: Vec<Member>,
     /// The black rows that its red directions touch, sorted.
     reach: Vec<Rows>,
+    /// What its red directions push the black cells of those blocks by, sorted.
+    pushed: Vec<Pushed>,
+}
+
+/// What red directions push the black cells of a block by.
+struct Pushed {
+    block: u32,
+    /// Y.
+    by: Vec<f64>,
+    /// H Y.
+    held: Vec<f64>,
 }
 
 impl Light {
     /// `None` where it is not light.
-    fn new(block: &Block, number: u32, level: &Level, moved: &[((u32, u8), u32)]) -> Option<Self> {
+    fn new(
+        block: &Block,
+        number: u32,
+        level: &Level,
+        (moved, held): (&[((u32, u8), u32)], &[Vec<f64>]),
+    ) -> Option<Self> {
         let n = block.size;
         let red = respond(&block.members, &block.members, level, 0, [n, n]);
         let tw = product(&red, &block.weight, [n; 3]);
@@ -170,21 +206,27 @@ impl Light {
         reach.dedup();
         let is_of_sheet = |cell: &(u32, u8)| owner(cell).is_some_and(|o| o as usize >= blocks.len());
         beside.iter_mut().for_each(|m| m.retain(1, |cell| !is_of_sheet(cell)));
-        let mut light = Self { red, tw, factor: Vec::new(), beside, reach };
+        let mut light = Self { red, tw, factor: Vec::new(), beside, reach, pushed: Vec::new() };
 
         let between = respond(&light.beside, &light.beside, level, 1, [n, n]);
         let mut k: Vec<f64> = light.red.iter().zip(&between).map(|(t, y)| t * (1.0 + GUARD) - y).collect();
-        for rows in &light.reach {
-            let Rows::Moved(b) = *rows else { continue };
+        for b in light.reach.iter().filter_map(Rows::moved) {
             let Some(other) = blocks.get(b as usize) else { continue };
-            let pushed = light.pushes(other, b == number, n, level);
-            let held = product(&held(other), &pushed, [other.size, other.size, n]);
-            let through = product(&transposed(&pushed, [other.size, n]), &held, [n, other.size, n]);
+            let by = light.pushes(other, b == number, n, level);
+            let held = product(&held[b as usize], &by, [other.size, other.size, n]);
+            let through = product(&transposed(&by, [other.size, n]), &held, [n, other.size, n]);
             k.iter_mut().zip(through).for_each(|(k, t)| *k += t);
+            light.pushed.push(Pushed { block: b, by, held });
         }
         light.round_up(&mut k, n);
         light.factor = dense::Cholesky::new(k, n).inverse_factor();
         Some(light)
+    }
+
+    /// What it pushes a block by, if it reaches its black cells.
+    fn pushed_of(&self, block: u32) -> Option<&Pushed> {
+        let at = self.pushed.binary_search_by_key(&block, |pushed| pushed.block).ok()?;
+        Some(&self.pushed[at])
     }
 
     /// Y: what its red directions push the black cells of a block by.
@@ -271,6 +313,14 @@ fn faces(member: &Member, level: &Level) -> Member {
 /// The product of an l × m and an m × n matrix.
 fn product(a: &[f64], b: &[f64], [l, m, n]: [usize; 3]) -> Vec<f64> {
     let mut out = vec![0.0; l * n];
+    if [m, n] == [6; 2] {
+        // Single bodies, nearly all there are: rows of a known length.
+        let (b, rows) = (b.as_chunks::<6>().0, a.as_chunks::<6>().0);
+        for (row, out) in rows.iter().zip(out.as_chunks_mut::<6>().0) {
+            row.iter().zip(b).for_each(|(a, b)| (0..6).for_each(|j| out[j] += a * b[j]));
+        }
+        return out;
+    }
     for (row, out) in a.chunks_exact(m).zip(out.chunks_exact_mut(n)) {
         for (&a, b) in row.iter().zip(b.chunks_exact(n)).filter(|(a, _)| **a != 0.0) {
             out.iter_mut().zip(b).for_each(|(o, b)| *o += a * b);

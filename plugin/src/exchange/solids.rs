@@ -9,6 +9,8 @@ use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::levelset::SignedDistance;
 use meniscus_core::mesh::{MeshError, TriMesh};
 use meniscus_core::solid::{Collider, Enclosed, Motion, is_seen_anew, with_volume};
+use rayon::prelude::*;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Signed distances and velocity fields of colliders by their stamps.
@@ -65,14 +67,15 @@ impl Exchange {
                     Some(places) => copies(call, ports.motion, item, when, places, transform)?,
                     None => vec![(transform, self.motion(call, ports, item, when)?)],
                 };
-                for (place, motion) in placed {
-                    in_reach(call, ports.collision, item, &place)?;
-                    let seen = match (lattice, enclosed) {
-                        (Some(lattice), Some(enclosed)) => {
-                            self.with_volume((view.value_id(), &distance), &place, lattice, enclosed, most)
-                        }
-                        _ => distance.clone(),
-                    };
+                let (places, motions): (Vec<_>, Vec<_>) = placed.into_iter().unzip();
+                places.iter().try_for_each(|place| in_reach(call, ports.collision, item, place))?;
+                let seen = match (lattice, enclosed) {
+                    (Some(lattice), Some(enclosed)) => {
+                        self.with_volumes((view.value_id(), &distance), &places, lattice, enclosed, most)
+                    }
+                    _ => vec![distance.clone(); places.len()],
+                };
+                for ((seen, place), motion) in seen.into_iter().zip(places).zip(motions) {
                     let collider = Collider::new(seen, place, motion);
                     colliders.push(if is_body { collider.as_body() } else { collider });
                 }
@@ -81,33 +84,42 @@ impl Exchange {
         Ok(colliders)
     }
 
-    /// A body's distance, `id` its stamp, with its volume on a lattice; from what is remembered if it is there.
-    fn with_volume(
+    /// A body's distance, `id` its stamp, with its volume on a lattice in each of these places; what is remembered is not made anew.
+    fn with_volumes(
         &mut self,
         (id, distance): (u64, &Arc<SignedDistance>),
-        place: &Transform,
+        places: &[Transform],
         lattice: &Transform,
         enclosed: Enclosed,
         most: usize,
-    ) -> Arc<SignedDistance> {
+    ) -> Vec<Arc<SignedDistance>> {
         let h = lattice.voxel_size();
-        let mut depends_on = vec![h, enclosed.volume];
-        depends_on.extend(enclosed.centroid.into_iter().flat_map(|c| c.to_array()));
-        if is_seen_anew(distance, place, h) {
-            depends_on.extend(place.to_row_major());
-            depends_on.extend(lattice.to_row_major());
-        }
-        // What has no stamp is not remembered.
-        let key: Vec<u64> = match id {
-            0 => Vec::new(),
-            id => [id].into_iter().chain(depends_on.into_iter().map(f64::to_bits)).collect(),
+        let key = |place: &Transform| -> Vec<u64> {
+            let mut depends_on = vec![h, enclosed.volume];
+            depends_on.extend(enclosed.centroid.into_iter().flat_map(|c| c.to_array()));
+            if is_seen_anew(distance, place, h) {
+                depends_on.extend(place.to_row_major());
+                depends_on.extend(lattice.to_row_major());
+            }
+            // What has no stamp is not remembered.
+            match id {
+                0 => Vec::new(),
+                id => [id].into_iter().chain(depends_on.into_iter().map(f64::to_bits)).collect(),
+            }
         };
-        if let Some((_, kept)) = self.level_sets.kept_volumes.iter().find(|(k, _)| id != 0 && *k == key) {
-            return kept.clone();
-        }
-        let kept = self.install(|| Arc::new(with_volume(distance, place, lattice, enclosed)));
-        remember(&mut self.level_sets.kept_volumes, key, &kept, most);
-        kept
+        let keys: Vec<Vec<u64>> = places.iter().map(key).collect();
+        let kept = self.level_sets.kept_volumes.iter().filter(|(key, _)| !key.is_empty());
+        let kept: HashMap<&[u64], &Arc<SignedDistance>> = kept.map(|(k, seen)| (&k[..], seen)).collect();
+        let known: Vec<_> = keys.iter().map(|key| kept.get(&key[..]).map(|&seen| seen.clone())).collect();
+        let seen: Vec<Arc<SignedDistance>> = self.install(|| {
+            let seen = |(place, known): (&Transform, &Option<Arc<SignedDistance>>)| {
+                known.clone().unwrap_or_else(|| Arc::new(with_volume(distance, place, lattice, enclosed)))
+            };
+            places.par_iter().zip(&known).map(seen).collect()
+        });
+        let new = known.iter().zip(keys).zip(&seen).filter(|((known, _), _)| known.is_none());
+        new.for_each(|((_, key), seen)| remember(&mut self.level_sets.kept_volumes, key, seen, most));
+        seen
     }
 
     /// How a collider moves in this substep (`when` 0) or in the next (1). Without data for the next one the motion

@@ -290,7 +290,8 @@ pub(super) fn near(body: &Body, collider: &Collider, reach: f64) -> bool {
 pub(super) fn away(at: DVec3, radius: f64, collider: &Collider) -> f64 {
     let Some((low, high)) = collider.sdf().bounds() else { return f64::INFINITY };
     let at = collider.to_index(at);
-    let nearest = at.clamp(low.as_dvec3(), high.as_dvec3() + 8.0);
+    // What is interpolated reaches one voxel on.
+    let nearest = at.clamp(low.as_dvec3() - 1.0, high.as_dvec3() + 1.0);
     ((nearest - at).length() * collider.transform().voxel_size() - radius).max(0.0)
 }
 

@@ -55,7 +55,7 @@ pub fn with_volume(
         _ => None,
     };
     let (outward, middle) = fitted.unwrap_or((Outward::evenly(even), DVec3::ZERO));
-    let mut kept = moved(sdf, |c| h * outward.at(nodes.of(c) - middle));
+    let mut kept = moved(sdf, h, |c| h * outward.at(nodes.of(c) - middle));
     kept.grown = h * even;
     kept
 }
@@ -104,18 +104,21 @@ impl Outward {
     }
 }
 
-/// The same with its surface moved outwards, m, by a function of places in index space.
-fn moved(sdf: &SignedDistance, outward: impl Fn(DVec3) -> f64 + Sync) -> SignedDistance {
-    let topology = &sdf.grid.topology;
-    // Beyond the band nothing changes, or what is there would depend on where leaves end.
-    let there = |(slot, &phi): (usize, &f32)| match phi.abs() < sdf.grid.background {
+/// The same with its surface moved outwards, m, by a function of places in index space, for a lattice of voxels of `h` m.
+fn moved(sdf: &SignedDistance, h: f64, outward: impl Fn(DVec3) -> f64 + Sync) -> SignedDistance {
+    let Grid { topology, values, background } = &sdf.grid;
+    let is_seen = |phi: f32| phi.abs() < *background || f64::from(*background) < FAR * h;
+    let there = |(slot, &phi): (usize, &f32)| match is_seen(phi) {
         true => phi - outward(topology.coord(slot).as_dvec3()) as f32,
         false => phi,
     };
-    let values = sdf.grid.values.par_iter().enumerate().with_min_len(4096).map(there).collect();
-    SignedDistance::new(Grid { topology: Arc::clone(topology), values, background: sdf.grid.background })
+    let values = values.par_iter().enumerate().with_min_len(4096).map(there).collect();
+    SignedDistance::new(Grid { topology: Arc::clone(topology), values, background: *background })
 }
 
+/// Width of a band, voxels of the lattice, beyond which nothing is moved: nearly no node of a cell that the surface cuts is
+/// farther from it. What a narrower band does not tell moves with it. Bodies of half the voxel have 1.5, rounded.
+const FAR: f64 = 1.49;
 /// Farthest that the surface is moved for the sake of the middle, voxels.
 const MOST_TILT: f64 = 0.25;
 /// How close the volume comes to that of the body, of itself; and the middle, voxels.

@@ -30,7 +30,9 @@ impl LibraryFile {
             return Err(std::io::Error::other("it is no shared library"));
         }
         if length > LARGEST {
-            return Err(std::io::Error::other(format!("it has more than {LARGEST} bytes, the most that is read")));
+            return Err(std::io::Error::other(format!(
+                "it has more than {LARGEST} bytes, the most that is read"
+            )));
         }
         let is_whole = is_whole(&mut file)?;
         file.seek(SeekFrom::Start(0))?;

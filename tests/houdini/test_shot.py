@@ -141,8 +141,8 @@ class Scene(unittest.TestCase):
         self.assertEqual(nodes["whitewater"]["params"], {"min_speed": 0.1})
         self.assertEqual(nodes["mesher"]["inputs"], ["render_surface", "water", *solids])
         self.assertEqual(nodes["points"]["inputs"], ["coupling", "whitewater", "mesher"])
-        self.assertEqual(nodes["preview"]["inputs"], ["coupling", "whitewater"])
-        self.assertEqual((nodes["meshes"]["type"], nodes["meshes"]["inputs"]), ("mesh_cache", ["coupling"]))
+        self.assertEqual(nodes["preview"]["inputs"], ["coupling", "whitewater", "mesher"])
+        self.assertEqual((nodes["meshes"]["type"], nodes["meshes"]["inputs"]), ("mesh_cache", ["coupling", "mesher"]))
         self.assertEqual(nodes["shot"]["inputs"][:3], ["coupling", "whitewater", "mesher"])
         self.assertIn("the graph is sound", self.shot.evalParm("said"))
         run = subprocess.run(

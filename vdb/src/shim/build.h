@@ -97,6 +97,13 @@ void set_sides(TreeT& tree, std::true_type)
 template<typename TreeT>
 void set_sides(TreeT&, std::false_type) {}
 
+inline openvdb::math::Transform::Ptr transform_of(const mv_grid& in)
+{
+    const double* m = in.transform;
+    return openvdb::math::Transform::createLinearTransform(openvdb::math::Mat4d(
+        m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11], m[12], m[13], m[14], m[15]));
+}
+
 template<typename GridT>
 typename GridT::Ptr build_grid(const mv_grid& in)
 {
@@ -111,10 +118,7 @@ typename GridT::Ptr build_grid(const mv_grid& in)
     if (in.name) grid->setName(in.name);
     grid->setGridClass(grid_class(in.grid_class));
     grid->setSaveFloatAsHalf(in.half != 0);
-    const double* m = in.transform;
-    grid->setTransform(openvdb::math::Transform::createLinearTransform(openvdb::math::Mat4d(
-        m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11], m[12], m[13], m[14],
-        m[15])));
+    grid->setTransform(transform_of(in));
 
     TreeT& tree = grid->tree();
     for (size_t t = 0; t < in.tile_count; ++t) {

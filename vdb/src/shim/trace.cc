@@ -11,6 +11,8 @@
 #include <tbb/task_arena.h>
 
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace meniscus {
 
@@ -30,7 +32,7 @@ struct Scene::Grids {
         FloatGrid::Ptr grid;
         int32_t material;
         Vec3 colour;
-        std::vector<float> bricks; // by the leaf's transient number
+        std::shared_ptr<const std::vector<float>> bricks; // by the leaf's transient number
     };
     std::vector<Entry> entries, foams;
 };
@@ -46,10 +48,11 @@ std::vector<Leaf*> leaves_of(FloatGrid& grid)
     return leaves;
 }
 
-std::vector<float> make_bricks(FloatGrid& grid)
+std::shared_ptr<const std::vector<float>> make_bricks(FloatGrid& grid)
 {
     const std::vector<Leaf*> leaves = leaves_of(grid);
-    std::vector<float> bricks(leaves.size() * BRICK_SIZE);
+    auto made = std::make_shared<std::vector<float>>(leaves.size() * BRICK_SIZE);
+    std::vector<float>& bricks = *made;
     tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
         auto accessor = grid.getConstAccessor();
         leaves[l]->setTransientData(openvdb::Index32(l));
@@ -61,7 +64,7 @@ std::vector<float> make_bricks(FloatGrid& grid)
             }
         }
     });
-    return bricks;
+    return made;
 }
 
 // The voxel at or below an index position; baseline x86-64 has no instruction for floor().
@@ -100,8 +103,22 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
 {
     openvdb::initialize();
     auto& entries = grids_->entries;
+    // Copies of a solid share a tree: its upper nodes alone take megabytes. Each liquid is cut, so it has its own.
+    std::map<std::pair<const void*, const void*>, FloatGrid::Ptr> solids;
     for (size_t s = 0; s < count; ++s) {
-        auto grid = build_grid<FloatGrid>(surfaces[s].grid);
+        const mv_grid& in = surfaces[s].grid;
+        const int32_t material = surfaces[s].material;
+        const bool is_solid = material != MV_LIQUID && material != MV_FOAM && in.leaves > 0;
+        auto known = is_solid ? solids.find({in.origins, in.values[0]}) : solids.end();
+        FloatGrid::Ptr grid;
+        if (known != solids.end()) {
+            grid = FloatGrid::create(known->second->treePtr());
+            grid->setGridClass(known->second->getGridClass());
+            grid->setTransform(transform_of(in));
+        } else {
+            grid = build_grid<FloatGrid>(in);
+            if (is_solid) solids[{in.origins, in.values[0]}] = grid;
+        }
         if (grid->activeVoxelCount() == 0) continue; // nothing to see
         auto& kind = surfaces[s].material == MV_FOAM ? grids_->foams : entries;
         kind.push_back({grid, surfaces[s].material, Vec3(surfaces[s].colour), {}});
@@ -113,7 +130,12 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
                 if (solid.material != MV_LIQUID) cut(*liquid.grid, *solid.grid);
             }
         }
-        for (auto& entry : entries) entry.bricks = make_bricks(*entry.grid);
+        std::map<const void*, std::shared_ptr<const std::vector<float>>> made;
+        for (auto& entry : entries) {
+            auto& bricks = made[&entry.grid->tree()];
+            if (!bricks) bricks = make_bricks(*entry.grid);
+            entry.bricks = bricks;
+        }
         for (auto& foam : grids_->foams) foam.bricks = make_bricks(*foam.grid);
     });
 }
@@ -342,9 +364,9 @@ Tracer::Tracer(const Scene& scene, double floor) : floor_(floor)
 {
     surfaces_.reserve(scene.grids_->entries.size());
     for (const auto& entry : scene.grids_->entries) {
-        surfaces_.emplace_back(*entry.grid, entry.material, entry.colour, entry.bricks.data());
+        surfaces_.emplace_back(*entry.grid, entry.material, entry.colour, entry.bricks->data());
     }
-    for (const auto& foam : scene.grids_->foams) foams_.emplace_back(*foam.grid, foam.bricks.data());
+    for (const auto& foam : scene.grids_->foams) foams_.emplace_back(*foam.grid, foam.bricks->data());
     cursors_.resize(surfaces_.size());
 }
 

@@ -21,7 +21,7 @@ MADE_NAMES = {"whitewater_solver": ("whitewater", "foam"), "liquid_mesher": ("me
 # Outputs that take it.
 MADE_FOR = {
     "whitewater_solver": {"geometry_cache", "usd_shot", "preview"},
-    "liquid_mesher": {"geometry_cache", "usd_shot"},
+    "liquid_mesher": {"geometry_cache", "mesh_cache", "usd_shot", "preview"},
 }
 # What Meniscus keeps for itself.
 RESERVED = {"fps", "frames", "substeps", "quality", "checkpoints", "variables"}

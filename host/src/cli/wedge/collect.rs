@@ -15,6 +15,8 @@ pub(super) const SHEET: &str = "wedge.png";
 /// Moments on the sheet, and most variants.
 const MOMENTS: usize = 5;
 const ROWS: usize = 40;
+/// Most lots of variants alike that are told.
+const LOTS: usize = 4;
 
 /// State of a variant that is cooked to its end.
 const DONE: &str = "finished";
@@ -63,7 +65,7 @@ pub(super) fn collect(
 ) -> Result<String, String> {
     let came = list(out, graph, variants, failed, None)?;
     let mut table = table(&came);
-    table.extend(alike(&came));
+    alike(&came).iter().for_each(|line| table.push_str(line));
     if let Some((node, frames)) = preview {
         table.push_str(&sheet(out, &came, node, frames)?);
     }
@@ -121,25 +123,27 @@ fn table(came: &[Came]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// A line where variants came to the same figures: what sets them apart has no effect in this graph.
-fn alike(came: &[Came]) -> Option<String> {
-    // Time and memory differ from run to run.
-    let outcome = |c: &Came| {
-        let mut figures = c.figures.clone().filter(|_| c.state == DONE)?;
-        let all = figures.as_object_mut()?;
-        ["seconds", "memory_bytes"].iter().for_each(|key| drop(all.remove(*key)));
-        Some(figures)
-    };
-    let outcomes: Vec<_> = came.iter().filter_map(|c| Some((c.variant.number, outcome(c)?))).collect();
-    let same = |a: &(usize, Json), b: &(usize, Json)| a.1 == b.1 && a.0 != b.0;
-    let alike = outcomes.iter().filter(|a| outcomes.iter().any(|b| same(a, b)));
-    let numbers: Vec<String> = alike.map(|(number, _)| number.to_string()).collect();
-    (!numbers.is_empty()).then(|| {
+/// A line for each lot of variants that came to the same figures: what sets them apart has no effect in this graph.
+fn alike(came: &[Came]) -> Vec<String> {
+    let mut lots: Vec<(Json, Vec<String>)> = Vec::new();
+    for c in came.iter().filter(|c| c.state == DONE) {
+        let Some(Json::Object(mut outcome)) = c.figures.clone() else { continue };
+        // Time and memory differ from run to run.
+        ["seconds", "memory_bytes"].iter().for_each(|key| drop(outcome.remove(*key)));
+        let (outcome, number) = (Json::Object(outcome), c.variant.number.to_string());
+        match lots.iter_mut().find(|lot| lot.0 == outcome) {
+            Some(lot) => lot.1.push(number),
+            None => lots.push((outcome, vec![number])),
+        }
+    }
+    let lots = lots.into_iter().filter(|lot| lot.1.len() > 1).take(LOTS);
+    let line = |(_, numbers): (Json, Vec<String>)| {
+        let all = numbers.join(", ");
         format!(
-            "variants {} came to the same figures as others: what sets these apart changes nothing in this graph\n",
-            numbers.join(", ")
+            "variants {all} came to the same figures: what sets them apart changes nothing in this graph\n"
         )
-    })
+    };
+    lots.map(line).collect()
 }
 
 /// Writes the sheet of the variants that have pictures; a line about it.

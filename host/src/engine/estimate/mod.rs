@@ -25,6 +25,8 @@ use std::collections::BTreeSet;
 
 /// Bytes the program takes before there is anything to simulate.
 const PROGRAM_BYTES: f64 = 60e6;
+/// Bytes that an output node takes while it draws a picture, about.
+const PICTURE_BYTES: f64 = 20e6;
 /// Voxels of 8³ leaves that are active per voxel of the surface, on average, because leaves are whole.
 const LEAF_FILL: f64 = 12.0;
 /// Width of a narrow band, voxels.
@@ -69,6 +71,8 @@ pub struct Estimate {
     /// Substeps a frame in which its fastest liquid crosses no more voxels than the CFL number says, as far as heights of fall and
     /// sources tell.
     pub fall: f64,
+    /// Bytes held while pictures are drawn.
+    pub pictures: f64,
     /// One sentence each.
     pub advice: Vec<String>,
 }
@@ -90,7 +94,7 @@ impl ObjectEstimate {
 impl Estimate {
     /// Bytes of memory, all together.
     pub fn memory(&self) -> f64 {
-        PROGRAM_BYTES + self.objects.iter().map(|o| o.memory).sum::<f64>()
+        PROGRAM_BYTES + self.pictures + self.objects.iter().map(|o| o.memory).sum::<f64>()
     }
 
     /// Says to raise the parameters that set the objects' resolution, by their names; `None` where no node has any.
@@ -137,6 +141,8 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let (sources, fall) = (poured(network, plan, evaluator)?, falls::substeps(network, plan, evaluator)?);
     let mut estimate = Estimate { sources, fall, ..Estimate::default() };
     let files = Files::of(network, plan);
+    let draws = |n: &&Bound| n.node_type.short_name() == "preview" && !n.bypass;
+    estimate.pictures = PICTURE_BYTES * network.nodes.iter().filter(draws).count() as f64;
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
         resolve(node, &mut object);

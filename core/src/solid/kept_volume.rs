@@ -107,8 +107,8 @@ impl Outward {
 /// The same with its surface moved outwards, m, by a function of places in index space, for a lattice of voxels of `h` m.
 fn moved(sdf: &SignedDistance, h: f64, outward: impl Fn(DVec3) -> f64 + Sync) -> SignedDistance {
     let Grid { topology, values, background } = &sdf.grid;
-    let is_seen = |phi: f32| phi.abs() < *background || f64::from(*background) < FAR * h;
-    let there = |(slot, &phi): (usize, &f32)| match is_seen(phi) {
+    let still = still(sdf, h);
+    let there = |(slot, &phi): (usize, &f32)| match phi.abs() < still {
         true => phi - outward(topology.coord(slot).as_dvec3()) as f32,
         false => phi,
     };
@@ -116,9 +116,16 @@ fn moved(sdf: &SignedDistance, h: f64, outward: impl Fn(DVec3) -> f64 + Sync) ->
     SignedDistance::new(Grid { topology: Arc::clone(topology), values, background: *background })
 }
 
-/// Width of a band, voxels of the lattice, beyond which nothing is moved: nearly no node of a cell that the surface cuts is
-/// farther from it. What a narrower band does not tell moves with it. Bodies of half the voxel have 1.5, rounded.
-const FAR: f64 = 1.49;
+/// Width of a band, voxels of the lattice, from which on what is beyond it stays as it is: no node of a cell that the surface cuts is
+/// farther away than the cell's diagonal and what the surface moves. What a narrower band does not tell moves with it.
+const TELLING: f64 = 1.9;
+
+/// The distance, m, from which on values are not moved, on a lattice of voxels of `h` m.
+fn still(sdf: &SignedDistance, h: f64) -> f32 {
+    let band = sdf.grid.background;
+    if f64::from(band) < TELLING * h { f32::INFINITY } else { band }
+}
+
 /// Farthest that the surface is moved for the sake of the middle, voxels.
 const MOST_TILT: f64 = 0.25;
 /// How close the volume comes to that of the body, of itself; and the middle, voxels.
@@ -195,6 +202,8 @@ impl Nodes {
 
 /// What a lattice sees of a body in a place. Places are counted in nodes.
 struct Pose {
+    /// Nodes so far from the surface, voxels, do not move with it.
+    still: f32,
     /// Cells inside, far from the surface, and the sum of their middles.
     whole: (usize, DVec3),
     /// The cells near it: their middles, and φ at their corners, voxels.
@@ -203,7 +212,9 @@ struct Pose {
 
 impl Pose {
     fn of(sdf: &SignedDistance, h: f64, nodes: &Nodes) -> Self {
-        let mut pose = Self { whole: (0, DVec3::ZERO), near: Vec::new() };
+        // Interpolated values round.
+        let still = still(sdf, h) / h as f32 * (1.0 - 1e-6);
+        let mut pose = Self { still, whole: (0, DVec3::ZERO), near: Vec::new() };
         let Some((low, high)) = surroundings(sdf, h) else { return pose };
         let to_node = nodes.linear.inverse();
         let corners = |k: i32| {
@@ -262,7 +273,7 @@ impl Pose {
         let whole = (sum - count as f64 * from).extend(count as f64);
         let near = self.near.iter().map(|(middle, phi)| {
             let arm = middle - from;
-            arm.extend(1.0) * cut(phi, arm, outward)
+            arm.extend(1.0) * self.cut(phi, arm, outward)
         });
         let all = near.fold(whole, |sum, of_cell| sum + of_cell);
         DVec4::new(all.w, all.x, all.y, all.z)
@@ -274,7 +285,7 @@ impl Pose {
         let by = |step: f64| Outward { even: outward.even + step, ..outward };
         let of_cell = |(middle, phi): &(DVec3, [f32; 8])| {
             let arm = middle - from;
-            let area = (cut(phi, arm, by(STEP)) - cut(phi, arm, by(-STEP))) / (2.0 * STEP);
+            let area = (self.cut(phi, arm, by(STEP)) - self.cut(phi, arm, by(-STEP))) / (2.0 * STEP);
             let row = DVec4::new(1.0, arm.x, arm.y, arm.z);
             DMat4::from_cols(row, row * arm.x, row * arm.y, row * arm.z) * area
         };
@@ -302,15 +313,16 @@ impl Pose {
         }
         None
     }
-}
 
-/// The share of a cell inside, `arm` from where the move is told from, with the surface moved outwards.
-fn cut(phi: &[f32; 8], arm: DVec3, outward: Outward) -> f64 {
-    let corner = |k: usize| {
-        let of_axis = |axis: usize| if k >> axis & 1 == 0 { -0.5 } else { 0.5 };
-        outward.at(arm + DVec3::new(of_axis(0), of_axis(1), of_axis(2))) as f32
-    };
-    f64::from(cell_inside(std::array::from_fn(|k| phi[k] - corner(k))))
+    /// The share of a cell inside, `arm` from where the move is told from, with the surface moved outwards.
+    fn cut(&self, phi: &[f32; 8], arm: DVec3, outward: Outward) -> f64 {
+        let corner = |k: usize| {
+            let of_axis = |axis: usize| if k >> axis & 1 == 0 { -0.5 } else { 0.5 };
+            outward.at(arm + DVec3::new(of_axis(0), of_axis(1), of_axis(2))) as f32
+        };
+        let moved = |k: usize| if phi[k].abs() < self.still { phi[k] - corner(k) } else { phi[k] };
+        f64::from(cell_inside(std::array::from_fn(moved)))
+    }
 }
 
 #[cfg(test)]
@@ -343,7 +355,8 @@ mod tests {
             let ball = sampled(division, |p| p.length() - 0.9);
             let forms = [ball, sampled(division, cuboid)];
             for ((sdf, transform), volume) in forms.iter().zip(exact) {
-                for h in [0.08, 0.15, 0.3] {
+                // Bands of 0.7 to 10 voxels, among them some about as wide as a cell's diagonal.
+                for h in [0.08, 0.1, 0.11, 0.15, 0.3] {
                     let before = mean_volume(sdf, transform, h) / volume - 1.0;
                     for shift in [0.0, 0.3, 0.5] {
                         let lattice = Transform::uniform(h, DVec3::splat(shift * h));

@@ -135,8 +135,8 @@ struct Last {
     colliders: Vec<Collider>,
     domain: DomainLimits,
     transform: Transform,
-    /// Per leaf, the colliders that touch it or are seen from it.
-    touching: Vec<Touching>,
+    /// Per leaf, the colliders that touch it or stand beside it.
+    seen: Vec<Set>,
     /// With all gaps open.
     fields: Arc<SolidFields>,
     /// With those beside bodies closed that are too narrow; `None` where there is no body.
@@ -144,20 +144,15 @@ struct Last {
 }
 
 /// A set of colliders: bit n for the colliders n, n + 64, …
-type Touching = u64;
+type Set = u64;
 
-fn set_of(colliders: impl IntoIterator<Item = usize>) -> Touching {
+fn set_of(colliders: impl IntoIterator<Item = usize>) -> Set {
     colliders.into_iter().fold(0, |set, n| set | 1 << (n % 64))
 }
 
 impl Last {
     /// The colliders that differ from the last call's; `None` when its fields cannot be reused.
-    fn changed(
-        &self,
-        colliders: &[Collider],
-        domain: &DomainLimits,
-        transform: &Transform,
-    ) -> Option<Touching> {
+    fn changed(&self, colliders: &[Collider], domain: &DomainLimits, transform: &Transform) -> Option<Set> {
         let alike = self.colliders.len() == colliders.len()
             && self.domain == *domain
             && self.transform == *transform
@@ -186,7 +181,7 @@ impl Rasteriser {
             (Some(last), Some(0)) if last.fields.nodes.topology == *topology => last,
             (last, changed) => {
                 let reusable = last.as_ref().zip(changed);
-                let (fields, touching) = compute(colliders, domain, topology, transform, reusable);
+                let (fields, seen) = compute(colliders, domain, topology, transform, reusable);
                 let closed = fields.owner.is_some().then(|| {
                     let mut closed = fields.clone();
                     close_gaps(&Placed::new(Solids { colliders, domain }, transform), &mut closed);
@@ -196,7 +191,7 @@ impl Rasteriser {
                     colliders: colliders.to_vec(),
                     domain: *domain,
                     transform: *transform,
-                    touching,
+                    seen,
                     fields: Arc::new(fields),
                     closed,
                 }
@@ -217,37 +212,37 @@ fn compute(
     domain: &DomainLimits,
     topology: &Arc<Topology>,
     transform: &Transform,
-    reusable: Option<(&Last, Touching)>,
-) -> (SolidFields, Vec<Touching>) {
+    reusable: Option<(&Last, Set)>,
+) -> (SolidFields, Vec<Set>) {
     let placed = Placed::new(Solids { colliders, domain }, transform);
     let mut fields = SolidFields::open(topology, transform);
-    let leaves: Vec<(Touching, Option<Box<LeafOwners>>)> = fields
+    let leaves: Vec<(Set, Option<Box<LeafOwners>>)> = fields
         .leaves_mut()
         .zip(topology.origins())
         .map(|(mut leaf, &origin)| {
             let known = reusable.and_then(|(last, changed)| {
                 let l = last.fields.nodes.topology.leaf_of(origin)?;
-                (last.touching[l] & changed == 0).then_some((last, changed, l))
+                (last.seen[l] & changed == 0).then_some((last, changed, l))
             });
             if let Some((last, 0, l)) = known {
                 leaf.copy(&last.fields, l);
-                return (last.touching[l], known_owners(last, l));
+                return (last.seen[l], known_owners(last, l));
             }
             let mut near = placed.nearby(origin);
-            let touching = set_of(near.touching.iter().chain(&near.beside).copied());
+            let seen = set_of(near.touching.iter().chain(&near.beside).copied());
             let owners = match known {
-                Some((last, changed, l)) if touching & changed == 0 => {
+                Some((last, changed, l)) if seen & changed == 0 => {
                     leaf.copy(&last.fields, l);
                     known_owners(last, l)
                 }
                 _ => leaf.compute(&placed, &mut near, origin),
             };
-            (touching, owners)
+            (seen, owners)
         })
         .collect();
-    let (touching, leaves) = leaves.into_iter().unzip();
+    let (seen, leaves) = leaves.into_iter().unzip();
     fields.owner = colliders.iter().any(Collider::is_body).then(|| owners(leaves, topology));
-    (fields, touching)
+    (fields, seen)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ export class Panel {
     this.fork = null;
     this.body = h("div");
     this.foot = h("div", { class: "foot", hidden: true });
+    this.answer = h("div");
     element.append(this.body, this.foot);
   }
 
@@ -38,7 +39,10 @@ export class Panel {
   draw(state) {
     const key = [state.summary?.id, state.chosen].join(" ");
     const moved = key !== this.key || state.readOnly !== this.state?.readOnly;
-    if (this.state && this.state.summary?.id !== state.summary?.id) this.changes.clear();
+    if (this.state && this.state.summary?.id !== state.summary?.id) {
+      this.changes.clear();
+      this.forget();
+    }
     this.state = state;
     const node = state.summary?.nodes.find((n) => n.name === state.chosen);
     // A field that is being typed in stays as it is.
@@ -193,48 +197,62 @@ export class Panel {
       h("label", { class: "row" }, "From", h("select", { "data-do": "fork" }, options)),
       h("small", null, this.fork === null ? "Into a new folder; this cook stays as it is. It runs on the server's machine, with its plugins."
         : "Into a new folder with the frames until then; only what takes keyframes may differ. Such a cook is not reproducible from frame 1, unless keys differ only after that frame."),
-      this.refused ? h("p", { class: "sentence" }, this.refused)
-        : this.expected ? h("small", { class: "expected" }, this.expected) : null);
+      this.answer);
+    this.drawAnswer();
     this.foot.onchange = (event) => {
       this.fork = event.target.value === "" ? null : Number(event.target.value);
-      this.drawFoot();
+      this.check();
     };
     this.foot.onclick = (event) => {
       const what = event.target.dataset?.do;
       if (what === "forget") {
         this.changes.clear();
-        this.refused = this.expected = null;
+        this.forget();
         this.key = null;
         this.draw(this.state);
       } else if (what === "cook") this.begin(summary.id);
     };
   }
 
-  /** Asks what the changes would cost, or what is wrong with them. */
+  /** Asks what the changes would cost, or what is wrong with them. Only the answer to the last question counts. */
   async check() {
-    const { summary, readOnly } = this.state;
-    const asked = JSON.stringify([...this.changes]);
-    this.refused = this.expected = null;
+    const turn = this.forget();
     this.drawFoot();
+    const { summary, readOnly } = this.state;
     if (readOnly || !this.changes.size) return;
     let [expected, refused] = ["", ""];
     try {
       const { said } = await post(`cooks/${summary.id}/check`, { set: Object.fromEntries(this.changes) });
-      expected = said.split("\n").filter((line) => /^(time|memory|disk|advice|warning):/.test(line)).join("\n");
+      // What a fork costs, nobody knows before.
+      const told = this.fork === null ? /^(time|memory|disk|advice|warning):/ : /^(advice|warning):/;
+      expected = said.split("\n").filter((line) => told.test(line)).join("\n");
     } catch (error) {
       refused = error.message;
     }
-    // Only the last answer counts.
-    if (asked !== JSON.stringify([...this.changes])) return;
+    if (turn !== this.turn) return;
     [this.expected, this.refused] = [expected, refused];
-    this.drawFoot();
+    this.drawAnswer();
+  }
+
+  /** Forgets what was said of changes, and whoever was asked. */
+  forget() {
+    this.refused = this.expected = null;
+    this.turn = (this.turn ?? 0) + 1;
+    return this.turn;
+  }
+
+  /** What was said of the changes, in its own place: the buttons beside it stay. */
+  drawAnswer() {
+    put(this.answer, this.refused ? h("p", { class: "sentence" }, this.refused)
+      : this.expected ? h("small", { class: "expected" }, this.expected) : null);
   }
 
   async begin(cook) {
+    this.forget();
     try {
       const { id } = await post(`cooks/${cook}/change`, { set: Object.fromEntries(this.changes), fork: this.fork });
       this.changes.clear();
-      this.refused = this.expected = null;
+      this.forget();
       this.cooked(id);
     } catch (error) {
       this.refused = error.message;

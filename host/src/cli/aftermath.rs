@@ -38,6 +38,8 @@ fn what(end: &End) -> String {
     let from = if seen.plugin.is_empty() { String::new() } else { format!(" ({})", seen.plugin) };
     let last = match seen.subject.as_str() {
         "" => String::new(),
+        // Plugins were opened and left again before the work began; what comes from outside has nothing to do with them.
+        _ if seen.doing == OPENING && is_from_outside(&end.how) => String::new(),
         subject => format!(", after {subject} {}{from}", seen.doing),
     };
     let (who, doing) = if seen.inside {
@@ -109,6 +111,11 @@ fn what(end: &End) -> String {
     }
 }
 
+/// Whether somebody else ended the process.
+fn is_from_outside(how: &How) -> bool {
+    matches!(how, How::Orphaned | How::Signal(libc::SIGKILL))
+}
+
 /// The same where a thread that is none of this program's ended it; `during` is what the program did meanwhile.
 fn foreign(end: &End, plugin: &str, during: &str) -> String {
     let who = match plugin {
@@ -159,6 +166,7 @@ fn next(end: &End, command: &Command) -> String {
             How::BrokenOff(_) => "begin it again",
             _ if limited => "raise that limit",
             _ if short => "free some memory",
+            How::Orphaned if !end.seen.inside => "begin it again",
             _ => "take the plugin away, or have it mended",
         }
         .into();

@@ -161,7 +161,7 @@ pub(super) struct WedgeArgs {
     #[arg(long, value_name = "N", conflicts_with = "collect")]
     pub(super) only: Option<usize>,
     /// Cooks nothing: makes table and sheet anew from what is in the folders
-    #[arg(long)]
+    #[arg(long, conflicts_with = "replace")]
     pub(super) collect: bool,
     /// Device that computes
     #[arg(long, value_enum, default_value_t = Device::Auto)]
@@ -316,6 +316,9 @@ pub(super) struct NewPluginArgs {
     pub(super) rust: bool,
 }
 
+/// The largest number of a frame, as in graphs.
+const MAX_FRAME: u32 = 1_000_000;
+
 /// `A-B` or `A`; either may be negative.
 fn frame_range(text: &str) -> Result<(i32, i32), String> {
     let expected = || format!("expected frames as A-B or A, found `{text}`");
@@ -326,6 +329,10 @@ fn frame_range(text: &str) -> Result<(i32, i32), String> {
     };
     let (a, b): (i32, i32) =
         (a.trim().parse().map_err(|_| expected())?, b.trim().parse().map_err(|_| expected())?);
+    let beyond = |frame: i32| frame.unsigned_abs() > MAX_FRAME;
+    if beyond(a) || beyond(b) {
+        return Err(format!("frames lie within ±{MAX_FRAME}"));
+    }
     if a > b { Err(format!("the first frame {a} comes after the last, {b}")) } else { Ok((a, b)) }
 }
 
@@ -339,7 +346,7 @@ mod tests {
         assert_eq!(frame_range("7"), Ok((7, 7)));
         assert_eq!(frame_range("-5--2"), Ok((-5, -2)));
         assert_eq!(frame_range("-5-3"), Ok((-5, 3)));
-        for bad in ["", "-", "a-b", "3-1", "1-", "99999999999"] {
+        for bad in ["", "-", "a-b", "3-1", "1-", "1-1000001", "99999999999"] {
             assert!(frame_range(bad).is_err(), "{bad}");
         }
     }

@@ -170,10 +170,11 @@ fn of_parent(record: Record, args: &CookArgs, network: &Network) -> Result<(Reco
     let cannot = |e| format!("--parent: {} is no folder of a cook: its cook.json: {e}", shown(parent));
     let bytes = read_file(&parent.join("cook.json"), LARGEST_GRAPH).map_err(cannot)?;
     let whole = std::path::absolute(parent).map_err(cannot)?;
-    // By whatever path it is named.
-    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
-    if real(&out_folder(args)).is_some_and(|out| real(parent) == Some(out)) {
+    let (own, of_parent) = (real(&out_folder(args)), real(parent));
+    if own == of_parent {
         return Err(format!("--parent: {} cannot be its own parent; choose another --out", shown(parent)));
+    } else if own.starts_with(&of_parent) {
+        return Err(format!("--out: {} lies in its parent; choose another --out", shown(&out_folder(args))));
     }
     let record = record.changes(&whole, &bytes);
     let Some(frame) = args.fork else { return Ok((record, None)) };
@@ -187,6 +188,13 @@ fn of_parent(record: Record, args: &CookArgs, network: &Network) -> Result<(Reco
     }
     let is_same = fork.is_same_before(&was, network);
     Ok((record.forks(fork.frame, is_same, network.settings.frames.0), Some(fork)))
+}
+
+/// A path without links, by whatever name it was given; the last part of it need not be there.
+fn real(path: &Path) -> PathBuf {
+    let above = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
+    let found = path.canonicalize().ok().or_else(above).or_else(|| std::path::absolute(path).ok());
+    found.unwrap_or_else(|| path.into())
 }
 
 /// The command that was typed, with `--resume`.

@@ -60,7 +60,9 @@ fn is_to_be_opened(path: &Path) -> bool {
 
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let is_library = |p: &PathBuf| p.extension().is_some_and(|e| e == EXTENSION) && p.is_file();
+    // A link that leads nowhere is what is left of a plugin.
+    let is_there = |p: &PathBuf| p.is_file() || (p.is_symlink() && !p.exists());
+    let is_library = |p: &PathBuf| p.extension().is_some_and(|e| e == EXTENSION) && is_there(p);
     entries.filter_map(|e| e.ok().map(|e| e.path())).filter(is_library).collect()
 }
 

@@ -5,8 +5,9 @@ use std::io::{Read, Seek, SeekFrom};
 /// Type of a program header whose segment is loaded.
 const LOADED: u64 = 1;
 
-/// Bytes of the header that a file begins with.
+/// Bytes of the header that a file begins with, and of that of a segment.
 const HEADER: usize = 64;
+const ENTRY: usize = 56;
 
 /// False if a 64-bit little-endian ELF file ends before a segment that would be loaded, or its segments overlap. The
 /// system's loader would map them all the same, over other memory of the program, and the first access would crash it.
@@ -15,10 +16,11 @@ pub(super) fn is_whole(file: &mut (impl Read + Seek)) -> std::io::Result<bool> {
     let is_elf64 = header.starts_with(b"\x7fELF\x02\x01");
     let length = file.seek(SeekFrom::End(0))?;
     let Some(headers) = Headers::of(&header) else { return Ok(!is_elf64) };
-    if !is_elf64 || headers.at > length {
+    // A table of other entries is none, and would be read at any length that it names.
+    if !is_elf64 || headers.at > length || headers.size != ENTRY {
         return Ok(!is_elf64);
     }
-    let table = part(file, headers.at, headers.size * headers.count)?;
+    let table = part(file, headers.at, ENTRY * headers.count)?;
     Ok(segments_lie_within(&table, &headers, length).unwrap_or(false))
 }
 
@@ -89,6 +91,9 @@ mod tests {
         let mut far = whole.clone();
         far[32..40].fill(0xff);
         assert!(!is_whole(&far), "the table of headers lies beyond the end");
+        let mut wide = whole.clone();
+        wide[54..58].fill(0xff);
+        assert!(!is_whole(&wide), "headers are longer than any");
         // A segment that is only looked at becomes one that is loaded, over another.
         let headers = || (0..number(&whole, 56, 2).unwrap() as usize).map(|n| 64 + 56 * n);
         let kind = |at: &usize| number(&whole, *at, 4).unwrap();

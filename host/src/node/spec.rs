@@ -66,7 +66,7 @@ pub struct ParamSpec {
     pub animatable: bool,
     /// What it means to the host, whatever its name.
     pub means: Means,
-    /// A text with names of nodes, `*` for any part of one.
+    /// A text with names of nodes, `*` for any part of one; those of a plugin's parameters are not known.
     pub names_nodes: bool,
 }
 

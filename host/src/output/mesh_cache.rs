@@ -58,7 +58,8 @@ impl Output for MeshCache {
             let object = frame.scene.objects.iter().find(|o| o.name == name);
             let bytes = object.map_or(Ok(None), |object| self.mesh(frame, object, format == "obj"))?;
             // A sequence has a file of each frame, also of those without liquid.
-            let bytes = bytes.unwrap_or_else(|| encoded(&Mesh::<3>::default(), None, format == "obj"));
+            // It has the attributes of the others, which readers take from the first.
+            let bytes = bytes.unwrap_or_else(|| encoded(&Mesh::<3>::default(), Some(&[]), format == "obj"));
             let path = frame.file(&stem(frame.node, name, frame.offer), format);
             save(&path, &bytes)?;
             written.push(path);
@@ -259,7 +260,12 @@ mod tests {
         let (mut gone, offered) = (scene.clone(), offer(&scene));
         gone.objects.clear();
         let ply = String::from_utf8(write_offered(&gone, &offered, "ply", 1)).unwrap();
-        assert!(ply.contains("element vertex 0\n") && ply.contains("element face 0\n"), "{ply}");
+        assert!(
+            ply.contains("property float vz\n")
+                && ply.contains("element vertex 0\n")
+                && ply.contains("element face 0\n"),
+            "{ply}"
+        );
         assert!(ply.ends_with("end_header\n"), "{ply}");
         let obj = String::from_utf8(write_offered(&gone, &offered, "obj", 1)).unwrap();
         assert!(obj.lines().all(|line| line.starts_with('#')), "{obj}");

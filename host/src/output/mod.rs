@@ -262,14 +262,16 @@ impl Offer {
         wanted
     }
 
-    /// The object and the name of all geometry that a node with a parameter `geometry` writes.
+    /// The object and the name of all geometry that a node with a parameter `geometry`, and perhaps `objects`, writes.
     pub fn written<'a>(&'a self, params: &'a Params) -> Vec<(&'a str, &'a str)> {
         let wanted = self.wanted(params.texts("geometry"), |o| &o.geometry);
+        let objects = params.values.contains_key("objects").then(|| Pattern::new(params.text("objects")));
+        let is_chosen = |o: &&Offered| objects.as_ref().is_none_or(|pattern| pattern.matches(&o.object));
         let of = |o: &'a Offered| {
             let has = move |name: &&str| o.geometry.iter().any(|own| own == name);
             wanted.clone().into_iter().filter(has).map(|name| (o.object.as_str(), name))
         };
-        self.objects.iter().flat_map(of).collect()
+        self.objects.iter().filter(is_chosen).flat_map(of).collect()
     }
 
     /// True when two objects have such data at some time, so that its name alone does not say whose it is.

@@ -1,13 +1,12 @@
 //! The cooks that are shown: those of the command line, and those begun from the page.
 
-use super::Shown;
 use super::folder::Folder;
 use super::job::Job;
-use crate::process::{limits::no_thread_because, own_file};
+use super::{Shown, heard};
 use serde_json::{Map, Value as Json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most cooks that are shown.
@@ -18,8 +17,6 @@ const MOST_EVER: usize = 1024;
 const RUNNING: usize = 2;
 /// Names of folders that are tried for a new cook.
 const NAMES: u32 = 10_000;
-/// Most lines of what is said of a changed graph.
-const LINES: usize = 100;
 /// Most bytes of a record or graph that is read.
 pub const LARGEST: u64 = 64 << 20;
 
@@ -32,9 +29,16 @@ pub struct Cook {
     pub graph: Option<PathBuf>,
     /// The process, if it was begun here.
     pub job: Option<Job>,
+    /// How often somebody asked what a change would cost.
+    checks: AtomicU64,
 }
 
 impl Cook {
+    /// One that writes there.
+    pub fn new(folder: Folder, graph: Option<PathBuf>, job: Option<Job>) -> Self {
+        Self { folder, graph, job, checks: AtomicU64::new(0) }
+    }
+
     /// What `cook.json` says; none while there is none that can be read.
     pub fn record(&self) -> Option<Json> {
         serde_json::from_slice(&self.folder.read("cook.json", LARGEST).ok()?).ok()
@@ -51,6 +55,8 @@ pub struct Cooks {
     list: Mutex<Vec<Arc<Cook>>>,
     /// Held while a changed graph is checked.
     checking: Mutex<()>,
+    /// The page ends.
+    ending: AtomicBool,
     /// Nothing may be begun.
     pub read_only: bool,
 }
@@ -66,8 +72,13 @@ pub struct Change {
 impl Cooks {
     /// Those of the command line.
     pub fn new(shown: Vec<Shown>, read_only: bool) -> Self {
-        let cook = |s: Shown| Arc::new(Cook { folder: Folder::new(s.folder), graph: s.graph, job: None });
-        Self { list: Mutex::new(shown.into_iter().map(cook).collect()), checking: Mutex::new(()), read_only }
+        let cook = |s: Shown| Arc::new(Cook::new(Folder::new(s.folder), s.graph, None));
+        Self {
+            list: Mutex::new(shown.into_iter().map(cook).collect()),
+            checking: Mutex::new(()),
+            ending: AtomicBool::new(false),
+            read_only,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Cook>>> {
@@ -115,31 +126,34 @@ impl Cooks {
             // It was made for this cook, and is empty.
             let _ = std::fs::remove_dir(&folder);
         })?;
-        list.push(Arc::new(Cook { folder: Folder::new(folder), graph: Some(graph), job: Some(job) }));
+        list.push(Arc::new(Cook::new(Folder::new(folder), Some(graph), Some(job))));
         Ok(list.len() - 1)
     }
 
-    /// What `meniscus check` says of a changed cook: lines on its cost and advice; the error is what is wrong with it.
-    pub fn check(&self, parent: &Cook, change: &Change) -> Result<String, String> {
+    /// What `meniscus check` says of a changed cook that begins at its first frame: lines on its cost and advice; the error is what is
+    /// wrong with it. `None` where a later change of that cook is asked about by now.
+    pub fn check(&self, parent: &Cook, change: &Change) -> Option<Result<String, String>> {
+        let turn = parent.checks.fetch_add(1, Ordering::SeqCst) + 1;
         let record = parent.record();
-        let graph = graph_of(parent, record.as_ref())?;
-        let set = changed(record.as_ref(), &change.set)?;
+        let args = graph_of(parent, record.as_ref()).and_then(|graph| {
+            let mut args = vec![OsString::from("check")];
+            args.extend(changed(record.as_ref(), &change.set)?);
+            args.extend(["--".into(), graph.into()]);
+            Ok(args)
+        });
+        let args = match args {
+            Ok(args) => args,
+            Err(why) => return Some(Err(why)),
+        };
         // One after the other: each opens all plugins.
         let _turn = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
-        let cannot = |e| no_thread_because("check a graph", &e);
-        let mut check = Command::new(own_file().map_err(cannot)?);
-        check.arg("check").args(set).arg("--").arg(graph).stdin(Stdio::null());
-        let ended = check.output().map_err(cannot)?;
-        let lines = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes);
-            let line = |line: &str| crate::text::one_line(line, crate::text::SENTENCE);
-            text.lines().take(LINES).map(line).collect::<Vec<_>>().join("\n")
-        };
-        if ended.status.success() { Ok(lines(&ended.stdout)) } else { Err(lines(&ended.stderr)) }
+        let is_last = || parent.checks.load(Ordering::SeqCst) == turn && !self.ending.load(Ordering::SeqCst);
+        is_last().then(|| heard::said(&args, is_last)).flatten()
     }
 
     /// Asks all that were begun here to save and end, and waits; how many ran.
     pub fn end(&self) -> usize {
+        self.ending.store(true, Ordering::SeqCst);
         let running: Vec<Arc<Cook>> = self.all().into_iter().filter(|c| c.runs()).collect();
         running.iter().filter_map(|c| c.job.as_ref()).for_each(Job::stop);
         running.iter().filter_map(|c| c.job.as_ref()).for_each(Job::wait);

@@ -9,6 +9,7 @@ mod assets;
 mod cooks;
 mod folder;
 mod guard;
+mod heard;
 mod http;
 mod job;
 mod routes;

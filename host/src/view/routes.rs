@@ -136,8 +136,9 @@ impl Routes {
             return self.refused("this page only shows cooks (--read-only)");
         }
         match asked(body).map(|change| self.cooks.check(cook, &change)) {
-            Ok(Ok(said)) => Response::json(&json!({ "said": said })),
-            Ok(Err(why)) => Response::sentence(409, &why),
+            Ok(Some(Ok(said))) => Response::json(&json!({ "said": said })),
+            Ok(Some(Err(why))) => Response::sentence(409, &why),
+            Ok(None) => Response::sentence(503, "another change is asked about by now"),
             Err(why) => Response::sentence(400, why),
         }
     }
@@ -161,7 +162,7 @@ impl Routes {
 /// What a page wants changed; the error is one sentence.
 fn asked(body: &[u8]) -> Result<Change, &'static str> {
     let json: Json = serde_json::from_slice(body).unwrap_or_default();
-    let set = json["set"].as_object().cloned().ok_or("`set` is missing")?;
+    let set = json["set"].as_object().cloned().ok_or("this is no JSON object with `set`")?;
     let fork = json["fork"].as_i64().and_then(|frame| i32::try_from(frame).ok());
     if fork.is_none() && !json["fork"].is_null() {
         return Err("`fork` is no frame");

@@ -41,7 +41,7 @@ impl State {
 
 /// What a folder's cook does, in a word, and why where that is known.
 pub fn state_of(folder: &Path) -> (&'static str, Option<String>) {
-    let cook = Cook { folder: Folder::new(folder.into()), graph: None, job: None };
+    let cook = Cook::new(Folder::new(folder.into()), None, None);
     let record = cook.record();
     let files = record.as_ref().map(|r| files(&cook, r)).unwrap_or_default();
     let who = holder(folder);
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     fn cook(folder: &Path, graph: Option<&Path>) -> Cook {
-        Cook { folder: Folder::new(folder.into()), graph: graph.map(Into::into), job: None }
+        Cook::new(Folder::new(folder.into()), graph.map(Into::into), None)
     }
 
     fn word(cook: &Cook) -> String {

@@ -108,18 +108,27 @@ impl Exchange {
             }
         };
         let keys: Vec<Vec<u64>> = places.iter().map(key).collect();
-        let kept = self.level_sets.kept_volumes.iter().filter(|(key, _)| !key.is_empty());
+        // Copies of a large body look alike everywhere: those of one key are made once, at the first of their places.
+        let mut places_of = HashMap::new();
+        let first = |(n, key): (usize, &Vec<u64>)| {
+            if key.is_empty() { n } else { *places_of.entry(key.clone()).or_insert(n) }
+        };
+        let firsts: Vec<usize> = keys.iter().enumerate().map(first).collect();
+        let kept = self.level_sets.kept_volumes.iter();
         let kept: HashMap<&[u64], &Arc<SignedDistance>> = kept.map(|(k, seen)| (&k[..], seen)).collect();
         let known: Vec<_> = keys.iter().map(|key| kept.get(&key[..]).map(|&seen| seen.clone())).collect();
-        let seen: Vec<Arc<SignedDistance>> = self.install(|| {
-            let seen = |(place, known): (&Transform, &Option<Arc<SignedDistance>>)| {
-                known.clone().unwrap_or_else(|| Arc::new(with_volume(distance, place, lattice, enclosed)))
-            };
-            places.par_iter().zip(&known).map(seen).collect()
-        });
-        let new = known.iter().zip(keys).zip(&seen).filter(|((known, _), _)| known.is_none());
-        new.for_each(|((_, key), seen)| remember(&mut self.level_sets.kept_volumes, key, seen, most));
-        seen
+        let see = |n: usize| {
+            let made = || Arc::new(with_volume(distance, &places[n], lattice, enclosed));
+            (firsts[n] == n).then(|| known[n].clone().unwrap_or_else(made))
+        };
+        let seen: Vec<Option<Arc<SignedDistance>>> =
+            self.install(|| (0..places.len()).into_par_iter().map(see).collect());
+        for ((key, known), seen) in keys.into_iter().zip(&known).zip(&seen) {
+            if let (None, Some(seen)) = (known, seen) {
+                remember(&mut self.level_sets.kept_volumes, key, seen, most);
+            }
+        }
+        firsts.iter().filter_map(|&first| seen[first].clone()).collect()
     }
 
     /// How a collider moves in this substep (`when` 0) or in the next (1). Without data for the next one the motion

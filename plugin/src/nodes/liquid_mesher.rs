@@ -59,9 +59,6 @@ pub struct LiquidMesher {
 impl Instance for LiquidMesher {
     fn run(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let begins = call.stage() == Stage::INIT;
-        if begins && call.items(LIQUIDS.surface) == 0 {
-            return Err(Failure::input(LIQUIDS.surface, NO_LIQUID));
-        }
         if !begins && !call.ends_frame() {
             return Ok(Outcome::Done);
         }

@@ -136,7 +136,7 @@ fn what_a_plugin_leaves_running_is_ended_and_told() {
     let output = kept.command(&[]).output().expect("meniscus starts");
     assert!(output.status.success());
     let said = is_tame(&output);
-    says(&said, &["warning: a plugin left 2 processes running (`sleep`, process ", "they were ended"]);
+    says(&said, &["warning: 2 processes were left running (`sleep`, process ", "they were ended"]);
     assert!(of_home(&kept.path("home"), "sleep").is_empty());
     // Nor does anything stay when the cook is killed.
     let mut graph = tank_with(json!({ "name": "bad", "type": "test.leaves_processes" }));

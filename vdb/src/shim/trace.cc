@@ -12,7 +12,7 @@
 
 #include <limits>
 #include <map>
-#include <utility>
+#include <tuple>
 
 namespace meniscus {
 
@@ -97,6 +97,17 @@ void cut(FloatGrid& liquid, const FloatGrid& solid)
     });
 }
 
+// What liquid is cut off at.
+bool is_solid(int32_t material) { return material == MV_GLASS || material == MV_CLAY; }
+
+// All that a tree is built from; where it is placed is no part of it.
+using TreeKey = std::tuple<const void*, const void*, const void*, const void*, size_t, size_t, size_t, double, int32_t>;
+
+TreeKey tree_key(const mv_grid& in)
+{
+    return {in.origins, in.values[0], in.masks, in.tiles, in.leaves, in.tile_count, in.stride, in.background[0], in.flood};
+}
+
 } // namespace
 
 Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std::make_unique<Grids>())
@@ -104,12 +115,11 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
     openvdb::initialize();
     auto& entries = grids_->entries;
     // Copies of a solid share a tree: its upper nodes alone take megabytes. Each liquid is cut, so it has its own.
-    std::map<std::pair<const void*, const void*>, FloatGrid::Ptr> solids;
+    std::map<TreeKey, FloatGrid::Ptr> solids;
     for (size_t s = 0; s < count; ++s) {
         const mv_grid& in = surfaces[s].grid;
-        const int32_t material = surfaces[s].material;
-        const bool is_solid = material != MV_LIQUID && material != MV_FOAM && in.leaves > 0;
-        auto known = is_solid ? solids.find({in.origins, in.values[0]}) : solids.end();
+        const bool may_share = is_solid(surfaces[s].material) && in.leaves > 0;
+        auto known = may_share ? solids.find(tree_key(in)) : solids.end();
         FloatGrid::Ptr grid;
         if (known != solids.end()) {
             grid = FloatGrid::create(known->second->treePtr());
@@ -117,7 +127,7 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
             grid->setTransform(transform_of(in));
         } else {
             grid = build_grid<FloatGrid>(in);
-            if (is_solid) solids[{in.origins, in.values[0]}] = grid;
+            if (may_share) solids[tree_key(in)] = grid;
         }
         if (grid->activeVoxelCount() == 0) continue; // nothing to see
         auto& kind = surfaces[s].material == MV_FOAM ? grids_->foams : entries;
@@ -127,7 +137,7 @@ Scene::Scene(const mv_surface* surfaces, size_t count, int threads) : grids_(std
         for (auto& liquid : entries) {
             if (liquid.material != MV_LIQUID) continue;
             for (const auto& solid : entries) {
-                if (solid.material != MV_LIQUID) cut(*liquid.grid, *solid.grid);
+                if (is_solid(solid.material)) cut(*liquid.grid, *solid.grid);
             }
         }
         std::map<const void*, std::shared_ptr<const std::vector<float>>> made;

@@ -378,13 +378,19 @@ fn corners_of_faces_name_the_owner_that_distances_name() {
     }
 }
 
-/// A solid sweeps over another one: with what was remembered, the fields and their leaves are those found anew.
+/// A solid sweeps over another one: with what was remembered, the fields and their leaves are those found anew, also where its
+/// band is so narrow that it is told beyond it.
 #[test]
 fn memory_of_moving_solids_changes_no_bit() {
+    [64, 128].into_iter().for_each(sweeps_over_another);
+}
+
+fn sweeps_over_another(division: i32) {
     let transform = Transform::uniform(2.0 / 64.0, DVec3::splat(-1.0));
     let domain = DomainLimits::unbounded();
     let shell = collider(64, STAY, Motion::Static, |p| (p.length() - 0.5).abs() - 0.08);
-    let ball = |x: f64| collider(64, (DMat3::IDENTITY, DVec3::X * x), Motion::Static, |p| p.length() - 0.6);
+    let at = |x: f64| (DMat3::IDENTITY, DVec3::X * x);
+    let ball = |x: f64| collider(division, at(x), Motion::Static, |p| p.length() - 0.6);
     let mover = ball(0.0).sdf().clone();
     let mut memory = SolidMemory::default();
     for step in 0..12 {

@@ -6,7 +6,7 @@ use super::super::vary::Variant;
 use crate::output::{Row, side_by_side};
 use crate::view::state_of;
 use serde_json::{Value as Json, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name of the file that lists the variants.
 pub(in crate::cli) const LIST: &str = "wedge.json";
@@ -65,7 +65,7 @@ pub(super) fn collect(
 ) -> Result<String, String> {
     let came = list(out, graph, variants, failed, None)?;
     let mut table = table(&came);
-    alike(&came).iter().for_each(|line| table.push_str(line));
+    alike(out, &came).iter().for_each(|line| table.push_str(line));
     if let Some((node, frames)) = preview {
         table.push_str(&sheet(out, &came, node, frames)?);
     }
@@ -123,27 +123,53 @@ fn table(came: &[Came]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// A line for each lot of variants that came to the same figures: what sets them apart has no effect in this graph.
-fn alike(came: &[Came]) -> Vec<String> {
-    let mut lots: Vec<(Json, Vec<String>)> = Vec::new();
+/// A line for each lot of variants that came to the same figures and wrote the same last files: what sets them apart has no effect in
+/// this graph.
+fn alike(out: &Path, came: &[Came]) -> Vec<String> {
+    let mut lots: Vec<(Json, Vec<&Came>)> = Vec::new();
     for c in came.iter().filter(|c| c.state == DONE) {
         let Some(Json::Object(mut outcome)) = c.figures.clone() else { continue };
         // Time and memory differ from run to run.
         ["seconds", "memory_bytes"].iter().for_each(|key| drop(outcome.remove(*key)));
-        let (outcome, number) = (Json::Object(outcome), c.variant.number.to_string());
+        let outcome = Json::Object(outcome);
         match lots.iter_mut().find(|lot| lot.0 == outcome) {
-            Some(lot) => lot.1.push(number),
-            None => lots.push((outcome, vec![number])),
+            Some(lot) => lot.1.push(c),
+            None => lots.push((outcome, vec![c])),
         }
     }
-    let lots = lots.into_iter().filter(|lot| lot.1.len() > 1).take(LOTS);
-    let line = |(_, numbers): (Json, Vec<String>)| {
+    // Figures tell little of some shots, so what was written is compared where they are the same.
+    let mut found: Vec<(blake3::Hash, Vec<String>)> = Vec::new();
+    for c in lots.into_iter().filter(|lot| lot.1.len() > 1).flat_map(|lot| lot.1) {
+        let Some(hash) = last_files(&out.join(&c.variant.folder)) else { continue };
+        match found.iter_mut().find(|lot| lot.0 == hash) {
+            Some(lot) => lot.1.push(c.variant.number.to_string()),
+            None => found.push((hash, vec![c.variant.number.to_string()])),
+        }
+    }
+    let lots = found.into_iter().filter(|lot| lot.1.len() > 1).take(LOTS);
+    let line = |(_, numbers): (_, Vec<String>)| {
         let all = numbers.join(", ");
-        format!(
-            "variants {all} came to the same figures: what sets them apart changes nothing in this graph\n"
-        )
+        format!("variants {all} came to the same: what sets them apart changes nothing in this graph\n")
     };
     lots.map(line).collect()
+}
+
+/// The hash of the last file, by name, that each output node of a cook wrote; `None` where there is none, or one that cannot be read.
+fn last_files(folder: &Path) -> Option<blake3::Hash> {
+    let entries = |folder: &Path| -> Option<Vec<PathBuf>> {
+        let mut all: Vec<PathBuf> =
+            std::fs::read_dir(folder).ok()?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().ok()?;
+        all.sort();
+        Some(all)
+    };
+    let mut hasher = blake3::Hasher::new();
+    let nodes = entries(folder)?.into_iter().filter(|path| path.is_dir() && !path.ends_with("checkpoints"));
+    for node in nodes {
+        if let Some(file) = entries(&node)?.into_iter().rfind(|path| path.is_file()) {
+            hasher.update_reader(std::fs::File::open(file).ok()?).ok()?;
+        }
+    }
+    (hasher.count() > 0).then(|| hasher.finalize())
 }
 
 /// Writes the sheet of the variants that have pictures; a line about it.
@@ -173,4 +199,37 @@ fn title(came: &Came) -> String {
 /// A time, with its tenths where it is short.
 fn seconds(time: f64) -> String {
     if time < 60.0 { format!("{time:.1} s") } else { units::duration(time) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variant(number: usize) -> Variant {
+        Variant { number, folder: format!("v{number}"), title: String::new(), set: Vec::new() }
+    }
+
+    /// Figures alone do not tell: a body that goes elsewhere has the same ones.
+    #[test]
+    fn variants_are_alike_by_figures_and_by_what_they_wrote() {
+        let dir = tempfile::tempdir().unwrap();
+        let variants: Vec<Variant> = (1..=4).map(variant).collect();
+        let wrote = ["same", "other", "same", "same"];
+        let came: Vec<Came> = variants
+            .iter()
+            .zip(wrote)
+            .map(|(variant, wrote)| {
+                let node = dir.path().join(&variant.folder).join("points");
+                std::fs::create_dir_all(&node).unwrap();
+                std::fs::write(node.join("points.0001.geo"), variant.number.to_string()).unwrap();
+                std::fs::write(node.join("points.0002.geo"), wrote).unwrap();
+                let substeps = if variant.number == 4 { 9 } else { 8 };
+                let figures = json!({ "substeps": substeps, "seconds": variant.number, "objects": {} });
+                Came { variant, state: DONE, why: None, figures: Some(figures) }
+            })
+            .collect();
+        let said = alike(dir.path(), &came);
+        assert!(said.len() == 1 && said[0].starts_with("variants 1, 3 came to the same"), "{said:?}");
+        assert!(alike(dir.path(), &came[1..]).is_empty());
+    }
 }

@@ -104,13 +104,13 @@ fn planned(args: &WedgeArgs) -> Result<(Wedge, Option<Preview>), String> {
     let out = args.out.clone().unwrap_or_else(|| default_out(&args.graph.graph).with_extension("wedge"));
     std::fs::create_dir_all(&out).map_err(|e| format!("cannot make the folder {}: {e}", shown(&out)))?;
     if !args.replace {
-        same_as_before(&out, &variants)?;
+        same_as_before(&out, &variants, args.collect)?;
     }
     Ok((Wedge { out, variants }, preview))
 }
 
 /// An error where the folder holds a wedge of other values.
-fn same_as_before(out: &Path, variants: &[Variant]) -> Result<(), String> {
+fn same_as_before(out: &Path, variants: &[Variant], collects: bool) -> Result<(), String> {
     let Ok(bytes) = read_file(&out.join(collect::LIST), LARGEST) else { return Ok(()) };
     let before: Option<Json> = serde_json::from_slice(&bytes).ok();
     let known = before.as_ref().and_then(|list| list["variants"].as_array());
@@ -121,7 +121,8 @@ fn same_as_before(out: &Path, variants: &[Variant]) -> Result<(), String> {
     if same {
         return Ok(());
     }
-    Err(format!("{} holds a wedge of other values; choose another --out, or --replace it", shown(out)))
+    let what = if collects { "name these values" } else { "choose another --out, or --replace it" };
+    Err(format!("{} holds a wedge of other values; {what}", shown(out)))
 }
 
 impl Wedge {

@@ -1,6 +1,6 @@
 //! Foresees how fast a shot's liquid gets, before anything is cooked.
 
-use super::super::media::{separation, sources};
+use super::super::media::{is_liquid, separation, sources};
 use super::super::plan::{Plan, SolverWires};
 use super::super::tank::Tank;
 use crate::geometry::Evaluator;
@@ -21,7 +21,7 @@ pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator
     for (&solver, wires) in &plan.solvers {
         let of_object = |&o: &usize| {
             let object = &network.nodes[o];
-            let separation = separation(object)?;
+            let separation = separation(object).filter(|_| is_liquid(object))?;
             Some(separation * object.meant(Means::VOXEL_SCALE, 0.0).filter(|s| *s > 0.0).unwrap_or(1.0))
         };
         let Some(voxel) = wires.solved.iter().filter_map(of_object).reduce(f64::min) else { continue };

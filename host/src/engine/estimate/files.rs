@@ -4,8 +4,9 @@ use super::super::media::separation;
 use super::super::plan::{Plan, offer};
 use super::{ObjectEstimate, Start};
 use crate::graph::{Bound, Network};
-use crate::node::{Carries, NodeKind, PortOwner, PortSpec};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::node::{Carries, PortOwner, PortSpec};
+use crate::output::Offer;
+use std::collections::BTreeMap;
 
 /// Bytes of a level set in a file per voxel of its narrow band, compressed.
 const FILE_BYTES: f64 = 3.0;
@@ -21,66 +22,71 @@ const USD_MESH_BYTES: f64 = 110.0;
 /// Bytes of a corner of a closed mesh and of its two triangles in a .geo text file.
 const MESH_BYTES: f64 = 90.0;
 
-/// What the output nodes of a graph write of its objects in a frame.
+/// What the output nodes of a graph write of its objects in a frame, by the objects' names.
+#[derive(Default)]
 pub(super) struct Files {
-    /// Bytes of a voxel.
+    of: BTreeMap<String, Written>,
+}
+
+/// Bytes written of an object.
+#[derive(Default)]
+struct Written {
+    /// Of a voxel.
     voxel: f64,
-    /// Bytes of a voxel that a liquid's surface runs through.
+    /// Of a voxel that a liquid's surface runs through.
     surface: f64,
-    /// Bytes of a particle, by object.
-    particles: BTreeMap<String, f64>,
-    /// The objects of which a node writes other geometry as text.
-    drawn: BTreeSet<String>,
+    /// Of a particle.
+    particle: f64,
+    /// Other geometry is written as text.
+    as_text: bool,
 }
 
 impl Files {
     pub(super) fn of(network: &Network, plan: &Plan) -> Self {
-        let outputs = network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Output && !n.bypass);
-        let has_volumes = outputs.clone().any(|n| n.node_type.short_name() == "vdb_cache");
-        let of_mesh = |n: &Bound| match n.node_type.short_name() {
-            "mesh_cache" if n.params_at(0.0).text("format") == "obj" => OBJ_BYTES,
-            "mesh_cache" => PLY_BYTES,
-            "usd_shot" => USD_MESH_BYTES,
-            _ => 0.0,
-        };
-        let mut files = Self {
-            voxel: if has_volumes { FILE_BYTES } else { 0.0 },
-            surface: outputs.map(of_mesh).sum(),
-            particles: BTreeMap::new(),
-            drawn: BTreeSet::new(),
-        };
-        for node in 0..network.nodes.len() {
-            files.add_geometry(network, plan, node);
+        let mut files = Self::default();
+        for node in (0..network.nodes.len()).filter(|&n| !network.nodes[n].bypass) {
+            if let Some(offer) = offer(network, plan, node) {
+                files.add(network, &network.nodes[node], &offer);
+            }
         }
         files
     }
 
-    /// Adds the geometry that an output node writes.
-    fn add_geometry(&mut self, network: &Network, plan: &Plan, node: usize) {
-        let writer = &network.nodes[node];
-        let of_particle = match writer.node_type.short_name() {
-            "geometry_cache" => GEO_BYTES,
-            "usd_shot" => USD_BYTES,
+    /// Adds what an output node writes of the objects that it sees.
+    fn add(&mut self, network: &Network, writer: &Bound, offer: &Offer) {
+        let params = writer.params_at(0.0);
+        let (voxel, surface, particle) = match writer.node_type.short_name() {
+            "vdb_cache" => (FILE_BYTES, 0.0, 0.0),
+            "geometry_cache" => (0.0, 0.0, GEO_BYTES),
+            "mesh_cache" if params.text("format") == "obj" => (0.0, OBJ_BYTES, 0.0),
+            "mesh_cache" => (0.0, PLY_BYTES, 0.0),
+            "usd_shot" => (0.0, USD_MESH_BYTES, USD_BYTES),
             _ => return,
         };
-        let Some(offer) = offer(network, plan, node).filter(|_| !writer.bypass) else { return };
-        for (object, name) in offer.written(&writer.params_at(0.0)) {
+        for object in &offer.objects {
+            let written = self.of.entry(object.object.clone()).or_default();
+            written.voxel += voxel;
+            written.surface += surface;
+        }
+        if particle == 0.0 {
+            return;
+        }
+        for (object, name) in offer.written(&params) {
             let owner = network.nodes.iter().find(|n| n.name == object);
-            if owner.is_some_and(|owner| are_particles(owner, name)) {
-                *self.particles.entry(object.to_owned()).or_default() += of_particle;
-            } else if of_particle == GEO_BYTES {
-                self.drawn.insert(object.to_owned());
+            let written = self.of.entry(object.to_owned()).or_default();
+            match owner.is_some_and(|owner| are_particles(owner, name)) {
+                true => written.particle += particle,
+                false => written.as_text |= writer.node_type.short_name() == "geometry_cache",
             }
         }
     }
 
     /// Bytes a frame.
     pub(super) fn bytes(&self, object: &ObjectEstimate, start: &Start) -> f64 {
-        let of_particle = self.particles.get(&object.name).copied().unwrap_or(0.0);
-        let liquid =
-            object.voxels * self.voxel + object.particles * of_particle + object.surface * self.surface;
-        let is_drawn = object.particles == 0.0 && self.drawn.contains(&object.name);
-        let meshes = if is_drawn { (start.corners * start.places.max(1)) as f64 * MESH_BYTES } else { 0.0 };
+        let Some(of) = self.of.get(&object.name) else { return 0.0 };
+        let liquid = object.voxels * of.voxel + object.particles * of.particle + object.surface * of.surface;
+        let is_text = object.particles == 0.0 && of.as_text;
+        let meshes = if is_text { (start.corners * start.places.max(1)) as f64 * MESH_BYTES } else { 0.0 };
         liquid + meshes
     }
 }

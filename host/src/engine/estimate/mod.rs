@@ -9,7 +9,7 @@ mod walls;
 
 pub use poured::SourceEstimate;
 
-use super::media::is_liquid;
+use super::media::separation;
 use super::plan::{Plan, idle, loose, misscheduled, uncoupled, unwritten};
 use crate::data::Geometry;
 use crate::geometry::Evaluator;
@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 
 /// Bytes the program takes before there is anything to simulate.
 const PROGRAM_BYTES: f64 = 60e6;
-/// Bytes that an output node takes while it draws a picture, about.
+/// Bytes that an output node takes while it draws a picture of a liquid and a few solids, about.
 const PICTURE_BYTES: f64 = 20e6;
 /// Voxels of 8³ leaves that are active per voxel of the surface, on average, because leaves are whole.
 const LEAF_FILL: f64 = 12.0;
@@ -152,7 +152,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         }
         let cost = node.node_type.contract.as_ref().map(|c| c.cost).unwrap_or_default();
         object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
-        if is_solved(network, plan, &node.name) || meets_liquid(network, plan, &node.name) {
+        if is_solved(network, plan, &node.name) || meets_particles(network, plan, &node.name) {
             let copies = if object.particles == 0.0 { start.copies() } else { 1.0 };
             object.seconds =
                 object.particles * cost.particle_seconds + object.voxels * copies * cost.voxel_seconds;
@@ -161,8 +161,8 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         advise(&object, start.reach, &mut estimate.advice);
         estimate.objects.push(object);
     }
-    let thin = walls::with_holes(network, plan, evaluator)?;
-    let thin = thin.into_iter().chain(walls::thin(network, plan, evaluator, &estimate.objects)?);
+    let thin = walls::full_of_holes(network, plan, evaluator)?;
+    let thin = thin.into_iter().chain(walls::leaking(network, plan, evaluator, &estimate.objects)?);
     let idle = idle(network, plan).into_iter();
     let idle = idle.chain(uncoupled(network, plan)).chain(misscheduled(network, plan));
     let idle = idle.chain(beyond::endless(network, plan, evaluator)?);
@@ -173,18 +173,17 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     Ok(estimate)
 }
 
-/// Whether a solver moves the liquid of an object.
+/// Whether a solver moves the particles of an object.
 fn is_solved(network: &Network, plan: &Plan, object: &str) -> bool {
-    let is = |&o: &usize| network.nodes[o].name == object && is_liquid(&network.nodes[o]);
+    let is = |&o: &usize| network.nodes[o].name == object && separation(&network.nodes[o]).is_some();
     plan.solvers.values().any(|wires| wires.solved.iter().any(is))
 }
 
-/// Whether a solver moves liquid around an object; where none does, it takes next to no time.
-fn meets_liquid(network: &Network, plan: &Plan, object: &str) -> bool {
+/// Whether a solver moves particles around an object; where none does, it takes next to no time.
+fn meets_particles(network: &Network, plan: &Plan, object: &str) -> bool {
     let is = |o: &usize| network.nodes[*o].name == object;
-    plan.solvers.values().any(|wires| {
-        wires.affectors.iter().any(is) && wires.solved.iter().any(|&o| is_liquid(&network.nodes[o]))
-    })
+    let solves = |o: &usize| separation(&network.nodes[*o]).is_some();
+    plan.solvers.values().any(|wires| wires.affectors.iter().any(is) && wires.solved.iter().any(solves))
 }
 
 /// Takes the edge of an object's voxels from the parameters that set its resolution.

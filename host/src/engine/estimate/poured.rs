@@ -68,7 +68,8 @@ pub fn poured(
                 let claims = Claims {
                     sources: before.flat_map(|other| &other.regions).map(|g| &**g).collect(),
                     solids: solids.iter().map(|g| &**g).collect(),
-                    limits: Tank::of(&network.nodes[solver], 0.0).map(|tank| tank.limits()),
+                    limits: Tank::of(&network.nodes[solver], f64::from(network.settings.frames.0))
+                        .map(|tank| tank.limits()),
                 };
                 let regions: Vec<&Geometry> = run.regions.iter().map(|g| &**g).collect();
                 let left = left(&regions, run.velocity, &claims);

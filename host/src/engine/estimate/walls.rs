@@ -1,5 +1,6 @@
 //! Walls that are too thin for voxels.
 
+use super::super::media::is_liquid;
 use super::super::plan::Plan;
 use super::ObjectEstimate;
 use crate::geometry::{Evaluator, wall_thickness};
@@ -24,7 +25,7 @@ fn thinnest(network: &Network, evaluator: &mut Evaluator, node: &Bound) -> Resul
 }
 
 /// Objects with walls thinner than their own voxels, and a sentence for each.
-pub(super) fn with_holes(
+pub(super) fn full_of_holes(
     network: &Network,
     plan: &Plan,
     evaluator: &mut Evaluator,
@@ -50,18 +51,16 @@ pub(super) fn with_holes(
 }
 
 /// Solids with walls thinner than two voxels of the coarsest liquid that they meet, and a sentence for each.
-pub(super) fn thin(
+pub(super) fn leaking(
     network: &Network,
     plan: &Plan,
     evaluator: &mut Evaluator,
     objects: &[ObjectEstimate],
 ) -> Result<Vec<(usize, String)>, Problem> {
     let voxel_of = |object: &usize| {
-        let name = &network.nodes[*object].name;
-        objects
-            .iter()
-            .find(|o| o.name == *name && o.voxel > 0.0 && o.particles > 0.0)
-            .map(|o| (o.voxel, name))
+        let node = Some(&network.nodes[*object]).filter(|node| is_liquid(node))?;
+        let name = &node.name;
+        objects.iter().find(|o| o.name == *name && o.voxel > 0.0).map(|o| (o.voxel, name))
     };
     let mut found = Vec::new();
     for wires in plan.solvers.values() {

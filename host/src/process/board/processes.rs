@@ -59,9 +59,9 @@ impl Board {
         let (left, names) = (self.left.load(Ordering::SeqCst), self.left_names.get());
         let left = match left {
             0 => None,
-            1 => Some(format!("a plugin left a process running ({names}): it was ended")),
-            n if n > 4 => Some(format!("a plugin left {n} processes running ({names} …): they were ended")),
-            n => Some(format!("a plugin left {n} processes running ({names}): they were ended")),
+            1 => Some(format!("a process was left running ({names}): it was ended")),
+            n if n > 4 => Some(format!("{n} processes were left running ({names} …): they were ended")),
+            n => Some(format!("{n} processes were left running ({names}): they were ended")),
         };
         copied.into_iter().chain(strayed).chain(left).collect()
     }

@@ -76,8 +76,11 @@ impl Rows {
     }
 }
 
-/// The black cells that blocks and sheets push, sorted, with their numbers.
-fn moved_cells(level: &Level) -> Vec<((u32, u8), u32)> {
+/// A black cell (leaf, row · 4 + lane), and the number of the block or sheet that pushes it.
+type Owned = ((u32, u8), u32);
+
+/// The black cells that blocks and sheets push, sorted.
+fn moved_cells(level: &Level) -> Vec<Owned> {
     let count = level.blocks.list.len();
     let mut out = Vec::new();
     for (i, block) in level.blocks.list.iter().enumerate() {
@@ -185,7 +188,7 @@ impl Light {
         block: &Block,
         number: u32,
         level: &Level,
-        (moved, held): (&[((u32, u8), u32)], &[Vec<f64>]),
+        (moved, held): (&[Owned], &[Vec<f64>]),
     ) -> Option<Self> {
         let n = block.size;
         let red = respond(&block.members, &block.members, level, 0, [n, n]);

@@ -157,8 +157,14 @@ def change(browser, view, pictures):
     browser.click("[data-name=water]")
     field = "document.querySelector('[data-param=\"water.particle_separation\"] input')"
     browser.wait(f"{field} && document.querySelector('[data-param=\"water.particle_separation\"] .unit')")
-    browser.run(f"{field}.value = '0.03'; {field}.dispatchEvent(new Event('change'))")
-    browser.wait("document.querySelector('[data-do=cook]')")
+    write = lambda value: browser.run(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change'))")
+    # What is wrong with a value is told before anything is cooked, and what the shot would cost.
+    write("-1")
+    assert "particle_separation" in browser.wait("document.querySelector('.foot .sentence')?.textContent")
+    browser.picture(os.path.join(pictures, "refused.png"))
+    write("0.03")
+    assert "memory: about" in browser.wait("document.querySelector('.foot .expected')?.textContent")
+    assert not browser.run("document.querySelector('.foot .sentence')?.textContent ?? ''")
     ways = browser.run("[...document.querySelector('[data-do=fork]').options].map(o => o.textContent)")
     assert ways == ["the first frame", "the end of frame 29"], ways
     browser.picture(os.path.join(pictures, "change.png"))

@@ -222,7 +222,8 @@ export class Panel {
     if (readOnly || !this.changes.size) return;
     let [expected, refused] = ["", ""];
     try {
-      const { said } = await post(`cooks/${summary.id}/check`, { set: Object.fromEntries(this.changes) });
+      const { said = "", wrong = "" } = await post(`cooks/${summary.id}/check`, { set: Object.fromEntries(this.changes) });
+      refused = wrong;
       // What a fork costs, nobody knows before.
       const told = this.fork === null ? /^(time|memory|disk|advice|warning):/ : /^(advice|warning):/;
       expected = said.split("\n").filter((line) => told.test(line)).join("\n");

@@ -135,20 +135,23 @@ impl Cooks {
     pub fn check(&self, parent: &Cook, change: &Change) -> Option<Result<String, String>> {
         let turn = parent.checks.fetch_add(1, Ordering::SeqCst) + 1;
         let record = parent.record();
-        let args = graph_of(parent, record.as_ref()).and_then(|graph| {
+        let asked = graph_of(parent, record.as_ref()).and_then(|graph| {
             let mut args = vec![OsString::from("check")];
             args.extend(changed(record.as_ref(), &change.set)?);
-            args.extend(["--".into(), graph.into()]);
-            Ok(args)
+            args.extend(["--".into(), graph.clone().into()]);
+            Ok((args, graph))
         });
-        let args = match args {
-            Ok(args) => args,
+        let (args, graph) = match asked {
+            Ok(asked) => asked,
             Err(why) => return Some(Err(why)),
         };
         // One after the other: each opens all plugins.
         let _turn = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
         let is_last = || parent.checks.load(Ordering::SeqCst) == turn && !self.ending.load(Ordering::SeqCst);
-        is_last().then(|| heard::said(&args, is_last)).flatten()
+        let said = is_last().then(|| heard::said(&args, is_last)).flatten()?;
+        // The page shows which graph it is.
+        let named = format!("{}: ", graph.display());
+        Some(said.map_err(|why| why.trim_start_matches("error: ").replace(&named, "")))
     }
 
     /// Asks all that were begun here to save and end, and waits; how many ran.

@@ -136,9 +136,10 @@ impl Routes {
             return self.refused("this page only shows cooks (--read-only)");
         }
         match asked(body).map(|change| self.cooks.check(cook, &change)) {
+            // That something is wrong with a graph is an answer, too. One that nobody waits for any more is empty.
             Ok(Some(Ok(said))) => Response::json(&json!({ "said": said })),
-            Ok(Some(Err(why))) => Response::sentence(409, &why),
-            Ok(None) => Response::sentence(503, "another change is asked about by now"),
+            Ok(Some(Err(why))) => Response::json(&json!({ "wrong": why })),
+            Ok(None) => Response::json(&json!({})),
             Err(why) => Response::sentence(400, why),
         }
     }

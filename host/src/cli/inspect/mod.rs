@@ -4,6 +4,7 @@ mod apart;
 mod checkpoint;
 mod folder;
 mod geo;
+mod mesh;
 mod stats;
 mod vdb;
 
@@ -11,6 +12,7 @@ pub(super) use stats::figures;
 
 use super::args::InspectArgs;
 use super::{FAILED, fail, say};
+use crate::geometry::MeshFormat;
 use crate::text::one_line;
 use std::fmt::Write;
 use std::path::Path;
@@ -78,10 +80,12 @@ fn look(path: &Path) -> Result<Report, String> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("vdb") => vdb::inspect_apart(path),
         Some("geo") => geo::inspect(path),
+        Some("ply") => mesh::inspect(path, MeshFormat::Ply),
+        Some("obj") => mesh::inspect(path, MeshFormat::Obj),
         Some("mns") => checkpoint::inspect(path),
         Some("jsonl") => stats::inspect(path),
         _ => Err(format!(
-            "{shown} is none of the files that inspect knows: .vdb, .geo, checkpoints (.mns), stats.jsonl, or a \
+            "{shown} is none of the files that inspect knows: .vdb, .geo, .ply, .obj, checkpoints (.mns), stats.jsonl, or a \
              folder of them"
         )),
     }

@@ -18,6 +18,9 @@ use std::rc::Rc;
 /// What gives way by less than this share of what it would without joints is held by them: what is left is rounding.
 const HELD: f64 = 1e-8;
 
+/// Share of a kick's velocity to which impulses are found.
+pub(super) const TOLERANCE: f64 = 1e-6;
+
 /// A body's part in the solve.
 struct Side {
     inverse_mass: f64,
@@ -321,6 +324,38 @@ mod tests {
         for (a, b) in velocities.iter().zip(&expected) {
             let off = a.linear.distance(b.linear) + a.angular.distance(b.angular);
             assert!(off < 1e-10, "{a:?} {b:?}");
+        }
+    }
+
+    /// A body in the middle of a plate, pressed from both faces at arms that hardly differ: to part from both it would have to turn at a
+    /// thousand radians a second.
+    #[test]
+    fn contacts_that_contradict_each_other_throw_no_body() {
+        let mut scene = Scene::new(DVec3::ZERO, 0.01);
+        scene.add(&a_box(DVec3::splat(0.12), 1000.0), DVec3::ZERO).velocity = DVec3::new(0.0, -2.0, 0.5);
+        let key: Key = [0, 0];
+        let touch = |x: f64, normal: DVec3| {
+            let mut contact = Contact::new(0, Other::Solid(key), DVec3::new(x, 0.0, 0.0), normal, 0.0);
+            contact.friction = 0.3;
+            contact
+        };
+        let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
+        let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
+        let until = Until { most: 200, tolerance: 1e-6, soft: 0.0, interrupt: Interrupt::NEVER };
+        for apart in [1e-2, 1e-3, 1e-5] {
+            for targets in [[1.0, 1.0], [0.0, 3.0], [0.0, 0.0]] {
+                let mut found = [touch(0.02, DVec3::Y), touch(0.02 + apart, -DVec3::Y)];
+                let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
+                let before = solve.kinetic_energy(&[0]);
+                solve.run(&mut found, &mut [], &targets, until);
+                let mass = scene.bodies[0].shape.mass();
+                let asked = 0.5 * mass * targets[0].max(targets[1]).powi(2);
+                let after = solve.kinetic_energy(&[0]);
+                assert!(after <= 10.0 * (before + asked), "{apart} {targets:?}: {before} J -> {after} J");
+                let given: DVec3 = found.iter().map(Contact::impulse).sum();
+                let gained = (solve.velocities()[0].linear - scene.bodies[0].velocity) * mass;
+                assert!((given - gained).length() < 1e-9 * (1.0 + given.length()), "{given} {gained}");
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use super::contact::{Contact, Memory, recall};
 use super::detect::{Surroundings, away, contacts, near, new_ones, speeding};
 use super::islands::{settle, stirs, wake, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
-use super::solve::{Ended, Solve, Until};
+use super::solve::{Ended, Solve, TOLERANCE, Until};
 use super::ties::{Tie, ties};
 use super::turning::look_ahead;
 use super::{Body, Intervals, Key, Velocity};
@@ -47,8 +47,6 @@ pub struct Report {
     pub damped: f64,
 }
 
-/// Share of a kick's velocity to which impulses are found.
-const TOLERANCE: f64 = 1e-6;
 /// Overlap that is left, by the body's radius.
 const SLOP: f64 = 5e-4;
 /// Fastest undoing of overlaps, radii per second.

@@ -1,8 +1,9 @@
 //! Sweeps over contacts, motors and stops, one island after the other.
 
 use super::newton::ENOUGH;
-use super::pair::pressed;
-use super::{Ended, Solve, Until};
+use super::pair::{Pair, pressed};
+use super::{Ended, Side, Solve, TOLERANCE, Until};
+use crate::solid::rigid::Velocity;
 use crate::solid::rigid::contact::{Contact, Other};
 use crate::solid::rigid::joints::{Bound, dot};
 use crate::union_find::DisjointSets;
@@ -10,6 +11,9 @@ use glam::DVec3;
 
 /// Sweeps after which an island's contacts are solved for all at once.
 const FEW: u32 = 10;
+
+/// How many times the energy that there was and that is asked for contacts may leave. What settles stays below twice.
+const MOST_GROWTH: f64 = 10.0;
 
 /// Contacts and bounds whose impulses feel each other.
 #[derive(Default)]
@@ -38,7 +42,7 @@ impl Solve {
         let aims = Aims { targets, light: &light };
         let mut ended = Ended::default();
         for island in self.islands(contacts, bounds) {
-            let one = self.settle(contacts, bounds, (&island, &aims), until);
+            let one = self.settle_within_reason(contacts, bounds, (&island, &aims), until);
             ended.sweeps = ended.sweeps.max(one.sweeps);
             ended.change = ended.change.max(one.change);
         }
@@ -85,6 +89,54 @@ impl Solve {
         each(members).for_each(|(n, at)| islands[at].contacts.push(n));
         each(turned).for_each(|(n, at)| islands[at].bounds.push(n));
         islands
+    }
+
+    /// Settles an island. Contacts that press a body from both sides, as in a wall that it lies in, may have no solution but an extreme
+    /// turn: where bodies without joints would get far more energy than they had and than the speeds that are asked for have,
+    /// contacts only hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them.
+    fn settle_within_reason(
+        &mut self,
+        contacts: &mut [Contact],
+        bounds: &mut [Bound],
+        (island, aims): (&Island, &Aims),
+        until: Until,
+    ) -> Ended {
+        let pairs: Vec<&Pair> = island.contacts.iter().filter_map(|&n| self.pairs[n].as_ref()).collect();
+        if until.soft > 0.0 || !island.bounds.is_empty() || pairs.len() < island.contacts.len() {
+            return self.settle(contacts, bounds, (island, aims), until);
+        }
+        let mut bodies: Vec<usize> =
+            pairs.iter().flat_map(|pair| pair.ends()).filter_map(|end| end.0).collect();
+        bodies.retain(|&n| self.sides[n].inverse_mass > 0.0);
+        bodies.sort_unstable();
+        bodies.dedup();
+        let carried = pairs.iter().map(|pair| pair.solid.length());
+        let targets =
+            island.contacts.iter().map(|&n| aims.targets[n].abs()).filter(|target| target.is_finite());
+        let asked = targets.chain(carried).fold(until.tolerance / TOLERANCE, f64::max);
+        let mass: f64 = bodies.iter().map(|&n| 1.0 / self.sides[n].inverse_mass).sum();
+        let most = MOST_GROWTH * (self.kinetic_energy(&bodies) + 0.5 * mass * asked * asked);
+        let speeds: Vec<Velocity> = bodies.iter().map(|&n| self.sides[n].velocity).collect();
+        let known: Vec<Contact> = island.contacts.iter().map(|&n| contacts[n]).collect();
+        let ended = self.settle(contacts, bounds, (island, aims), until);
+        if self.kinetic_energy(&bodies) <= most {
+            return ended;
+        }
+        bodies.iter().zip(speeds).for_each(|(&n, speed)| self.sides[n].velocity = speed);
+        island.contacts.iter().zip(known).for_each(|(&n, contact)| contacts[n] = contact);
+        let held: Vec<f64> = aims.targets.iter().map(|target| target.min(0.0)).collect();
+        let again = self.settle(contacts, bounds, (island, &Aims { targets: &held, ..*aims }), until);
+        Ended { sweeps: ended.sweeps + again.sweeps, ..again }
+    }
+
+    /// Kinetic energy of some bodies that can move, J.
+    pub(super) fn kinetic_energy(&self, bodies: &[usize]) -> f64 {
+        let of = |side: &Side| {
+            let Velocity { linear, angular } = side.velocity;
+            let turning = angular.dot(side.inverse_inertia.inverse() * angular);
+            0.5 * (linear.length_squared() / side.inverse_mass + turning)
+        };
+        bodies.iter().map(|&n| of(&self.sides[n])).sum()
     }
 
     /// Settles an island. Sweeps to and fro over all bring each to its own solution [Jean 1999]; between them, the impulses go

@@ -4,6 +4,7 @@ use crate::process::{dies_with_us, limits::no_thread_because, own_file};
 use std::ffi::OsString;
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// Most lines and bytes of what is said.
@@ -13,7 +14,8 @@ const MOST_SAID: u64 = 1 << 18;
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOKS: Duration = Duration::from_millis(20);
 
-/// What this program says when it is run with some arguments, or its error; `None` where nobody wants to know any more, or it takes too long.
+/// What this program says when it is run with some arguments, or its error; `None` where nobody wants to know any more, or it takes
+/// too long.
 pub(super) fn said(args: &[OsString], is_wanted: impl Fn() -> bool) -> Option<Result<String, String>> {
     let cannot = |e| no_thread_because("check a graph", &e);
     let begun = own_file().and_then(|program| {
@@ -28,12 +30,15 @@ pub(super) fn said(args: &[OsString], is_wanted: impl Fn() -> bool) -> Option<Re
     };
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (said, wrong, sound) = std::thread::scope(|threads| {
-        let [said, wrong] = [threads.spawn(|| lines(out)), threads.spawn(|| lines(err))];
+        let begin = || std::thread::Builder::new().name("view hears".into());
+        let said = begin().spawn_scoped(threads, || lines(out));
+        let wrong = begin().spawn_scoped(threads, || lines(err));
+        let hears = said.is_ok() && wrong.is_ok();
         let began = Instant::now();
         let sound = loop {
             match child.try_wait() {
                 Ok(Some(end)) => break Some(end.success()),
-                Ok(None) if is_wanted() && began.elapsed() < PATIENCE => std::thread::sleep(LOOKS),
+                Ok(None) if hears && is_wanted() && began.elapsed() < PATIENCE => std::thread::sleep(LOOKS),
                 _ => {
                     // It may have ended already.
                     let _ = child.kill();
@@ -42,8 +47,15 @@ pub(super) fn said(args: &[OsString], is_wanted: impl Fn() -> bool) -> Option<Re
                 }
             }
         };
-        (said.join().unwrap_or_default(), wrong.join().unwrap_or_default(), sound)
+        let heard = |thread: std::io::Result<ScopedJoinHandle<String>>| {
+            thread.map(|thread| thread.join().unwrap_or_default())
+        };
+        (heard(said), heard(wrong), sound)
     });
+    let (said, wrong) = match (said, wrong) {
+        (Ok(said), Ok(wrong)) => (said, wrong),
+        (Err(e), _) | (_, Err(e)) => return Some(Err(cannot(e))),
+    };
     sound.map(|sound| if sound { Ok(said) } else { Err(wrong) })
 }
 

@@ -12,7 +12,7 @@ use glam::DVec3;
 /// Sweeps after which an island's contacts are solved for all at once.
 const FEW: u32 = 10;
 
-/// How many times the energy that there was and that is asked for contacts may leave. What settles stays below twice.
+/// How many times the energy that there was and that is asked for contacts may leave. Those that agree leave about as much.
 const MOST_GROWTH: f64 = 10.0;
 
 /// Contacts and bounds whose impulses feel each other.

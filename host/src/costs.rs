@@ -9,7 +9,7 @@ const MOST: usize = 200;
 /// Largest table that is read, bytes.
 const LARGEST: u64 = 1 << 20;
 /// Raised when entries mean something else.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Share of the substeps foreseen for the fastest fall that a shot takes, before any was cooked: its liquid is seldom all
 /// that fast.
 const SHARE: f64 = 0.8;
@@ -29,6 +29,8 @@ pub struct Shot {
     pub processors: u32,
     /// Seconds of one core for a substep, by what the nodes say of themselves.
     pub seconds: f64,
+    /// Seconds of one core for what is drawn and written at a frame.
+    pub beside: f64,
     /// Substeps a frame in which what falls farthest keeps to the graph's CFL number.
     pub fall: f64,
     /// Fewest and most substeps a frame.
@@ -79,8 +81,11 @@ impl Entry {
         /// Greatest seconds and substeps that are believed, and the least that are not nothing.
         const MOST: f64 = 1e9;
         const LEAST: f64 = 1e-9;
-        let Self { shot: Shot { seconds, fall, .. }, took: Took { substeps, substep, beside } } = self;
-        [seconds, fall, substeps, substep, beside].into_iter().all(|x| *x == 0.0 || (LEAST..MOST).contains(x))
+        let Self { shot: Shot { seconds, beside: written, fall, .. }, took } = self;
+        let Took { substeps, substep, beside } = took;
+        [seconds, written, fall, substeps, substep, beside]
+            .into_iter()
+            .all(|x| *x == 0.0 || (LEAST..MOST).contains(x))
     }
 }
 
@@ -155,7 +160,7 @@ impl Costs {
         let took = Took {
             substeps: (shot.fall * share.unwrap_or(SHARE)).clamp(least, most.max(least)),
             substep: shot.seconds * slower.unwrap_or(usual),
-            beside: mean(&|e| e.took.beside).unwrap_or(0.0),
+            beside: shot.beside * mean(&|e| e.took.beside / e.shot.beside).unwrap_or(usual),
         };
         (took, if slower.is_some() { known } else { Known::Nothing })
     }
@@ -167,7 +172,7 @@ mod tests {
 
     fn shot(graph: &str, seconds: f64, fall: f64) -> Shot {
         let nodes = vec!["flip_solver".to_owned()];
-        Shot { graph: graph.into(), nodes, processors: 2, seconds, fall, limits: (1, 8) }
+        Shot { graph: graph.into(), nodes, processors: 2, seconds, beside: 0.2, fall, limits: (1, 8) }
     }
 
     #[test]
@@ -199,6 +204,9 @@ mod tests {
         assert_eq!(known, Known::Alike);
         assert!((took.substep - 6.0).abs() < 1e-9 && (took.substeps - 3.0).abs() < 1e-9, "{took:?}");
         assert!((took.beside - 0.1).abs() < 1e-9, "{took:?}");
+        // Twice the pixels and bytes take twice as long.
+        let larger = Shot { beside: 0.4, ..shot("new", 2.0, 6.0) };
+        assert!((costs.expected(&larger).0.beside - 0.2).abs() < 1e-9);
         // Shots of its own size count most.
         costs.learn(shot("slow", 2.1, 4.0), Took { substeps: 2.0, substep: 21.0, beside: 0.1 });
         let now = costs.expected(&shot("new", 2.0, 6.0)).0.substep / 2.0;

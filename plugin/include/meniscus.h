@@ -183,7 +183,7 @@ enum {
                                    1 open to infinity, 2 open at the side */
     MNS_MEANS_ACTIVE = 14,      /* source: it works now */
     MNS_MEANS_DRIVES = 15,      /* source: it drives what it makes out of its region */
-    MNS_MEANS_VELOCITY = 16     /* source: with this velocity, m/s */
+    MNS_MEANS_VELOCITY = 16     /* source: liquid enters with this velocity, m/s; object: it begins with it */
 };
 
 enum { MNS_LOG_DEBUG = 0, MNS_LOG_INFO = 1, MNS_LOG_WARNING = 2 };

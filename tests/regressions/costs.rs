@@ -86,6 +86,63 @@ fn check_foresees_substeps_from_falls_and_sources() {
     let half = substeps(&["substeps.cfl=0.25", "substeps.max=20"]);
     assert!((half / low - 2.0).abs() < 0.02, "{half} of {low}");
     assert_eq!(substeps(&["substeps.cfl=0.5", "gravity.bypass=true"]), 1.0);
+    // It counts how fast it begins: 9.81 · 2 · 0.65 is 3.571².
+    let thrown = substeps(&["substeps.cfl=0.5", "water.velocity=[3.571,0,0]"]);
+    assert!((thrown / low - 2.0f64.sqrt()).abs() < 0.02, "{thrown} of {low}");
+}
+
+/// A body that falls onto liquid throws it up, so its height and speed count, too.
+#[test]
+fn check_foresees_substeps_from_bodies() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("shot.meniscus.json").to_string_lossy().into_owned();
+    let expected = |height: f64, velocity: f64| -> f64 {
+        let mut graph: Value = serde_json::from_str(&shot(7)).expect("a graph");
+        let nodes = graph["nodes"].as_array_mut().expect("its nodes");
+        let flip = nodes.last_mut().expect("the solver");
+        flip["inputs"].as_array_mut().expect("its inputs").push(json!("stone"));
+        let block = json!({ "size": [0.2, 0.2, 0.2], "center": [0, height, 0] });
+        let stone = json!({ "velocity": [0, -velocity, 0], "division_size": 0.05 });
+        nodes.insert(
+            0,
+            json!({ "name": "stone", "type": "rigid_object", "inputs": ["block"], "params": stone }),
+        );
+        nodes.insert(0, json!({ "name": "block", "type": "box", "params": block }));
+        nodes.push(json!({ "name": "rigid", "type": "rigid_solver", "inputs": ["stone", "gravity"] }));
+        nodes.push(json!({ "name": "float", "type": "floating_bodies", "inputs": ["flip", "rigid"] }));
+        std::fs::write(&path, graph.to_string()).expect("the graph is written");
+        let text = said(folder.path(), &["check", &path, "--set", "substeps.cfl=0.5"]);
+        let words = time(&text).split_once('(').and_then(|(_, each)| each.split_once(" substeps"));
+        words.expect("substeps a frame").0.parse().expect("a number")
+    };
+    let (low, high) = (expected(0.4, 0.0), expected(1.1, 0.0));
+    assert!((high / low - (1.2f64 / 0.65).sqrt()).abs() < 0.02, "{high} of {low}");
+    let thrown = expected(0.4, 3.571);
+    assert!((thrown / low - 2.0f64.sqrt()).abs() < 0.02, "{thrown} of {low}");
+}
+
+/// What is drawn takes its time, and bodies take some where there is no liquid.
+#[test]
+fn check_foresees_what_pictures_take() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("shot.meniscus.json").to_string_lossy().into_owned();
+    let mut graph: Value = serde_json::from_str(&shot(1001)).expect("a graph");
+    let nodes = graph["nodes"].as_array_mut().expect("its nodes");
+    nodes.push(json!({ "name": "picture", "type": "preview", "inputs": ["flip"] }));
+    std::fs::write(&path, graph.to_string()).expect("the graph is written");
+    // Rounded to whole seconds, of a thousand frames.
+    let seconds = |sets: &[&str]| -> f64 {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let text = said(folder.path(), &["check", &path].into_iter().chain(sets).collect::<Vec<_>>());
+        let words: Vec<&str> = time(&text).split_whitespace().collect();
+        let unit = if words[3] == "min" { 60.0 } else { 1.0 };
+        words[2].parse::<f64>().expect("a number") * unit
+    };
+    let sized = |size: &str| seconds(&[&format!("picture.resolution={size}")]);
+    let (none, small, large) = (seconds(&["picture.bypass=true"]), sized("[800,600]"), sized("[1600,1200]"));
+    assert!(none > 0.0, "{none} s");
+    let ratio = (large - none) / (small - none);
+    assert!((ratio - 4.0).abs() < 0.4, "{none}, {small}, {large} s");
 }
 
 /// Drops that nothing catches make a shot slow, for as long as the box goes on below it.

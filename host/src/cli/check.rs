@@ -184,9 +184,7 @@ fn time((took, known): &(Took, Known), frames: f64) -> String {
         Known::Itself => "as this shot took when it was cooked here",
         Known::Alike => "going by shots of the same nodes that were cooked here",
         Known::Others => "going by shots of other nodes that were cooked here",
-        Known::Nothing => {
-            "a first guess, without the time to write the files: none of its kind was cooked here yet"
-        }
+        Known::Nothing => "a first guess: none of its kind was cooked here yet",
     };
     format!("time: roughly {} ({each}; {why})", units::rough_time(frames * took.frame()))
 }

@@ -36,6 +36,7 @@ pub(super) fn shot(
         nodes,
         processors,
         seconds: estimate.substep_seconds(),
+        beside: estimate.frame_seconds(),
         fall: estimate.fall,
         limits: (settings.substeps.min, settings.substeps.max),
     }

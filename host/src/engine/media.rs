@@ -15,6 +15,12 @@ pub(super) fn separation(object: &Bound) -> Option<f64> {
     object.meant(Means::SEPARATION, 0.0).filter(|separation| *separation > 0.0)
 }
 
+/// Edge of the voxels around such particles, m.
+pub(super) fn voxel(object: &Bound) -> Option<f64> {
+    let scale = object.meant(Means::VOXEL_SCALE, 0.0).filter(|scale| *scale > 0.0);
+    Some(separation(object)? * scale.unwrap_or(1.0))
+}
+
 /// The sources whose liquid a solver takes.
 pub(super) fn sources(network: &Network, solver: usize) -> impl Iterator<Item = usize> {
     let is_source = |node: &Bound| node.node_type.contract.as_ref().is_some_and(|c| c.is_source);

@@ -348,6 +348,11 @@ pub fn volumes(type_id: &str, node: &str, params: &Params, offer: &Offer) -> Vec
     }
 }
 
+/// Pixels of the picture that a node of that type draws of a frame; `None` where it draws none.
+pub fn pixels(type_id: &str, params: &Params) -> Option<f64> {
+    (bare(type_id) == "preview").then(|| preview::pixels(params))
+}
+
 fn bare(type_id: &str) -> &str {
     type_id.strip_prefix("meniscus.").unwrap_or(type_id)
 }

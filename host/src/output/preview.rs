@@ -187,6 +187,12 @@ pub(super) fn check(params: &Params, offer: &Offer) -> Result<(), OutputError> {
     camera(params, &NOWHERE, 1.0).map(drop)
 }
 
+/// Pixels of a picture.
+pub(super) fn pixels(params: &Params) -> f64 {
+    let (width, height) = resolution(params);
+    f64::from(width) * f64::from(height)
+}
+
 fn resolution(params: &Params) -> (u32, u32) {
     let [width, height] = match params.values.get("resolution") {
         Some(Value::Integers(v)) => [0, 1].map(|i| v.get(i).copied().unwrap_or(0)),

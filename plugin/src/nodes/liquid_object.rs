@@ -62,6 +62,7 @@ const PARAMS: &[Param] = &[
         .help(c"Another number gives other random places to the particles at the start.")
         .houdini(c"jitterseed"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
+        .means(Means::VELOCITY)
         .unit(c"m/s")
         .not_animated()
         .help(c"Velocity the liquid starts with."),

@@ -78,6 +78,7 @@ const PARAMS: &[Param] = &[
         .help(c"Higher: the body keeps farther away from what it touches.")
         .houdini(c"collisionpadding"),
     Param::vector3(c"velocity", c"Initial Velocity", [0.0; 3])
+        .means(Means::VELOCITY)
         .folder(c"Initial State")
         .unit(c"m/s")
         .not_animated()
@@ -118,7 +119,7 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.rigid_object", c"R
     .medium(c"rigid")
     .houdini(c"rbdpackedobject")
     .cites(c"Mirtich1996 MamouGhorbel2009")
-    .costs((0.0, 380.0), (0.0, 1.5e-6))
+    .costs((0.0, 380.0), (0.0, 6.0e-6))
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .ports(PORTS)

@@ -43,7 +43,7 @@ pub const NODE: Node = Node::new(NodeKind::OBJECT, c"meniscus.static_object", c"
     .medium(c"collider")
     .houdini(c"staticobject")
     // Seconds where it meets liquid, fitted to the examples at preview.
-    .costs((0.0, 380.0), (0.0, 0.4e-6))
+    .costs((0.0, 380.0), (0.0, 0.7e-6))
     .stages(&[Stage::INIT, Stage::PREDICT])
     .inputs(&[NodeKind::GEOMETRY], 1, 0)
     .ports(PORTS)

@@ -1,6 +1,6 @@
 //! Foresees how fast a shot's liquid gets, before anything is cooked.
 
-use super::super::media::{is_liquid, separation, sources};
+use super::super::media::{is_liquid, sources, voxel};
 use super::super::plan::{Plan, SolverWires};
 use super::super::tank::Tank;
 use crate::geometry::Evaluator;
@@ -15,19 +15,19 @@ const GRAVITY: f64 = 9.81;
 const LOOKS: i32 = 4;
 
 /// Substeps a frame in which the fastest liquid crosses no more voxels than the graph's CFL number says: liquid that falls from its
-/// highest place to the lowest wall below it, or leaves a source.
+/// highest place to the lowest wall below it, leaves a source, begins to move, or is met by a body that falls or moves so.
 pub(super) fn substeps(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<f64, Problem> {
     let mut most = 0.0f64;
     for (&solver, wires) in &plan.solvers {
-        let of_object = |&o: &usize| {
-            let object = &network.nodes[o];
-            let separation = separation(object).filter(|_| is_liquid(object))?;
-            Some(separation * object.meant(Means::VOXEL_SCALE, 0.0).filter(|s| *s > 0.0).unwrap_or(1.0))
-        };
-        let Some(voxel) = wires.solved.iter().filter_map(of_object).reduce(f64::min) else { continue };
+        let liquids = wires.solved.iter().map(|&o| &network.nodes[o]).filter(|object| is_liquid(object));
+        let Some(voxel) = liquids.filter_map(voxel).reduce(f64::min) else { continue };
         let sources: Vec<&Bound> = sources(network, solver).map(|i| &network.nodes[i]).collect();
-        let speed = sources.iter().map(|source| speed(network, source)).fold(0.0, f64::max);
-        let height = height(network, solver, wires, &sources, evaluator)?;
+        let bodies: Vec<usize> = wires.affectors.iter().copied().filter(|&o| moves(plan, o)).collect();
+        let begin = wires.solved.iter().chain(&bodies).map(|&o| &network.nodes[o]);
+        let driven = sources.iter().map(|source| speed(network, source));
+        let speed = driven.chain(begin.map(|object| speed_at_first(network, object))).fold(0.0, f64::max);
+        let high = [&wires.solved[..], &bodies].concat();
+        let height = height(network, solver, (&high, wires), &sources, evaluator)?;
         let gained = if wires.forces.is_empty() { 0.0 } else { 2.0 * GRAVITY * height };
         let settings = &network.settings;
         let fastest = (speed * speed + gained).sqrt();
@@ -55,24 +55,35 @@ pub(super) fn bounds(
     Ok(all)
 }
 
-/// From the highest place of a solver's liquids and sources to the lowest of its closed floor and of its solids, m; 0 where none of
-/// these is below.
+/// Whether a solver moves an object.
+fn moves(plan: &Plan, object: usize) -> bool {
+    plan.solvers.values().any(|wires| wires.solved.contains(&object))
+}
+
+/// From the highest place of what falls (objects and sources) to the lowest of a solver's closed floor and of its solids, m; 0 where
+/// none of these is below.
 fn height(
     network: &Network,
     solver: usize,
-    wires: &SolverWires,
+    (fall, wires): (&[usize], &SolverWires),
     sources: &[&Bound],
     evaluator: &mut Evaluator,
 ) -> Result<f64, Problem> {
     let of = |objects: &[usize]| -> Vec<&Bound> { objects.iter().map(|&o| &network.nodes[o]).collect() };
     let first = f64::from(network.settings.frames.0);
     let solids = bounds(network, &of(&wires.affectors), first, evaluator)?.map(|b| b.min.y);
-    let liquid = bounds(network, &[of(&wires.solved), sources.to_vec()].concat(), first, evaluator)?;
+    let falling = bounds(network, &[of(fall), sources.to_vec()].concat(), first, evaluator)?;
     let tank = Tank::of(&network.nodes[solver], first);
     let floor = tank.as_ref().and_then(Tank::floor);
     let ends = tank.as_ref().map_or(f64::NEG_INFINITY, Tank::lowest);
     let lowest = floor.into_iter().chain(solids).reduce(f64::min).map(|lowest| lowest.max(ends));
-    Ok(liquid.zip(lowest).map_or(0.0, |(liquid, lowest)| (liquid.max.y - lowest).max(0.0)))
+    Ok(falling.zip(lowest).map_or(0.0, |(falling, lowest)| (falling.max.y - lowest).max(0.0)))
+}
+
+/// The speed that an object begins with, m/s.
+fn speed_at_first(network: &Network, object: &Bound) -> f64 {
+    let first = f64::from(network.settings.frames.0);
+    object.meant_vector(Means::VELOCITY, first).map_or(0.0, |v| DVec3::from(v).length())
 }
 
 /// The greatest speed at which a source drives liquid out, m/s, as looked at a few times in the shot.

@@ -2,6 +2,7 @@
 
 mod beyond;
 mod claimed;
+mod effort;
 mod falls;
 mod files;
 mod poured;
@@ -9,13 +10,13 @@ mod walls;
 
 pub use poured::SourceEstimate;
 
-use super::media::separation;
+use super::media;
 use super::plan::{Plan, idle, loose, misscheduled, uncoupled, unwritten};
 use crate::data::Geometry;
 use crate::geometry::Evaluator;
 use crate::graph::{Bound, Network, Problem};
 use crate::node::NodeKind;
-use crate::output::Bounds;
+use crate::output::{self, Bounds};
 use crate::text;
 use files::Files;
 use glam::{DVec3, Vec3};
@@ -27,11 +28,15 @@ use std::collections::BTreeSet;
 const PROGRAM_BYTES: f64 = 60e6;
 /// Bytes that an output node takes while it draws a picture of a liquid and a few solids, about.
 const PICTURE_BYTES: f64 = 20e6;
+/// Seconds of one core that a pixel of such a picture takes.
+const PIXEL_SECONDS: f64 = 1.6e-6;
+/// Bytes of grids, particles and meshes that one core compresses and writes in a second.
+const WRITTEN_BYTES: f64 = 1e8;
 /// Voxels of 8³ leaves that are active per voxel of the surface, on average, because leaves are whole.
 const LEAF_FILL: f64 = 12.0;
 /// Width of a narrow band, voxels.
 const BAND: f64 = 6.0;
-/// Seconds of one core that a substep takes however little liquid there is.
+/// Seconds of one core that a substep takes however little there is.
 const STEP_SECONDS: f64 = 0.012;
 /// Rounding of an f32 position, relative to its size.
 const F32_ROUNDING: f64 = 1.0 / 16_777_216.0;
@@ -73,6 +78,10 @@ pub struct Estimate {
     pub fall: f64,
     /// Bytes held while pictures are drawn.
     pub pictures: f64,
+    /// Pixels drawn a frame.
+    pub pixels: f64,
+    /// Some node solves something.
+    pub is_solved: bool,
     /// One sentence each.
     pub advice: Vec<String>,
 }
@@ -126,7 +135,12 @@ impl Estimate {
     /// Seconds of one core for a substep.
     pub fn substep_seconds(&self) -> f64 {
         let of_objects: f64 = self.objects.iter().map(|o| o.seconds).sum();
-        if of_objects > 0.0 { of_objects + STEP_SECONDS } else { 0.0 }
+        if self.is_solved { of_objects + STEP_SECONDS } else { 0.0 }
+    }
+
+    /// Seconds of one core for what is drawn and written at a frame.
+    pub fn frame_seconds(&self) -> f64 {
+        self.pixels * PIXEL_SECONDS + self.disk_per_frame() / WRITTEN_BYTES
     }
 
     /// Bytes written per frame, checkpoints not counted: two of them are kept, each about as large as the memory
@@ -139,10 +153,15 @@ impl Estimate {
 /// Estimates every object of a network from the geometry it starts as, and says which walls are too thin.
 pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Result<Estimate, Problem> {
     let (sources, fall) = (poured(network, plan, evaluator)?, falls::substeps(network, plan, evaluator)?);
-    let mut estimate = Estimate { sources, fall, ..Estimate::default() };
+    let is_solved = plan.solvers.values().any(|wires| !wires.solved.is_empty());
+    let mut estimate = Estimate { sources, fall, is_solved, ..Estimate::default() };
     let files = Files::of(network, plan);
-    let draws = |n: &&Bound| n.node_type.short_name() == "preview" && !n.bypass;
-    estimate.pictures = PICTURE_BYTES * network.nodes.iter().filter(draws).count() as f64;
+    let first = f64::from(network.settings.frames.0);
+    let active = network.nodes.iter().filter(|n| !n.bypass);
+    for pixels in active.filter_map(|n| output::pixels(&n.node_type.id, &n.params_at(first))) {
+        estimate.pictures += PICTURE_BYTES;
+        estimate.pixels += pixels;
+    }
     for node in network.nodes.iter().filter(|n| n.node_type.kind == NodeKind::Object && !n.bypass) {
         let mut object = ObjectEstimate { name: node.name.clone(), ..ObjectEstimate::default() };
         resolve(node, &mut object);
@@ -152,11 +171,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         }
         let cost = node.node_type.contract.as_ref().map(|c| c.cost).unwrap_or_default();
         object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
-        if is_solved(network, plan, &node.name) || meets_particles(network, plan, &node.name) {
-            let copies = if object.particles == 0.0 { start.copies() } else { 1.0 };
-            object.seconds =
-                object.particles * cost.particle_seconds + object.voxels * copies * cost.voxel_seconds;
-        }
+        object.seconds = effort::seconds(network, plan, node, &object, &start);
         object.disk = files.bytes(&object, &start);
         advise(&object, start.reach, &mut estimate.advice);
         estimate.objects.push(object);
@@ -173,27 +188,13 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     Ok(estimate)
 }
 
-/// Whether a solver moves the particles of an object.
-fn is_solved(network: &Network, plan: &Plan, object: &str) -> bool {
-    let is = |&o: &usize| network.nodes[o].name == object && separation(&network.nodes[o]).is_some();
-    plan.solvers.values().any(|wires| wires.solved.iter().any(is))
-}
-
-/// Whether a solver moves particles around an object; where none does, it takes next to no time.
-fn meets_particles(network: &Network, plan: &Plan, object: &str) -> bool {
-    let is = |o: &usize| network.nodes[*o].name == object;
-    let solves = |o: &usize| separation(&network.nodes[*o]).is_some();
-    plan.solvers.values().any(|wires| wires.affectors.iter().any(is) && wires.solved.iter().any(solves))
-}
-
 /// Takes the edge of an object's voxels from the parameters that set its resolution.
 fn resolve(node: &Bound, object: &mut ObjectEstimate) {
     let meant = |means| node.meant(means, 0.0).filter(|x| *x > 0.0);
     let sets = [Means::SEPARATION, Means::VOXEL];
     let sets = node.node_type.params.iter().find(|p| sets.contains(&p.means) && meant(p.means).is_some());
     object.resolution = sets.map(|p| p.name.clone()).unwrap_or_default();
-    let of_particles = meant(Means::SEPARATION).map(|s| s * meant(Means::VOXEL_SCALE).unwrap_or(1.0));
-    object.voxel = of_particles.or(meant(Means::VOXEL)).unwrap_or(0.0);
+    object.voxel = media::voxel(node).or(meant(Means::VOXEL)).unwrap_or(0.0);
 }
 
 /// What an object is made of when it begins.

@@ -34,6 +34,16 @@ impl Side {
         self.velocity.linear + self.velocity.angular.cross(place - self.position)
     }
 
+    /// Kinetic energy, J; 0 where it cannot move.
+    fn kinetic_energy(&self) -> f64 {
+        if self.inverse_mass <= 0.0 {
+            return 0.0;
+        }
+        let Velocity { linear, angular } = self.velocity;
+        let turning = angular.dot(self.inverse_inertia.inverse() * angular);
+        0.5 * (linear.length_squared() / self.inverse_mass + turning)
+    }
+
     /// Velocity that it gets from an impulse and an angular impulse.
     fn given(&self, wrench: &Velocity) -> Velocity {
         Velocity { linear: wrench.linear * self.inverse_mass, angular: self.inverse_inertia * wrench.angular }
@@ -61,8 +71,19 @@ pub struct Until<'a> {
     /// By how much of their speed per impulse contacts give way to an impulse: where nothing fulfils all of them, as in a press, the
     /// impulses stay so many times as large as one contact alone would need. 0: they do not.
     pub soft: f64,
+    /// What there was before the first of several solves, and was asked for by it; `None` where there is one.
+    pub before: Option<&'a Before>,
     /// Whether to stop.
     pub interrupt: Interrupt<'a>,
+}
+
+/// What the first of several solves began with. Those that follow start from its impulses.
+#[derive(Clone, Debug)]
+pub struct Before {
+    /// Kinetic energy of each body that can move, J; of others 0.
+    pub energies: Vec<f64>,
+    /// Largest speed that is asked for, m/s.
+    pub asked: f64,
 }
 
 /// How a solve ended.
@@ -250,6 +271,11 @@ impl Solve {
         self.sides.iter().map(|s| s.velocity).collect()
     }
 
+    /// Kinetic energy of each body, J; 0 where it cannot move.
+    pub fn energies(&self) -> Vec<f64> {
+        self.sides.iter().map(Side::kinetic_energy).collect()
+    }
+
     /// Adds what impulses of joints do.
     pub fn join(&mut self, linkage: &Linkage, impulses: &[f64]) {
         let mut velocities = self.velocities();
@@ -305,7 +331,7 @@ mod tests {
         ];
         let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
         let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
-        let until = Until { most: 8, tolerance: 0.0, soft: 0.0, interrupt: Interrupt::NEVER };
+        let until = Until { most: 8, tolerance: 0.0, soft: 0.0, before: None, interrupt: Interrupt::NEVER };
         let solved = |with_pairs: bool| {
             let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
             assert!(solve.pairs.iter().all(Option::is_some));
@@ -341,16 +367,17 @@ mod tests {
         };
         let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
         let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
-        let until = Until { most: 200, tolerance: 1e-6, soft: 0.0, interrupt: Interrupt::NEVER };
+        let until =
+            Until { most: 200, tolerance: 1e-6, soft: 0.0, before: None, interrupt: Interrupt::NEVER };
         for apart in [1e-2, 1e-3, 1e-5] {
             for targets in [[1.0, 1.0], [0.0, 3.0], [0.0, 0.0]] {
                 let mut found = [touch(0.02, DVec3::Y), touch(0.02 + apart, -DVec3::Y)];
                 let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
-                let before = solve.kinetic_energy(&[0]);
+                let before = solve.energies()[0];
                 solve.run(&mut found, &mut [], &targets, until);
                 let mass = scene.bodies[0].shape.mass();
                 let asked = 0.5 * mass * targets[0].max(targets[1]).powi(2);
-                let after = solve.kinetic_energy(&[0]);
+                let after = solve.energies()[0];
                 assert!(after <= 10.0 * (before + asked), "{apart} {targets:?}: {before} J -> {after} J");
                 let given: DVec3 = found.iter().map(Contact::impulse).sum();
                 let gained = (solve.velocities()[0].linear - scene.bodies[0].velocity) * mass;

@@ -5,7 +5,7 @@ use super::contact::{Contact, Memory, recall};
 use super::detect::{Surroundings, away, contacts, near, new_ones, speeding};
 use super::islands::{settle, stirs, wake, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
-use super::solve::{Ended, Solve, TOLERANCE, Until};
+use super::solve::{Before, Ended, Solve, TOLERANCE, Until};
 use super::ties::{Tie, ties};
 use super::turning::look_ahead;
 use super::{Body, Intervals, Key, Velocity};
@@ -155,7 +155,7 @@ fn impulses(
     before = before.moving(known.into_iter());
     before.join(linkage, &linkage.holding(&before.velocities()));
     look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
-    let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, interrupt };
+    let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, before: None, interrupt };
     let lifts = lifts(bodies, found, linkage, &before, (times.next, until));
     before = before.gaining(&lifts);
     let meets = meeting(bodies, found, linkage, &before, (times.next, until));
@@ -166,7 +166,8 @@ fn impulses(
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
-    let until = |most| Until { most, tolerance, soft: 0.0, interrupt };
+    let began = Before { energies: before.energies(), asked: speed };
+    let until = |most| Until { most, tolerance, soft: 0.0, before: Some(&began), interrupt };
     let most = until(settings.sweeps);
     // Impulses act where bodies will meet.
     let (mut solve, Ended { mut sweeps, mut change }) =
@@ -322,7 +323,7 @@ fn undo_overlaps(
     if let Some(speeds) = closing {
         solve.join(linkage, &linkage.changing(&speeds));
     }
-    let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, soft: SOFT, interrupt };
+    let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, soft: SOFT, before: None, interrupt };
     solve.run(&mut contacts, &mut [], &targets, until);
     for (body, push) in bodies.iter_mut().zip(solve.velocities()).filter(|(body, _)| body.is_free()) {
         body.push = push;

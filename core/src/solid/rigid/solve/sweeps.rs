@@ -2,7 +2,7 @@
 
 use super::newton::ENOUGH;
 use super::pair::{Pair, pressed};
-use super::{Ended, Side, Solve, TOLERANCE, Until};
+use super::{Ended, Solve, TOLERANCE, Until};
 use crate::solid::rigid::Velocity;
 use crate::solid::rigid::contact::{Contact, Other};
 use crate::solid::rigid::joints::{Bound, dot};
@@ -93,7 +93,10 @@ impl Solve {
 
     /// Settles an island. Contacts that press a body from both sides, as in a wall that it lies in, may have no solution but an extreme
     /// turn: where bodies without joints would get far more energy than they had and than the speeds that are asked for have,
-    /// contacts only hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them.
+    /// contacts only hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them:
+    /// sweeps that begin without impulses take some, however few they are.
+    /// Where solves follow each other, each with contacts placed for the turns that the last one found, what counts is what there was
+    /// before the first.
     fn settle_within_reason(
         &mut self,
         contacts: &mut [Contact],
@@ -113,30 +116,28 @@ impl Solve {
         let carried = pairs.iter().map(|pair| pair.solid.length());
         let targets =
             island.contacts.iter().map(|&n| aims.targets[n].abs()).filter(|target| target.is_finite());
-        let asked = targets.chain(carried).fold(until.tolerance / TOLERANCE, f64::max);
+        let energy = |solve: &Self| -> f64 { bodies.iter().map(|&n| solve.sides[n].kinetic_energy()).sum() };
+        let (had, asked) = match until.before {
+            Some(before) => (bodies.iter().map(|&n| before.energies[n]).sum::<f64>(), before.asked),
+            None => (energy(self), targets.fold(0.0, f64::max)),
+        };
+        let asked = carried.fold(asked.max(until.tolerance / TOLERANCE), f64::max);
         let mass: f64 = bodies.iter().map(|&n| 1.0 / self.sides[n].inverse_mass).sum();
-        let most = MOST_GROWTH * (self.kinetic_energy(&bodies) + 0.5 * mass * asked * asked);
+        let most = MOST_GROWTH * (had + 0.5 * mass * asked * asked);
         let speeds: Vec<Velocity> = bodies.iter().map(|&n| self.sides[n].velocity).collect();
         let known: Vec<Contact> = island.contacts.iter().map(|&n| contacts[n]).collect();
         let ended = self.settle(contacts, bounds, (island, aims), until);
-        if self.kinetic_energy(&bodies) <= most {
+        if energy(self) <= most {
             return ended;
         }
         bodies.iter().zip(speeds).for_each(|(&n, speed)| self.sides[n].velocity = speed);
-        island.contacts.iter().zip(known).for_each(|(&n, contact)| contacts[n] = contact);
+        for (&n, contact) in island.contacts.iter().zip(known) {
+            contacts[n] = Contact { pressed: 0.0, rubbed: DVec3::ZERO, ..contact };
+            self.push(&contact, -contact.impulse());
+        }
         let held: Vec<f64> = aims.targets.iter().map(|target| target.min(0.0)).collect();
         let again = self.settle(contacts, bounds, (island, &Aims { targets: &held, ..*aims }), until);
         Ended { sweeps: ended.sweeps + again.sweeps, ..again }
-    }
-
-    /// Kinetic energy of some bodies that can move, J.
-    pub(super) fn kinetic_energy(&self, bodies: &[usize]) -> f64 {
-        let of = |side: &Side| {
-            let Velocity { linear, angular } = side.velocity;
-            let turning = angular.dot(side.inverse_inertia.inverse() * angular);
-            0.5 * (linear.length_squared() / side.inverse_mass + turning)
-        };
-        bodies.iter().map(|&n| of(&self.sides[n])).sum()
     }
 
     /// Settles an island. Sweeps to and fro over all bring each to its own solution [Jean 1999]; between them, the impulses go
@@ -148,7 +149,7 @@ impl Solve {
         (island, aims): (&Island, &Aims),
         until: Until,
     ) -> Ended {
-        let Until { mut most, mut tolerance, soft, interrupt } = until;
+        let Until { mut most, mut tolerance, soft, interrupt, .. } = until;
         let mut ended = Ended::default();
         let count = island.contacts.len();
         let all = count + island.bounds.len();

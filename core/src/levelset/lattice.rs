@@ -9,15 +9,25 @@ use std::collections::BTreeSet;
 const IN_PLANE: f64 = 1e-4;
 /// Fewest voxels between two planes of points that hold samples, so that one sample lies inside the wall between them.
 const LEAST_APART: i64 = 2;
+/// Voxels across a body or a rod that has samples in its middle. Where it is thicker, some lie in it anyway.
+const THIN: f64 = 2.0;
 
 /// The lattice for the signed distance of a mesh, with voxels of `h` metres.
 ///
 /// Interpolation rounds an edge by a voxel unless samples lie on it, and a jet that leaves a rounded lip is wider. So
 /// along an axis on which all points of the mesh lie at multiples of `h`, the samples lie at multiples, too. On other
 /// axes they lie half way between multiples, and also where two planes of points are only a voxel apart: a wall without
-/// a sample inside would vanish.
+/// a sample inside would vanish. So would a small body or a rod: along two axes or three on which the mesh is thinner than two voxels,
+/// samples lie in its middle.
 pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
-    let corner = std::array::from_fn(|axis| if is_on_multiples(mesh, axis, h) { -0.5 * h } else { 0.0 });
+    let (low, high) = mesh.bounds();
+    let (low, high) = (low.as_dvec3(), high.as_dvec3());
+    let thin = (high - low).cmplt(DVec3::splat(THIN * h));
+    let corner = std::array::from_fn(|axis| match thin.bitmask().count_ones() {
+        2.. if thin.test(axis) => 0.5 * (low[axis] + high[axis] - h),
+        _ if is_on_multiples(mesh, axis, h) => -0.5 * h,
+        _ => 0.0,
+    });
     Transform::uniform(h, DVec3::from_array(corner))
 }
 
@@ -80,6 +90,23 @@ mod tests {
         let step = cuboid([-0.2, 0.4, -0.2], [0.2, 0.42, 0.2]);
         stairs.points.extend(step.points);
         assert_eq!(lattice(&stairs, H).translation.y, 0.5 * H);
+    }
+
+    /// Balls and rods from a fifth of a voxel, wherever they lie.
+    #[test]
+    fn small_bodies_and_rods_keep_a_sample_inside() {
+        for across in [0.2f32, 0.7, 1.2, 1.7, 1.9, 2.1, 2.5] {
+            for at in [Vec3::ZERO, Vec3::new(0.5, 0.5, 0.5), Vec3::new(0.3, -0.2, 7.9)] {
+                for long in [1.0f32, 9.3] {
+                    let mut mesh = shapes::ball(0.5, 12);
+                    let size = across * H as f32 * Vec3::new(1.0, long, 1.0);
+                    mesh.points.iter_mut().for_each(|p| *p = *p * size + at * H as f32);
+                    let made = from_mesh(&mesh, &lattice(&mesh, H), 4.0).unwrap();
+                    let deepest = made.grid.values.iter().copied().fold(f32::INFINITY, f32::min);
+                    assert!(deepest < -0.01 * across * H as f32, "{across} voxels at {at}: {deepest}");
+                }
+            }
+        }
     }
 
     #[test]

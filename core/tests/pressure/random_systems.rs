@@ -3,7 +3,7 @@
 use crate::{Random, dot, relative_residual, solve};
 use meniscus_core::grid::{Coord, Topology, leaf};
 use meniscus_core::pressure::{
-    AttachedMass, CELL, Column, FIXED, Link, Params, PressureSystem, SOLID, SuperCell, Unknowns,
+    AttachedMass, CELL, Column, FIXED, Info, Link, Params, PressureSystem, SOLID, SuperCell, Unknowns,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -135,6 +135,14 @@ fn rounding(system: &PressureSystem, rhs: &Unknowns, x: &Unknowns) -> f64 {
     f64::EPSILON * (squares.sum::<f64>() * dot(x, x) / dot(rhs, rhs).max(1e-300)).sqrt()
 }
 
+/// The relative residual that constants may leave which bodies hold by no more than rounding of f32: those count as free (`joined.rs`),
+/// so x has none of them, while a right side made from them may have some.
+fn rounded_constants(system: &PressureSystem, rhs: &Unknowns, x: &Unknowns, info: &Info) -> f64 {
+    let may_be = info.null_space > 0 && !system.attached.is_empty();
+    let share = 8.0 * f64::from(f32::EPSILON) / f64::EPSILON;
+    if may_be { share * rounding(system, rhs, x) } else { 0.0 }
+}
+
 /// xᵀ A x: the error that counts, blind to the null space.
 pub fn energy(system: &PressureSystem, x: &Unknowns) -> f64 {
     let mut y = Unknowns::zeros(system);
@@ -152,27 +160,33 @@ proptest! {
 
     #[test]
     fn agrees_with_a_dense_direct_solve(seed in any::<u64>()) {
-        let mut random = Random(seed);
-        let system = random_system(&mut random);
-        // A right side that some pressure answers, plus its direct solution.
-        let truth = random.unknowns(&system);
-        let mut rhs = Unknowns::zeros(&system);
-        system.apply(&truth, &mut rhs);
-        let (info, x) = solve(&system, &rhs, Params { tolerance: 1e-10, max_iterations: 3000 });
-        prop_assert!(info.converged, "{info:?}");
-        if dot(&rhs, &rhs) > 0.0 {
-            prop_assert!(relative_residual(&system, &rhs, &x) <= 2e-10);
-        }
-        let exact = direct(&system, &rhs);
-        let scale = energy(&system, &exact);
-        prop_assert!(energy(&system, &difference(&exact, &truth)) <= 1e-10 * scale + 1e-25);
-        prop_assert!(energy(&system, &difference(&x, &exact)) <= 1e-9 * scale + 1e-25, "{info:?}");
+        as_a_direct_solve(seed)?;
     }
 
     #[test]
     fn an_impossible_right_side_is_answered_as_far_as_possible(seed in any::<u64>()) {
         answered_as_far_as_possible(seed)?;
     }
+}
+
+fn as_a_direct_solve(seed: u64) -> Result<(), TestCaseError> {
+    let mut random = Random(seed);
+    let system = random_system(&mut random);
+    // A right side that some pressure answers, plus its direct solution.
+    let truth = random.unknowns(&system);
+    let mut rhs = Unknowns::zeros(&system);
+    system.apply(&truth, &mut rhs);
+    let (info, x) = solve(&system, &rhs, Params { tolerance: 1e-10, max_iterations: 3000 });
+    prop_assert!(info.converged, "{info:?}");
+    if dot(&rhs, &rhs) > 0.0 {
+        let left = relative_residual(&system, &rhs, &x);
+        prop_assert!(left <= 2e-10 + rounded_constants(&system, &rhs, &x, &info), "{left:e}, {info:?}");
+    }
+    let exact = direct(&system, &rhs);
+    let scale = energy(&system, &exact);
+    prop_assert!(energy(&system, &difference(&exact, &truth)) <= 1e-10 * scale + 1e-25);
+    prop_assert!(energy(&system, &difference(&x, &exact)) <= 1e-9 * scale + 1e-25, "{info:?}");
+    Ok(())
 }
 
 fn answered_as_far_as_possible(seed: u64) -> Result<(), TestCaseError> {
@@ -207,4 +221,5 @@ fn systems_that_seeds_found_are_answered_as_far_as_possible() {
         15088123856893652160,
     ];
     seeds.into_iter().for_each(|seed| answered_as_far_as_possible(seed).unwrap());
+    as_a_direct_solve(12252376711661802078).unwrap();
 }

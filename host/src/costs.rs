@@ -31,7 +31,7 @@ pub struct Shot {
     pub seconds: f64,
     /// Seconds of one core for what is drawn and written at a frame.
     pub beside: f64,
-    /// Substeps a frame in which what falls farthest keeps to the graph's CFL number.
+    /// Substeps a frame in which what falls farthest or begins fastest keeps to the graph's CFL number.
     pub fall: f64,
     /// Fewest and most substeps a frame.
     pub limits: (u32, u32),
@@ -157,10 +157,20 @@ impl Costs {
         let slower = mean(&|e| e.took.substep / e.shot.seconds);
         let share = mean(&|e| e.took.substeps / e.shot.fall);
         let (least, most) = (f64::from(shot.limits.0), f64::from(shot.limits.1));
+        // What the simulation did not wait for counts, too. Outputs of plugins are not foreseen.
+        let of = |seconds: &dyn Fn(&Entry) -> f64| -> f64 {
+            alike.iter().map(|e| weight(e) * seconds(e)).filter(|s| s.is_finite()).sum()
+        };
+        let (waited, foreseen) = (of(&|e| e.took.beside), of(&|e| e.shot.beside));
+        let beside = match (shot.beside > 0.0, foreseen > 0.0) {
+            (true, true) => shot.beside * waited / foreseen,
+            (true, false) => shot.beside * usual,
+            (false, _) => mean(&|e| e.took.beside).unwrap_or(0.0),
+        };
         let took = Took {
             substeps: (shot.fall * share.unwrap_or(SHARE)).clamp(least, most.max(least)),
             substep: shot.seconds * slower.unwrap_or(usual),
-            beside: shot.beside * mean(&|e| e.took.beside / e.shot.beside).unwrap_or(usual),
+            beside,
         };
         (took, if slower.is_some() { known } else { Known::Nothing })
     }

@@ -183,7 +183,7 @@ enum {
                                    1 open to infinity, 2 open at the side */
     MNS_MEANS_ACTIVE = 14,      /* source: it works now */
     MNS_MEANS_DRIVES = 15,      /* source: it drives what it makes out of its region */
-    MNS_MEANS_VELOCITY = 16     /* source: liquid enters with this velocity, m/s; object: it begins with it */
+    MNS_MEANS_VELOCITY = 16     /* source: what it makes enters with it, m/s; object: it begins with it */
 };
 
 enum { MNS_LOG_DEBUG = 0, MNS_LOG_INFO = 1, MNS_LOG_WARNING = 2 };
@@ -300,7 +300,9 @@ typedef struct mns_node_t {
     const mns_step_t *steps;
     /* object: what it costs while a substep runs, for estimates; 0: nobody knows */
     double particle_bytes, voxel_bytes;     /* per particle, per voxel */
-    double particle_seconds, voxel_seconds; /* of one processor core, per particle, per voxel */
+    /* of one processor core, per particle, per voxel; of what has no particles, per voxel as large as those of the
+     * particles around it */
+    double particle_seconds, voxel_seconds;
 } mns_node_t;
 
 /* ---- Data: grids, geometry, tables ------------------------------------------------------------------- */

@@ -121,7 +121,29 @@ fn check_foresees_substeps_from_bodies() {
     assert!((thrown / low - 2.0f64.sqrt()).abs() < 0.02, "{thrown} of {low}");
 }
 
-/// What is drawn takes its time, and bodies take some where there is no liquid.
+/// Bodies without liquid take time, too; what nothing moves takes none.
+#[test]
+fn check_foresees_what_bodies_take() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("shot.meniscus.json").to_string_lossy().into_owned();
+    let mut graph = json!({
+        "format": "meniscus.graph/1", "frames": [1, 1001], "fps": 24,
+        "nodes": [
+            { "name": "block", "type": "box", "params": { "center": [0, 1, 0] } },
+            { "name": "stone", "type": "rigid_object", "inputs": ["block"] },
+            { "name": "gravity", "type": "gravity" },
+            { "name": "rigid", "type": "rigid_solver", "inputs": ["stone", "gravity"] }
+        ]
+    });
+    std::fs::write(&path, graph.to_string()).expect("the graph is written");
+    assert!(time(&said(folder.path(), &["check", &path])).contains("a first guess"));
+    graph["nodes"].as_array_mut().expect("its nodes").truncate(2);
+    std::fs::write(&path, graph.to_string()).expect("the graph is written");
+    let idle = said(folder.path(), &["check", &path]);
+    assert!(!idle.contains("time: roughly"), "{idle}");
+}
+
+/// What is drawn takes its time.
 #[test]
 fn check_foresees_what_pictures_take() {
     let folder = tempfile::tempdir().expect("a temporary folder");

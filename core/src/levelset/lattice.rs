@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const IN_PLANE: f64 = 1e-4;
 /// Fewest voxels between two planes of points that hold samples, so that one sample lies inside the wall between them.
 const LEAST_APART: i64 = 2;
-/// Voxels across a body or a rod that has samples in its middle. Where it is thicker, some lie in it anyway.
+/// Voxels across a ball or a rod that has samples in its middle. Where it is thicker, some lie in it anyway.
 const THIN: f64 = 2.0;
 
 /// The lattice for the signed distance of a mesh, with voxels of `h` metres.
@@ -17,11 +17,10 @@ const THIN: f64 = 2.0;
 /// Interpolation rounds an edge by a voxel unless samples lie on it, and a jet that leaves a rounded lip is wider. So
 /// along an axis on which all points of the mesh lie at multiples of `h`, the samples lie at multiples, too. On other
 /// axes they lie half way between multiples, and also where two planes of points are only a voxel apart: a wall without
-/// a sample inside would vanish. So would a small body or a rod: along two axes or three on which the mesh is thinner than two voxels,
-/// samples lie in its middle.
+/// a sample inside would vanish. So would a small ball or a rod along an axis: along two axes or three on which the mesh is thinner than two
+/// voxels, samples lie in the middle of its bounds. The same mesh and `h` give the same lattice.
 pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
-    let (low, high) = mesh.bounds();
-    let (low, high) = (low.as_dvec3(), high.as_dvec3());
+    let (low, high) = bounds(mesh);
     let thin = (high - low).cmplt(DVec3::splat(THIN * h));
     let corner = std::array::from_fn(|axis| match thin.bitmask().count_ones() {
         2.. if thin.test(axis) => 0.5 * (low[axis] + high[axis] - h),
@@ -29,6 +28,14 @@ pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
         _ => 0.0,
     });
     Transform::uniform(h, DVec3::from_array(corner))
+}
+
+/// Of all points, whatever the triangles say: the mesh was not checked yet. Empty where some are not finite.
+fn bounds(mesh: &TriMesh) -> (DVec3, DVec3) {
+    let none = (DVec3::ZERO, DVec3::INFINITY);
+    let all = mesh.points.iter().map(|p| p.as_dvec3());
+    let found = all.map(|p| (p, p)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    found.filter(|_| mesh.points.iter().all(|p| p.is_finite())).unwrap_or(none)
 }
 
 fn is_on_multiples(mesh: &TriMesh, axis: usize, h: f64) -> bool {
@@ -92,7 +99,7 @@ mod tests {
         assert_eq!(lattice(&stairs, H).translation.y, 0.5 * H);
     }
 
-    /// Balls and rods from a fifth of a voxel, wherever they lie.
+    /// Balls and spindles from a fifth of a voxel, wherever they lie.
     #[test]
     fn small_bodies_and_rods_keep_a_sample_inside() {
         for across in [0.2f32, 0.7, 1.2, 1.7, 1.9, 2.1, 2.5] {
@@ -114,5 +121,7 @@ mod tests {
         let mut mesh = cuboid([-0.4, 0.003, 0.0], [0.4, 0.4, 0.2]);
         mesh.points[3].z = f32::NAN;
         assert_eq!(lattice(&mesh, H).translation, DVec3::new(0.0, 0.5 * H, 0.5 * H));
+        let nothing = TriMesh { points: vec![], triangles: vec![], ..mesh };
+        assert!(lattice(&nothing, H).translation.is_finite());
     }
 }

@@ -287,7 +287,7 @@ pub struct Cost {
     pub voxel_bytes: f64,
     /// Seconds of one core per particle.
     pub particle_seconds: f64,
-    /// Seconds of one core per voxel.
+    /// Seconds of one core per voxel; of what has no particles, per voxel as large as those of the particles around it.
     pub voxel_seconds: f64,
 }
 

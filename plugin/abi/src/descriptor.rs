@@ -213,7 +213,8 @@ pub struct Node {
     pub voxel_bytes: f64,
     /// Object: seconds of one core per particle and substep.
     pub particle_seconds: f64,
-    /// Object: seconds of one core per voxel and substep.
+    /// Object: seconds of one core per voxel and substep; of what has no particles, per voxel as large as those of the particles
+    /// around it.
     pub voxel_seconds: f64,
 }
 

@@ -246,7 +246,7 @@ names! {
         ACTIVE = 14,
         /// The source drives what it makes.
         DRIVES = 15,
-        /// Velocity of what a source makes.
+        /// Velocity with which what a source makes enters, or with which an object begins.
         VELOCITY = 16,
     }
 }

@@ -2,7 +2,7 @@
 //! start.
 
 use super::Exchange;
-use super::solid_shape::{BAND, SolidShape, write_distance};
+use super::solid_shape::{BAND, SolidShape, tell_if_empty, write_distance};
 use super::solids::no_inside;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use meniscus_abi::guest::{AttributeShape, Call, Failure, GeometryShape, GeometryView};
@@ -139,7 +139,7 @@ impl Exchange {
     pub fn write_rest_distance(
         &self,
         call: &mut Call,
-        port: u32,
+        (port, mesh_port): (u32, u32),
         mesh: &TriMesh,
         h: f64,
     ) -> Result<(), Failure> {
@@ -149,6 +149,7 @@ impl Exchange {
         let interrupt = Interrupt::new(&stopped);
         let made = self.install(|| levelset::from_mesh_unless(mesh, &lattice, BAND, interrupt));
         let made = made.map_err(|e| no_inside(call, port, 0, "division_size", &e))?;
+        tell_if_empty(call, mesh_port, mesh, &made, h);
         write_distance(call, port, &made, lattice.to_row_major())
     }
 }

@@ -4,7 +4,7 @@ use super::Exchange;
 use super::solids::{ColliderPorts, mesh_of, no_inside, stamps_of};
 use glam::{DVec3, Vec3};
 use meniscus_abi::guest::{Call, Failure, GeometryView, GridShape};
-use meniscus_abi::{Element, Level, On, Sampling, Tile};
+use meniscus_abi::{Element, Level, On, Sampling, Stage, Tile};
 use meniscus_core::grid::{Grid, Transform};
 use meniscus_core::interrupt::Interrupt;
 use meniscus_core::levelset::{self, SignedDistance};
@@ -169,6 +169,7 @@ impl Exchange {
         let interrupt = Interrupt::new(&stopped);
         let made = self.install(|| levelset::from_mesh_unless(shape.mesh(), &lattice, BAND, interrupt));
         let made = made.map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))?;
+        tell_if_empty(call, mesh_port, shape.mesh(), &made, h);
         let placed = match shape {
             SolidShape::Rigid { placement, .. } => placement.after(&lattice.to_row_major()),
             SolidShape::Free { .. } => lattice.to_row_major(),
@@ -246,6 +247,19 @@ pub fn tell_if_lost(call: &Call, mesh_port: u32, mesh: &TriMesh, h: f64) {
             roughly(thick),
             written(h),
             roughly(0.5 * thick)
+        );
+        call.log(Level::WARNING, &sentence);
+    }
+}
+
+/// Says that nothing meets a solid at its first field, if no sample of it lies inside; where its bounds say so, [`tell_if_lost`] does.
+pub(super) fn tell_if_empty(call: &Call, mesh_port: u32, mesh: &TriMesh, made: &SignedDistance, h: f64) {
+    let (low, high) = mesh.bounds();
+    if call.stage() == Stage::INIT && made.is_empty() && f64::from((high - low).min_element()) >= h {
+        let sentence = format!(
+            "no sample of the field of `{}` lies inside it, so nothing meets it; set division_size to less than {} m",
+            call.item_name(mesh_port, 0),
+            written(h)
         );
         call.log(Level::WARNING, &sentence);
     }

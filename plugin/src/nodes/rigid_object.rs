@@ -206,7 +206,8 @@ impl RigidObject {
         }
         let meshes = (port!(PORTS, shape), PORT_OF_MOVED);
         self.exchange.write_moved_mesh(call, meshes, 0, &now)?;
-        self.exchange.write_rest_distance(call, port!(PORTS, collision), &rest.mesh, h)?;
+        let ports = (port!(PORTS, collision), INPUT);
+        self.exchange.write_rest_distance(call, ports, &rest.mesh, h)?;
         Ok(Outcome::Done)
     }
 }

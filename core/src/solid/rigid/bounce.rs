@@ -40,10 +40,10 @@ fn holding(
     before: &Solve,
     (next, until): (f64, Until),
 ) -> Vec<Velocity> {
-    let targets: Vec<f64> = contacts.iter().map(|c| held(c, next)).collect();
+    let mut targets: Vec<f64> = contacts.iter().map(|c| held(c, next)).collect();
     let mut solve = Solve::new(bodies, contacts, linkage, &[]).moving(before.velocities().into_iter());
     solve.start(contacts, &[]);
-    solve.run(contacts, &mut [], &targets, until);
+    solve.run(contacts, &mut [], &mut targets, until);
     solve.velocities()
 }
 

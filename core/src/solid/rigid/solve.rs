@@ -71,19 +71,11 @@ pub struct Until<'a> {
     /// By how much of their speed per impulse contacts give way to an impulse: where nothing fulfils all of them, as in a press, the
     /// impulses stay so many times as large as one contact alone would need. 0: they do not.
     pub soft: f64,
-    /// What there was before the first of several solves, and was asked for by it; `None` where there is one.
-    pub before: Option<&'a Before>,
+    /// Of several solves that follow each other, each from the impulses of the last: kinetic energy of each body before them, J, 0 of
+    /// what cannot move. `None` where a solve stands alone.
+    pub before: Option<&'a [f64]>,
     /// Whether to stop.
     pub interrupt: Interrupt<'a>,
-}
-
-/// What the first of several solves began with. Those that follow start from its impulses.
-#[derive(Clone, Debug)]
-pub struct Before {
-    /// Kinetic energy of each body that can move, J; of others 0.
-    pub energies: Vec<f64>,
-    /// Largest speed that is asked for, m/s.
-    pub asked: f64,
 }
 
 /// How a solve ended.
@@ -339,7 +331,7 @@ mod tests {
                 solve.pairs.iter_mut().for_each(|pair| *pair = None);
             }
             let mut contacts = found;
-            solve.run(&mut contacts, &mut [], &[0.0; 4], until);
+            solve.run(&mut contacts, &mut [], &mut [0.0; 4], until);
             (contacts.map(|c| c.impulse()), solve.velocities())
         };
         let ((impulses, velocities), (others, expected)) = (solved(true), solved(false));
@@ -374,7 +366,7 @@ mod tests {
                 let mut found = [touch(0.02, DVec3::Y), touch(0.02 + apart, -DVec3::Y)];
                 let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
                 let before = solve.energies()[0];
-                solve.run(&mut found, &mut [], &targets, until);
+                solve.run(&mut found, &mut [], &mut targets.clone(), until);
                 let mass = scene.bodies[0].shape.mass();
                 let asked = 0.5 * mass * targets[0].max(targets[1]).powi(2);
                 let after = solve.energies()[0];

@@ -5,7 +5,7 @@ use super::contact::{Contact, Memory, recall};
 use super::detect::{Surroundings, away, contacts, near, new_ones, speeding};
 use super::islands::{settle, stirs, wake, wake_by_forces, wake_by_solids, wake_by_touch};
 use super::joints::{Bound, Joint, Linkage, apart, hold, mend, stir};
-use super::solve::{Before, Ended, Solve, TOLERANCE, Until};
+use super::solve::{Ended, Solve, TOLERANCE, Until};
 use super::ties::{Tie, ties};
 use super::turning::look_ahead;
 use super::{Body, Intervals, Key, Velocity};
@@ -166,12 +166,12 @@ fn impulses(
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
-    let began = Before { energies: before.energies(), asked: speed };
-    let until = |most| Until { most, tolerance, soft: 0.0, before: Some(&began), interrupt };
+    let energies = before.energies();
+    let until = |most| Until { most, tolerance, soft: 0.0, before: Some(&energies), interrupt };
     let most = until(settings.sweeps);
     // Impulses act where bodies will meet.
     let (mut solve, Ended { mut sweeps, mut change }) =
-        solved(bodies, (found, bounds), (linkage, &holding), &targets, most);
+        solved(bodies, (found, bounds), (linkage, &holding), &mut targets, most);
     for _ in 0..WAVES {
         let Some(moving) = speeding(bodies, &solve.velocities(), times.next) else { break };
         let all = contacts(&moving, near.around, near.strangers, times.next);
@@ -188,7 +188,7 @@ fn impulses(
         targets.extend(more.iter_mut().map(|c| target((&before, &lifts), bodies, c, times.next, false)));
         found.append(&mut more);
         let ended;
-        (solve, ended) = solved(bodies, (found, bounds), (linkage, &holding), &targets, most);
+        (solve, ended) = solved(bodies, (found, bounds), (linkage, &holding), &mut targets, most);
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     for _ in 0..TURNINGS {
@@ -201,7 +201,7 @@ fn impulses(
             .filter(|(c, t)| c.late.is_none() && t.is_finite())
             .for_each(|(c, t)| *t = held(c, times.next));
         let ended;
-        (solve, ended) = solved(bodies, (found, bounds), (linkage, &holding), &targets, most);
+        (solve, ended) = solved(bodies, (found, bounds), (linkage, &holding), &mut targets, most);
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     let mut worst = f64::INFINITY;
@@ -210,12 +210,12 @@ fn impulses(
         let Some((more, off)) = aimed.filter(|_| !interrupt.asked()) else { break };
         worst = off;
         solve.join(linkage, &linkage.changing(&more));
-        let ended = solve.run(found, bounds, &targets, until(FOLLOWS.min(settings.sweeps)));
+        let ended = solve.run(found, bounds, &mut targets, until(FOLLOWS.min(settings.sweeps)));
         (sweeps, change) = (sweeps + ended.sweeps, ended.change);
     }
     let waits = |found: &[Contact], targets: &[f64]| {
-        let (mut found, mut bounds) = (found.to_vec(), bounds.to_vec());
-        solved(bodies, (&mut found, &mut bounds), (linkage, &holding), targets, most).0.velocities()
+        let (mut found, mut bounds, mut targets) = (found.to_vec(), bounds.to_vec(), targets.to_vec());
+        solved(bodies, (&mut found, &mut bounds), (linkage, &holding), &mut targets, most).0.velocities()
     };
     let back = before_bounces(bodies, (&*found, &targets), (&solve, waits), times.next);
     let mut given = given(bodies, found);
@@ -240,7 +240,7 @@ fn solved(
     bodies: &[Body],
     (found, bounds): (&mut [Contact], &mut [Bound]),
     (linkage, holding): (&Linkage, &[f64]),
-    targets: &[f64],
+    targets: &mut [f64],
     until: Until,
 ) -> (Solve, Ended) {
     let mut solve = Solve::new(bodies, found, linkage, bounds);
@@ -303,7 +303,7 @@ fn undo_overlaps(
     if closing.is_none() && !found.iter().any(deep) {
         return;
     }
-    let targets: Vec<f64> = found
+    let mut targets: Vec<f64> = found
         .iter()
         .map(|c| {
             let left = left(c);
@@ -324,7 +324,7 @@ fn undo_overlaps(
         solve.join(linkage, &linkage.changing(&speeds));
     }
     let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, soft: SOFT, before: None, interrupt };
-    solve.run(&mut contacts, &mut [], &targets, until);
+    solve.run(&mut contacts, &mut [], &mut targets, until);
     for (body, push) in bodies.iter_mut().zip(solve.velocities()).filter(|(body, _)| body.is_free()) {
         body.push = push;
     }

@@ -71,7 +71,8 @@ fn height(
 ) -> Result<f64, Problem> {
     let of = |objects: &[usize]| -> Vec<&Bound> { objects.iter().map(|&o| &network.nodes[o]).collect() };
     let first = f64::from(network.settings.frames.0);
-    let solids = bounds(network, &of(&wires.affectors), first, evaluator)?.map(|b| b.min.y);
+    let still: Vec<usize> = wires.affectors.iter().copied().filter(|o| !fall.contains(o)).collect();
+    let solids = bounds(network, &of(&still), first, evaluator)?.map(|b| b.min.y);
     let falling = bounds(network, &[of(fall), sources.to_vec()].concat(), first, evaluator)?;
     let tank = Tank::of(&network.nodes[solver], first);
     let floor = tank.as_ref().and_then(Tank::floor);

@@ -416,7 +416,7 @@ mod tests {
         let mut swept = Solve::new(bodies, contacts, &linkage, &[]);
         let mut in_turn = contacts.to_vec();
         let until = Until { tolerance: 0.0, ..until };
-        (0..500).for_each(|_| _ = swept.run(&mut in_turn, &mut [], &targets[..16], until));
+        (0..500).for_each(|_| _ = swept.run(&mut in_turn, &mut [], &mut targets.clone()[..16], until));
         for (a, b) in solve.velocities().iter().zip(swept.velocities()) {
             assert!(a.linear.distance(b.linear) + a.angular.distance(b.angular) < 1e-7, "{a:?} {b:?}");
         }

@@ -31,18 +31,18 @@ struct Aims<'a> {
 impl Solve {
     /// Finds impulses so that each contact parts at `targets` m/s or faster where it presses, and obeys Coulomb's law, and
     /// each motor and stop has its speed or the most that it gives. It ends when nothing changes by more than `tolerance` m/s.
+    /// Targets that are given up are no more than 0 afterwards.
     pub fn run(
         &mut self,
         contacts: &mut [Contact],
         bounds: &mut [Bound],
-        targets: &[f64],
+        targets: &mut [f64],
         until: Until,
     ) -> Ended {
         let light: Vec<f64> = bounds.iter().map(|bound| self.light(bound)).collect();
-        let aims = Aims { targets, light: &light };
         let mut ended = Ended::default();
         for island in self.islands(contacts, bounds) {
-            let one = self.settle_within_reason(contacts, bounds, (&island, &aims), until);
+            let one = self.settle_within_reason(contacts, bounds, (&island, targets, &light), until);
             ended.sweeps = ended.sweeps.max(one.sweeps);
             ended.change = ended.change.max(one.change);
         }
@@ -93,20 +93,19 @@ impl Solve {
 
     /// Settles an island. Contacts that press a body from both sides, as in a wall that it lies in, may have no solution but an extreme
     /// turn: where bodies without joints would get far more energy than they had and than the speeds that are asked for have,
-    /// contacts only hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them:
-    /// sweeps that begin without impulses take some, however few they are.
-    /// Where solves follow each other, each with contacts placed for the turns that the last one found, what counts is what there was
-    /// before the first.
+    /// contacts only hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them;
+    /// sweeps that begin without impulses take energy from the first one on. Where solves follow each other, each with contacts
+    /// placed for the turns that the last one found, the energy that counts is that before the first.
     fn settle_within_reason(
         &mut self,
         contacts: &mut [Contact],
         bounds: &mut [Bound],
-        (island, aims): (&Island, &Aims),
+        (island, targets, light): (&Island, &mut [f64], &[f64]),
         until: Until,
     ) -> Ended {
         let pairs: Vec<&Pair> = island.contacts.iter().filter_map(|&n| self.pairs[n].as_ref()).collect();
         if until.soft > 0.0 || !island.bounds.is_empty() || pairs.len() < island.contacts.len() {
-            return self.settle(contacts, bounds, (island, aims), until);
+            return self.settle(contacts, bounds, (island, &Aims { targets, light }), until);
         }
         let mut bodies: Vec<usize> =
             pairs.iter().flat_map(|pair| pair.ends()).filter_map(|end| end.0).collect();
@@ -114,29 +113,29 @@ impl Solve {
         bodies.sort_unstable();
         bodies.dedup();
         let carried = pairs.iter().map(|pair| pair.solid.length());
-        let targets =
-            island.contacts.iter().map(|&n| aims.targets[n].abs()).filter(|target| target.is_finite());
+        let parting = island.contacts.iter().map(|&n| targets[n].abs()).filter(|target| target.is_finite());
         let energy = |solve: &Self| -> f64 { bodies.iter().map(|&n| solve.sides[n].kinetic_energy()).sum() };
-        let (had, asked) = match until.before {
-            Some(before) => (bodies.iter().map(|&n| before.energies[n]).sum::<f64>(), before.asked),
-            None => (energy(self), targets.fold(0.0, f64::max)),
-        };
-        let asked = carried.fold(asked.max(until.tolerance / TOLERANCE), f64::max);
+        let had = until.before.map_or_else(|| energy(self), |before| bodies.iter().map(|&n| before[n]).sum());
+        // Where solves follow each other, the tolerance says what the first was asked for.
+        let parting = parting.filter(|_| until.before.is_none());
+        let asked = parting.chain(carried).fold(until.tolerance / TOLERANCE, f64::max);
         let mass: f64 = bodies.iter().map(|&n| 1.0 / self.sides[n].inverse_mass).sum();
         let most = MOST_GROWTH * (had + 0.5 * mass * asked * asked);
         let speeds: Vec<Velocity> = bodies.iter().map(|&n| self.sides[n].velocity).collect();
         let known: Vec<Contact> = island.contacts.iter().map(|&n| contacts[n]).collect();
-        let ended = self.settle(contacts, bounds, (island, aims), until);
+        let ended = self.settle(contacts, bounds, (island, &Aims { targets, light }), until);
         if energy(self) <= most {
             return ended;
         }
         bodies.iter().zip(speeds).for_each(|(&n, speed)| self.sides[n].velocity = speed);
         for (&n, contact) in island.contacts.iter().zip(known) {
             contacts[n] = Contact { pressed: 0.0, rubbed: DVec3::ZERO, ..contact };
-            self.push(&contact, -contact.impulse());
+            if let Some(pair) = &self.pairs[n] {
+                pair.push(&mut self.sides, (0.0, -contact.impulse()));
+            }
+            targets[n] = targets[n].min(0.0);
         }
-        let held: Vec<f64> = aims.targets.iter().map(|target| target.min(0.0)).collect();
-        let again = self.settle(contacts, bounds, (island, &Aims { targets: &held, ..*aims }), until);
+        let again = self.settle(contacts, bounds, (island, &Aims { targets, light }), until);
         Ended { sweeps: ended.sweeps + again.sweeps, ..again }
     }
 

@@ -17,6 +17,8 @@ const SHARE: f64 = 0.8;
 const EFFICIENCY: f64 = 0.8;
 /// Difference in size, a logarithm, at which a shot of the table counts half as much as one of the same size.
 const ALIKE: f64 = 0.7;
+/// By how much what is drawn and written takes longer or shorter than usual, at most, as other shots tell.
+const DOUBT: f64 = 4.0;
 
 /// What a shot is foreseen to be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -157,16 +159,14 @@ impl Costs {
         let slower = mean(&|e| e.took.substep / e.shot.seconds);
         let share = mean(&|e| e.took.substeps / e.shot.fall);
         let (least, most) = (f64::from(shot.limits.0), f64::from(shot.limits.1));
-        // What the simulation did not wait for counts, too. Outputs of plugins are not foreseen.
+        // What the simulation did not wait for counts, too. A ratio to so little says nothing of large pictures.
+        let near = |e: &Entry| weight(e) / (1.0 + ((e.shot.beside / shot.beside).ln() / ALIKE).powi(2));
         let of = |seconds: &dyn Fn(&Entry) -> f64| -> f64 {
-            alike.iter().map(|e| weight(e) * seconds(e)).filter(|s| s.is_finite()).sum()
+            alike.iter().map(|e| near(e) * seconds(e)).filter(|s| s.is_finite()).sum()
         };
         let (waited, foreseen) = (of(&|e| e.took.beside), of(&|e| e.shot.beside));
-        let beside = match (shot.beside > 0.0, foreseen > 0.0) {
-            (true, true) => shot.beside * waited / foreseen,
-            (true, false) => shot.beside * usual,
-            (false, _) => mean(&|e| e.took.beside).unwrap_or(0.0),
-        };
+        let ratio = if foreseen > 0.0 { waited / foreseen } else { usual };
+        let beside = shot.beside * ratio.clamp(usual / DOUBT, usual * DOUBT);
         let took = Took {
             substeps: (shot.fall * share.unwrap_or(SHARE)).clamp(least, most.max(least)),
             substep: shot.seconds * slower.unwrap_or(usual),

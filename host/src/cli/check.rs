@@ -186,7 +186,9 @@ fn time((took, known): &(Took, Known), frames: f64) -> String {
         Known::Others => "going by shots of other nodes that were cooked here",
         Known::Nothing => "a first guess: none of its kind was cooked here yet",
     };
-    format!("time: roughly {} ({each}; {why})", units::rough_time(frames * took.frame()))
+    // The first frame is written, but not simulated.
+    let seconds = frames * took.frame() + took.beside;
+    format!("time: roughly {} ({each}; {why})", units::rough_time(seconds))
 }
 
 /// Memory of this machine, bytes.

@@ -72,6 +72,7 @@ pub(super) fn rough_time(seconds: f64) -> String {
         s if s >= 3600.0 => format!("{:.1} h", s / 3600.0),
         s if s >= 600.0 => format!("{:.0} min", s / 60.0),
         s if s >= 60.0 => format!("{:.1} min", s / 60.0),
+        s if s < 0.5 => "a second or less".into(),
         s => format!("{s:.0} s"),
     }
 }

@@ -145,7 +145,7 @@ impl Exchange {
     ) -> Result<(), Failure> {
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
-        let lattice = levelset::lattice(mesh, h);
+        let lattice = self.install(|| levelset::lattice(mesh, h));
         let interrupt = Interrupt::new(&stopped);
         let made = self.install(|| levelset::from_mesh_unless(mesh, &lattice, BAND, interrupt));
         let made = made.map_err(|e| no_inside(call, port, 0, "division_size", &e))?;

@@ -147,7 +147,7 @@ impl Exchange {
         shape: &SolidShape,
         h: f64,
     ) -> Result<(), Failure> {
-        let lattice = shape.lattice(h, None);
+        let lattice = self.install(|| shape.lattice(h, None));
         self.install(|| levelset::can_be_made(shape.mesh(), &lattice, BAND))
             .map_err(|e| no_inside(call, mesh_port, 0, "division_size", &e))
     }
@@ -163,7 +163,7 @@ impl Exchange {
         h: f64,
         last: Option<Transform>,
     ) -> Result<(), Failure> {
-        let lattice = shape.lattice(h, last);
+        let lattice = self.install(|| shape.lattice(h, last));
         let watch = call.progress().watch();
         let stopped = || watch.stopped();
         let interrupt = Interrupt::new(&stopped);

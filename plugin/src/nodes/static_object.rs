@@ -80,7 +80,7 @@ impl Instance for StaticObject {
             }
             self.made_of = stamps;
         } else if let SolidShape::Rigid { placement, .. } = &shape {
-            let transform = shape.lattice(h, None).to_row_major();
+            let transform = self.exchange.install(|| shape.lattice(h, None)).to_row_major();
             call.place_grid(AT.collision, 0, &placement.after(&transform))?;
         }
         self.exchange.write_motion(call, AT.motion, &shape)?;

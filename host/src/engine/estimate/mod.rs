@@ -28,6 +28,12 @@ use std::collections::BTreeSet;
 const PROGRAM_BYTES: f64 = 60e6;
 /// Bytes that an output node takes while it draws a picture of a liquid and a few solids, about.
 const PICTURE_BYTES: f64 = 20e6;
+/// Bytes that a pixel of it takes besides, and bytes of its file a pixel.
+const PIXEL_BYTES: (f64, f64) = (48.0, 1.5);
+/// Bytes of what a body keeps of itself for each copy of it.
+const COPY_BYTES: f64 = 350e3;
+/// Seconds of one core for a frame of an output, however little it writes.
+const FILE_SECONDS: f64 = 0.01;
 /// Seconds of one core that a pixel of such a picture takes, on the examples and a core of 2.5 GHz.
 const PIXEL_SECONDS: f64 = 1.6e-6;
 /// Bytes of grids, particles and meshes that one core compresses and writes in a second.
@@ -80,6 +86,8 @@ pub struct Estimate {
     pub pictures: f64,
     /// Pixels drawn a frame.
     pub pixels: f64,
+    /// Nodes that write.
+    pub outputs: u32,
     /// Some node solves something.
     pub is_solved: bool,
     /// One sentence each.
@@ -140,13 +148,15 @@ impl Estimate {
 
     /// Seconds of one core for what is drawn and written at a frame.
     pub fn frame_seconds(&self) -> f64 {
-        self.pixels * PIXEL_SECONDS + self.disk_per_frame() / WRITTEN_BYTES
+        f64::from(self.outputs) * FILE_SECONDS
+            + self.pixels * PIXEL_SECONDS
+            + self.disk_per_frame() / WRITTEN_BYTES
     }
 
     /// Bytes written per frame, checkpoints not counted: two of them are kept, each about as large as the memory
     /// of the particles.
     pub fn disk_per_frame(&self) -> f64 {
-        self.objects.iter().fold(0.0, |sum, o| sum + o.disk)
+        self.objects.iter().fold(self.pixels * PIXEL_BYTES.1, |sum, o| sum + o.disk)
     }
 }
 
@@ -157,9 +167,10 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
     let mut estimate = Estimate { sources, fall, is_solved, ..Estimate::default() };
     let files = Files::of(network, plan);
     let first = f64::from(network.settings.frames.0);
-    let active = network.nodes.iter().filter(|n| !n.bypass);
-    for pixels in active.filter_map(|n| output::pixels(&n.node_type.id, &n.params_at(first))) {
-        estimate.pictures += PICTURE_BYTES;
+    let active = || network.nodes.iter().filter(|n| !n.bypass);
+    estimate.outputs = active().filter(|n| n.node_type.kind == NodeKind::Output).count() as u32;
+    for pixels in active().filter_map(|n| output::pixels(&n.node_type.id, &n.params_at(first))) {
+        estimate.pictures += PICTURE_BYTES + pixels * PIXEL_BYTES.0;
         estimate.pixels += pixels;
     }
     let objects = network.nodes.iter().enumerate();
@@ -172,6 +183,7 @@ pub fn estimate(network: &Network, plan: &Plan, evaluator: &mut Evaluator) -> Re
         }
         let cost = node.node_type.contract.as_ref().map(|c| c.cost).unwrap_or_default();
         object.memory = object.particles * cost.particle_bytes + object.voxels * cost.voxel_bytes;
+        object.memory += (start.copies() - 1.0) * COPY_BYTES;
         object.seconds = effort::seconds(network, plan, n, &object, &start);
         object.disk = files.bytes(&object, &start);
         advise(&object, start.reach, &mut estimate.advice);

@@ -1,6 +1,6 @@
 //! Chooses the sampling lattice of a mesh's signed distance.
 
-use super::from_mesh;
+use super::{SignedDistance, from_mesh};
 use crate::grid::Transform;
 use crate::mesh::TriMesh;
 use glam::DVec3;
@@ -28,17 +28,17 @@ pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
     let usual = Transform::uniform(h, DVec3::from_array(corner));
     let (low, high) = bounds(mesh);
     let thin = (high - low).cmplt(DVec3::splat(THIN * h));
-    if thin.bitmask().count_ones() < 2 || !is_lost(mesh, &usual) {
+    let lost = || from_mesh(mesh, &usual, 1.0).is_ok_and(|made| is_lost(&made, h));
+    if thin.bitmask().count_ones() < 2 || !lost() {
         return usual;
     }
     let middle = 0.5 * (low + high - h);
     Transform::uniform(h, DVec3::select(thin, middle, usual.translation))
 }
 
-/// Whether all samples lie farther from a mesh than its kept volume reaches.
-fn is_lost(mesh: &TriMesh, lattice: &Transform) -> bool {
-    let made = from_mesh(mesh, lattice, 1.0);
-    made.is_ok_and(|made| made.grid.values.iter().all(|d| *d > LOST * lattice.voxel_size() as f32))
+/// Whether all samples, `h` metres apart, lie farther outside than a kept volume reaches: then nothing meets the solid.
+pub fn is_lost(made: &SignedDistance, h: f64) -> bool {
+    made.inside.runs().is_empty() && made.grid.values.iter().all(|d| *d > LOST * h as f32)
 }
 
 /// Of all points, whatever the triangles say: the mesh was not checked yet. Empty where some are not finite.

@@ -14,7 +14,7 @@ mod volume;
 
 pub use curvature::curvature;
 pub use from_mesh::{can_be_made, from_mesh, from_mesh_unless, mesh_velocity};
-pub use lattice::lattice;
+pub use lattice::{is_lost, lattice};
 pub use moment::moment;
 pub(crate) use open_volume::open_volume;
 pub use redistance::{interface, redistance};

@@ -28,11 +28,6 @@ impl SignedDistance {
         Self { grid, inside, bounds, grown: 0.0 }
     }
 
-    /// Whether no sample lies inside, as of what is thinner than the voxels.
-    pub fn is_empty(&self) -> bool {
-        self.inside.runs().is_empty() && self.grid.values.iter().all(|d| *d >= 0.0)
-    }
-
     /// Samples a distance function of world positions (metres) in a band of `band` voxels around its zero set, between
     /// the voxels `low` and `high`. `distance` must be 1-Lipschitz: whole blocks that are farther from the surface than
     /// their own size are skipped without sampling.

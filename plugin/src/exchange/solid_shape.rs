@@ -252,12 +252,14 @@ pub fn tell_if_lost(call: &Call, mesh_port: u32, mesh: &TriMesh, h: f64) {
     }
 }
 
-/// Says that nothing meets a solid at its first field, if no sample of it lies inside; where its bounds say so, [`tell_if_lost`] does.
+/// Says of a solid's first field that nothing meets it, if no sample lies in it or close to it; where its bounds say so,
+/// [`tell_if_lost`] does.
 pub(super) fn tell_if_empty(call: &Call, mesh_port: u32, mesh: &TriMesh, made: &SignedDistance, h: f64) {
     let (low, high) = mesh.bounds();
-    if call.stage() == Stage::INIT && made.is_empty() && f64::from((high - low).min_element()) >= h {
+    if call.stage() == Stage::INIT && levelset::is_lost(made, h) && f64::from((high - low).min_element()) >= h
+    {
         let sentence = format!(
-            "no sample of the field of `{}` lies inside it, so nothing meets it; set division_size to less than {} m",
+            "no voxel of the field of `{}` lies in it, so nothing meets it; set division_size to less than {} m",
             call.item_name(mesh_port, 0),
             written(h)
         );

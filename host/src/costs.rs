@@ -217,6 +217,14 @@ mod tests {
         // Twice the pixels and bytes take twice as long.
         let larger = Shot { beside: 0.4, ..shot("new", 2.0, 6.0) };
         assert!((costs.expected(&larger).0.beside - 0.2).abs() < 1e-9);
+        // What a tiny picture took says little of a large one: at most four times as long as usual.
+        let mut tiny = Costs::default();
+        tiny.learn(
+            Shot { beside: 1e-4, ..shot("tiny", 2.0, 4.0) },
+            Took { substeps: 2.0, substep: 1.0, beside: 0.05 },
+        );
+        let usual = 1.0 / (1.0 + EFFICIENCY);
+        assert!(tiny.expected(&larger).0.beside <= 0.4 * DOUBT * usual + 1e-12);
         // Shots of its own size count most.
         costs.learn(shot("slow", 2.1, 4.0), Took { substeps: 2.0, substep: 21.0, beside: 0.1 });
         let now = costs.expected(&shot("new", 2.0, 6.0)).0.substep / 2.0;

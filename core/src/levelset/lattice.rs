@@ -21,8 +21,9 @@ const LOST: f32 = 0.24;
 /// Interpolation rounds an edge by a voxel unless samples lie on it, and a jet that leaves a rounded lip is wider. So
 /// along an axis on which all points of the mesh lie at multiples of `h`, the samples lie at multiples, too. On other
 /// axes they lie half way between multiples, and also where two planes of points are only a voxel apart: a wall without
-/// a sample inside would vanish. So would a small ball or a rod along an axis: where all samples lie outside a mesh that is thinner than two
-/// voxels along two axes or three, they lie in the middle of its bounds along these. The same mesh and `h` give the same lattice.
+/// a sample inside would vanish. So would a small ball or a rod along an axis: where a mesh is thinner than two voxels along two axes
+/// or three, and no sample lies in it or close to it, they lie in the middle of its bounds along these. The same mesh and `h` give
+/// the same lattice.
 pub fn lattice(mesh: &TriMesh, h: f64) -> Transform {
     let corner = std::array::from_fn(|axis| if is_on_multiples(mesh, axis, h) { -0.5 * h } else { 0.0 });
     let usual = Transform::uniform(h, DVec3::from_array(corner));
@@ -41,7 +42,7 @@ pub fn is_lost(made: &SignedDistance, h: f64) -> bool {
     made.inside.runs().is_empty() && made.grid.values.iter().all(|d| *d > LOST * h as f32)
 }
 
-/// Of all points, whatever the triangles say: the mesh was not checked yet. Empty where some are not finite.
+/// Of all points, whatever the triangles say: the mesh was not checked yet. Without end where some are not finite or none is there.
 fn bounds(mesh: &TriMesh) -> (DVec3, DVec3) {
     let none = (DVec3::ZERO, DVec3::INFINITY);
     let all = mesh.points.iter().map(|p| p.as_dvec3());
@@ -111,7 +112,7 @@ mod tests {
 
     /// Balls and spindles from a fifth of a voxel, wherever they lie.
     #[test]
-    fn small_bodies_and_rods_keep_a_sample_inside() {
+    fn small_balls_and_spindles_are_not_lost() {
         for across in [0.2f32, 0.7, 1.2, 1.7, 1.9, 2.1, 2.5] {
             for at in [Vec3::ZERO, Vec3::new(0.5, 0.5, 0.5), Vec3::new(0.3, -0.2, 7.9)] {
                 for long in [1.0f32, 9.3] {

@@ -9,7 +9,7 @@ use super::{ObjectEstimate, Start};
 use crate::graph::Network;
 
 /// Seconds of one core for each copy of an object among particles but the first, however small it is: what it touches, and what
-/// touches it. From the examples of heaps in water on two cores of 2.5 GHz.
+/// touches it. From the examples of heaps in water, on two cores of an AMD EPYC.
 const COPY_SECONDS: f64 = 0.002;
 
 /// Seconds of one core that the object `n` takes in a substep. Where no solver moves particles around it, it takes next to none.

@@ -34,7 +34,7 @@ const PIXEL_BYTES: (f64, f64) = (48.0, 1.5);
 const COPY_BYTES: f64 = 350e3;
 /// Seconds of one core for a frame of an output, however little it writes.
 const FILE_SECONDS: f64 = 0.01;
-/// Seconds of one core that a pixel of such a picture takes, on the examples and a core of 2.5 GHz.
+/// Seconds of one core that a pixel of such a picture takes, on the examples and one core of an AMD EPYC.
 const PIXEL_SECONDS: f64 = 1.6e-6;
 /// Bytes of grids, particles and meshes that one core compresses and writes in a second.
 const WRITTEN_BYTES: f64 = 1e8;

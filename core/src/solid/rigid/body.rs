@@ -110,6 +110,9 @@ pub struct Body {
     pub struck: Velocity,
 }
 
+/// How many times the energy of its turn a push may leave a body without turning its momentum, too.
+const MOST_OF_PUSH: f64 = 1.01;
+
 impl Body {
     /// A body at rest, moved by what touches it.
     pub fn new(key: Key, shape: Arc<Shape>, surface: Surface, pose: Pose) -> Self {
@@ -198,11 +201,33 @@ impl Body {
         let before = self.pose;
         if !self.rest.asleep && dt > 0.0 {
             self.pose = self.after(dt);
+            self.turn_with_push(&before, dt);
         }
         self.motion[0] = match dt > 0.0 {
             true => between(&before, &self.pose, dt),
             false => self.coming(0.0),
         };
+    }
+
+    /// After a drift from `before`: a push that turns a slim body about a short axis would leave its momentum along an axis about which it
+    /// has a hundred times the energy. The momentum turns with it then, as much as the push has turned it.
+    fn turn_with_push(&mut self, before: &Pose, dt: f64) {
+        let pushed = self.pushed(dt);
+        if pushed == DQuat::IDENTITY {
+            return;
+        }
+        let of_turn = |momentum: DVec3, pose: &Pose| {
+            let own = pose.orientation.inverse() * momentum;
+            own.dot(self.shape.inverse_inertia() * own)
+        };
+        if of_turn(self.momentum, &self.pose) > MOST_OF_PUSH * of_turn(self.momentum, before) {
+            self.momentum = pushed * self.momentum;
+        }
+    }
+
+    /// How a push turns it in `dt` seconds.
+    fn pushed(&self, dt: f64) -> DQuat {
+        DQuat::from_scaled_axis(self.push.angular * dt)
     }
 
     /// Its velocity over the next `dt` seconds, `push` included.
@@ -234,10 +259,9 @@ impl Body {
 
     fn after(&self, dt: f64) -> Pose {
         let turned = spin::turned(self.pose.orientation, self.momentum, self.shape.principal(), dt);
-        let pushed = DQuat::from_scaled_axis(self.push.angular * dt);
         Pose {
             position: self.pose.position + dt * (self.velocity + self.push.linear),
-            orientation: (pushed * turned).normalize(),
+            orientation: (self.pushed(dt) * turned).normalize(),
         }
     }
 

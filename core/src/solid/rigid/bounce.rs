@@ -43,7 +43,8 @@ fn holding(
     let mut targets: Vec<f64> = contacts.iter().map(|c| held(c, next)).collect();
     let mut solve = Solve::new(bodies, contacts, linkage, &[]).moving(before.velocities().into_iter());
     solve.start(contacts, &[]);
-    solve.run(contacts, &mut [], &mut targets, until);
+    let energies = before.energies();
+    solve.run(contacts, &mut [], &mut targets, Until { before: Some(&energies), ..until });
     solve.velocities()
 }
 

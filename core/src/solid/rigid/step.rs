@@ -153,6 +153,7 @@ fn impulses(
         before.velocities().into_iter().zip(bodies.iter()).map(|(now, body)| nearing(body).unwrap_or(now));
     let known: Vec<Velocity> = known.collect();
     before = before.moving(known.into_iter());
+    let energies = before.energies();
     before.join(linkage, &linkage.holding(&before.velocities()));
     look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
     let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, before: None, interrupt };
@@ -166,7 +167,6 @@ fn impulses(
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
-    let energies = before.energies();
     let until = |most| Until { most, tolerance, soft: 0.0, before: Some(&energies), interrupt };
     let most = until(settings.sweeps);
     // Impulses act where bodies will meet.

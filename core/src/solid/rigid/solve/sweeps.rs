@@ -2,7 +2,7 @@
 
 use super::newton::ENOUGH;
 use super::pair::{Pair, pressed};
-use super::{Ended, Solve, TOLERANCE, Until};
+use super::{Ended, Solve, Until};
 use crate::solid::rigid::Velocity;
 use crate::solid::rigid::contact::{Contact, Other};
 use crate::solid::rigid::joints::{Bound, dot};
@@ -12,8 +12,9 @@ use glam::DVec3;
 /// Sweeps after which an island's contacts are solved for all at once.
 const FEW: u32 = 10;
 
-/// How many times the energy that there was and that is asked for contacts may leave. Those that agree leave about as much.
-const MOST_GROWTH: f64 = 10.0;
+/// How many times the energy that there was and that is asked for contacts may leave. Those that agree leave no more, but for what they
+/// give for the turn in a drift.
+const MOST_GROWTH: f64 = 1.5;
 
 /// Contacts and bounds whose impulses feel each other.
 #[derive(Default)]
@@ -92,10 +93,10 @@ impl Solve {
     }
 
     /// Settles an island. Contacts that press a body from both sides, as in a wall that it lies in, may have no solution but an extreme
-    /// turn: where bodies without joints would get far more energy than they had and than the speeds that are asked for have,
-    /// contacts only hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them;
-    /// sweeps that begin without impulses take energy from the first one on. Where solves follow each other, each with contacts
-    /// placed for the turns that the last one found, the energy that counts is that before the first.
+    /// turn: where bodies without joints would get more energy than they had, and than what moves or bounces has, contacts only
+    /// hold, and part at no speed of their own. Then bodies at rest obey them all, so that no energy comes from them; sweeps that
+    /// begin without impulses take energy from the first one on. Where solves follow each other, each with contacts placed for
+    /// the turns that the last one found, the energy that counts is that before the first.
     fn settle_within_reason(
         &mut self,
         contacts: &mut [Contact],
@@ -104,21 +105,23 @@ impl Solve {
         until: Until,
     ) -> Ended {
         let pairs: Vec<&Pair> = island.contacts.iter().filter_map(|&n| self.pairs[n].as_ref()).collect();
-        if until.soft > 0.0 || !island.bounds.is_empty() || pairs.len() < island.contacts.len() {
+        let Some(before) =
+            until.before.filter(|_| island.bounds.is_empty() && pairs.len() == island.contacts.len())
+        else {
             return self.settle(contacts, bounds, (island, &Aims { targets, light }), until);
-        }
+        };
         let mut bodies: Vec<usize> =
             pairs.iter().flat_map(|pair| pair.ends()).filter_map(|end| end.0).collect();
         bodies.retain(|&n| self.sides[n].inverse_mass > 0.0);
         bodies.sort_unstable();
         bodies.dedup();
         let carried = pairs.iter().map(|pair| pair.solid.length());
-        let parting = island.contacts.iter().map(|&n| targets[n].abs()).filter(|target| target.is_finite());
+        // What presses parts as fast as it must so that it does not overlap, which asks for no energy. What bounces has its own.
+        let bounces = island.contacts.iter().filter(|&&n| contacts[n].late.is_some());
+        let parting = bounces.map(|&n| targets[n].abs()).filter(|target| target.is_finite());
         let energy = |solve: &Self| -> f64 { bodies.iter().map(|&n| solve.sides[n].kinetic_energy()).sum() };
-        let had = until.before.map_or_else(|| energy(self), |before| bodies.iter().map(|&n| before[n]).sum());
-        // Where solves follow each other, the tolerance says what the first was asked for.
-        let parting = parting.filter(|_| until.before.is_none());
-        let asked = parting.chain(carried).fold(until.tolerance / TOLERANCE, f64::max);
+        let had: f64 = bodies.iter().map(|&n| before[n]).sum();
+        let asked = parting.chain(carried).fold(0.0, f64::max);
         let mass: f64 = bodies.iter().map(|&n| 1.0 / self.sides[n].inverse_mass).sum();
         let most = MOST_GROWTH * (had + 0.5 * mass * asked * asked);
         let speeds: Vec<Velocity> = bodies.iter().map(|&n| self.sides[n].velocity).collect();

@@ -260,3 +260,34 @@ fn a_push_gives_a_spinning_rod_no_energy() {
         }
     }
 }
+
+/// Bodies that tumble on a floor, with long substeps and short ones, two bounces and two frictions.
+#[test]
+fn a_tumbling_body_does_not_bounce_ever_higher() {
+    for (size, spin) in [([0.05, 0.6, 0.05], [5.0, 3.0, 2.0]), ([0.3, 0.2, 0.1], [3.0, 8.0, 1.0])] {
+        let shape = a_box(DVec3::from_array(size), 1000.0);
+        for (restitution, friction) in [(1.0, 0.0), (0.8, 0.5), (1.0, 0.5)] {
+            for substeps in [1, 2, 8] {
+                let dt = 1.0 / 24.0 / f64::from(substeps);
+                let mut scene = Scene::on_floor(DVec3::Y * -9.81, dt);
+                let body = scene.add(&shape, DVec3::Y * 1.5);
+                body.pose.orientation = DQuat::from_euler(glam::EulerRot::ZYX, 0.1, 0.2, 1.2);
+                (body.surface.restitution, body.surface.friction) = (restitution, friction);
+                body.may_sleep = false;
+                let turns = Velocity { linear: DVec3::X * 0.3, angular: DVec3::from_array(spin) };
+                *body = body.clone().moving(turns);
+                let energy = |b: &Body| b.kinetic_energy() + b.shape.mass() * 9.81 * b.pose.position.y;
+                let (had, mut most) = (energy(&scene.bodies[0]), 0.0f64);
+                for _ in 0..72 {
+                    scene.run(1.0 / 24.0);
+                    most = most.max(energy(&scene.bodies[0]));
+                }
+                println!("{size:?}, e {restitution}, friction {friction}, {substeps}: {}", most / had);
+                assert!(
+                    most < 1.3 * had,
+                    "{size:?}, e {restitution}, friction {friction}, {substeps}: {had} -> {most} J"
+                );
+            }
+        }
+    }
+}

@@ -152,8 +152,9 @@ fn impulses(
     let known =
         before.velocities().into_iter().zip(bodies.iter()).map(|(now, body)| nearing(body).unwrap_or(now));
     let known: Vec<Velocity> = known.collect();
+    let mut energies = before.energies();
     before = before.moving(known.into_iter());
-    let energies = before.energies();
+    energies.iter_mut().zip(before.energies()).for_each(|(had, nearing)| *had = had.max(nearing));
     before.join(linkage, &linkage.holding(&before.velocities()));
     look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
     let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, before: None, interrupt };

@@ -200,3 +200,22 @@ fn a_damaged_record_is_told_and_gone_on_without() {
     let inspect = meniscus(&["inspect"]).arg(&stats).output().expect("meniscus starts");
     assert_eq!(inspect.status.code(), Some(1));
 }
+
+/// Somebody else's file lies where a frame would be written.
+#[test]
+fn a_file_that_no_cook_wrote_is_not_written_over() {
+    let shot = shot(3);
+    std::fs::create_dir_all(shot.out().join("cache")).expect("a folder can be made");
+    shot.file("out/cache/cache.0002.vdb", b"mine");
+    for options in [&[][..], &["--replace"]] {
+        let output = shot.command(options).output().expect("meniscus starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("cache.0002.vdb") && said.contains("--out"), "{said}");
+        let kept = std::fs::read(shot.out().join("cache/cache.0002.vdb")).expect("it is there");
+        assert_eq!(kept, b"mine");
+    }
+    std::fs::remove_file(shot.out().join("cache/cache.0002.vdb")).expect("it can be removed");
+    shot.cook(&[]);
+    // Its own files it writes over.
+    shot.cook(&["--replace"]);
+}

@@ -248,9 +248,21 @@ impl Cook<'_> {
     }
 
     /// Removes files of an earlier cook, if the user asked for it; otherwise refuses. Frames of two cooks in one folder
-    /// look like one shot.
+    /// look like one shot. What no cook is known to have written is never written over.
     fn leftovers(&self, before: &[Listed], now: &[Listed]) -> Result<Vec<PathBuf>, CookError> {
         let found = listed::leftovers(self.options.out, before, now);
+        if let Some(file) = found.strange.first() {
+            let others = match found.strange.len() - 1 {
+                0 => String::new(),
+                1 => " and one more".to_owned(),
+                more => format!(" and {more} more"),
+            };
+            return Err(CookError::Failed(format!(
+                "this cook would write over {}{others}, and no cook.json says that a cook wrote it: move it away, or choose \
+                 another folder with --out",
+                file.display()
+            )));
+        }
         let removed: &[PathBuf] = if self.options.replace { &[] } else { &found.listed };
         let left: Vec<&PathBuf> = removed.iter().chain(&found.unlisted).chain(&found.elsewhere).collect();
         if left.is_empty() {

@@ -128,6 +128,8 @@ pub(super) struct Leftovers {
     pub(super) unlisted: Vec<PathBuf>,
     /// Those of the first that lie elsewhere, because a link in the cook's folder leads there.
     pub(super) elsewhere: Vec<PathBuf>,
+    /// Files that no `cook.json` lists where this cook will write: somebody else's.
+    pub(super) strange: Vec<PathBuf>,
 }
 
 /// Looks through the folders that either list names.
@@ -145,6 +147,9 @@ pub(super) fn leftovers(out: &Path, before: &[Listed], now: &[Listed]) -> Leftov
             let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
             let any = |lists: &[Listed], any_frame| lists.iter().any(|l| l.names(folder, name, any_frame));
             if any(now, false) {
+                if !any(before, true) {
+                    found.strange.push(path);
+                }
                 continue;
             }
             if any(before, false) {
@@ -184,6 +189,7 @@ mod tests {
         let found = leftovers(dir.path(), &before, &now);
         assert_eq!(found.listed, [left[0].clone(), left[2].clone(), left[1].clone()]);
         assert_eq!(found.unlisted, [strange]);
+        assert_eq!(found.strange, [dir.path().join("look/look_sheet.png")]);
         assert!(leftovers(dir.path(), &[], &united(before.to_vec(), &now)).listed.is_empty());
     }
 

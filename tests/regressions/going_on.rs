@@ -210,7 +210,10 @@ fn a_file_that_no_cook_wrote_is_not_written_over() {
     for options in [&[][..], &["--replace"]] {
         let output = shot.command(options).output().expect("meniscus starts");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains("cache.0002.vdb") && said.contains("--out"), "{said}");
+        assert!(
+            !output.status.success() && said.contains("cache.0002.vdb") && said.contains("--out"),
+            "{said}"
+        );
         let kept = std::fs::read(shot.out().join("cache/cache.0002.vdb")).expect("it is there");
         assert_eq!(kept, b"mine");
     }

@@ -85,20 +85,34 @@ struct LeafFields<'a> {
 }
 
 impl LeafFields<'_> {
-    fn copy(&mut self, from: &SolidFields, l: usize) {
+    /// Copies leaf `l`, of which so much is known, into one that is open throughout.
+    fn copy(&mut self, from: &SolidFields, l: usize, known: &Known) {
+        if known.is_open {
+            return;
+        }
         let range = l * leaf::SIZE..(l + 1) * leaf::SIZE;
         self.nodes.copy_from_slice(&from.nodes.values[range.clone()]);
         self.volume.copy_from_slice(&from.volume.values[range.clone()]);
         for axis in 0..3 {
             self.open[axis].copy_from_slice(&from.open.values[axis][range.clone()]);
-            self.velocity[axis].copy_from_slice(&from.velocity.values[axis][range.clone()]);
+            if known.moves {
+                self.velocity[axis].copy_from_slice(&from.velocity.values[axis][range.clone()]);
+            }
         }
     }
 
     /// Returns who owns the faces, where a body touches the leaf.
-    fn compute(&mut self, placed: &Placed, near: &mut Nearby, origin: Coord) -> Option<Box<LeafOwners>> {
+    fn compute(
+        &mut self,
+        placed: &Placed,
+        near: &mut Nearby,
+        (origin, known): (Coord, &mut Known),
+    ) -> Option<Box<LeafOwners>> {
         let block = match near.occupancy() {
-            Occupancy::Open => return None,
+            Occupancy::Open => {
+                known.is_open = true;
+                return None;
+            }
             Occupancy::Solid => {
                 self.open.iter_mut().for_each(|o| o.fill(0.0));
                 self.nodes.fill(near.constant());
@@ -116,7 +130,8 @@ impl LeafFields<'_> {
         let moving = |&n: &usize| !placed.solids.colliders[n].motion().is_still();
         let is_body = |&n: &usize| placed.solids.colliders[n].is_body();
         let mut owners = near.touching.iter().any(is_body).then(|| Box::new([[0; leaf::SIZE]; 3]));
-        if owners.is_some() || near.touching.iter().any(moving) {
+        known.moves = owners.is_some() || near.touching.iter().any(moving);
+        if known.moves {
             solid_velocity(&mut self.velocity, owners.as_deref_mut(), placed, near, &block, origin);
         }
         owners
@@ -135,12 +150,22 @@ struct Last {
     colliders: Vec<Collider>,
     domain: DomainLimits,
     transform: Transform,
-    /// Per leaf, the colliders that touch it or stand beside it.
-    seen: Vec<Set>,
+    leaves: Vec<Known>,
     /// With all gaps open.
     fields: Arc<SolidFields>,
     /// With those beside bodies closed that are too narrow; `None` where there is no body.
     closed: Option<Arc<SolidFields>>,
+}
+
+/// What is known of a leaf.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// The colliders that touch it or stand beside it.
+    seen: Set,
+    /// Whether no solid is in it.
+    is_open: bool,
+    /// Whether solids have a velocity in it.
+    moves: bool,
 }
 
 /// A set of colliders: bit n for the colliders n, n + 64, …
@@ -181,7 +206,7 @@ impl Rasteriser {
             (Some(last), Some(0)) if last.fields.nodes.topology == *topology => last,
             (last, changed) => {
                 let reusable = last.as_ref().zip(changed);
-                let (fields, seen) = compute(colliders, domain, topology, transform, reusable);
+                let (fields, leaves) = compute(colliders, domain, topology, transform, reusable);
                 let closed = fields.owner.is_some().then(|| {
                     let mut closed = fields.clone();
                     close_gaps(&Placed::new(Solids { colliders, domain }, transform), &mut closed);
@@ -191,7 +216,7 @@ impl Rasteriser {
                     colliders: colliders.to_vec(),
                     domain: *domain,
                     transform: *transform,
-                    seen,
+                    leaves,
                     fields: Arc::new(fields),
                     closed,
                 }
@@ -213,36 +238,40 @@ fn compute(
     topology: &Arc<Topology>,
     transform: &Transform,
     reusable: Option<(&Last, Set)>,
-) -> (SolidFields, Vec<Set>) {
+) -> (SolidFields, Vec<Known>) {
     let placed = Placed::new(Solids { colliders, domain }, transform);
     let mut fields = SolidFields::open(topology, transform);
-    let leaves: Vec<(Set, Option<Box<LeafOwners>>)> = fields
+    let leaves: Vec<(Known, Option<Box<LeafOwners>>)> = fields
         .leaves_mut()
         .zip(topology.origins())
         .map(|(mut leaf, &origin)| {
-            let known = reusable.and_then(|(last, changed)| {
+            let before = reusable.and_then(|(last, changed)| {
                 let l = last.fields.nodes.topology.leaf_of(origin)?;
-                (last.seen[l] & changed == 0).then_some((last, changed, l))
+                (last.leaves[l].seen & changed == 0).then_some((last, changed, l))
             });
-            if let Some((last, 0, l)) = known {
-                leaf.copy(&last.fields, l);
-                return (last.seen[l], known_owners(last, l));
+            let mut copy = |(last, l): (&Last, usize), seen: Set| {
+                let known = Known { seen, ..last.leaves[l] };
+                leaf.copy(&last.fields, l, &known);
+                (known, known_owners(last, l))
+            };
+            if let Some((last, 0, l)) = before {
+                return copy((last, l), last.leaves[l].seen);
             }
             let mut near = placed.nearby(origin);
             let seen = set_of(near.touching.iter().chain(&near.beside).copied());
-            let owners = match known {
-                Some((last, changed, l)) if seen & changed == 0 => {
-                    leaf.copy(&last.fields, l);
-                    known_owners(last, l)
+            match before {
+                Some((last, changed, l)) if seen & changed == 0 => copy((last, l), seen),
+                _ => {
+                    let mut known = Known { seen, ..Known::default() };
+                    let owners = leaf.compute(&placed, &mut near, (origin, &mut known));
+                    (known, owners)
                 }
-                _ => leaf.compute(&placed, &mut near, origin),
-            };
-            (seen, owners)
+            }
         })
         .collect();
-    let (seen, leaves) = leaves.into_iter().unzip();
+    let (known, leaves) = leaves.into_iter().unzip();
     fields.owner = colliders.iter().any(Collider::is_body).then(|| owners(leaves, topology));
-    (fields, seen)
+    (fields, known)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 use super::attributes::ATTRIBUTES;
 use meniscus_core::fluid::Particles;
+use meniscus_core::solid::SolidFields;
+use std::sync::Arc;
 
 /// Fields and particles by their stamps.
 #[derive(Debug, Default)]
@@ -16,6 +18,8 @@ pub struct Kept {
     lent: Vec<u32>,
     /// Fields that this call is about to ask for, `(port, [component][leaf][512])`.
     ahead: Vec<(u32, Vec<Vec<f32>>)>,
+    /// Fields of solids, and what the ports with them held, `(port, stamp)`.
+    solids: Option<([(u32, u64); 3], Arc<SolidFields>)>,
     /// Of each attribute when it was last read or written; 0: none.
     pub(super) attributes: [u64; ATTRIBUTES],
     /// The particles that these stamps are of.
@@ -81,6 +85,19 @@ impl Kept {
         if self.lent.contains(&port) {
             self.keep(port, values);
         }
+    }
+
+    /// Keeps the fields of solids that this call last wrote to some ports.
+    pub fn keep_solids(&mut self, ports: [u32; 3], solids: Arc<SolidFields>) {
+        let stamp = |port: u32| self.stamps.iter().find(|(p, _)| *p == port).map_or(0, |(_, stamp)| *stamp);
+        let stamps = ports.map(|port| (port, stamp(port)));
+        self.solids = stamps.iter().all(|(_, stamp)| *stamp != 0).then_some((stamps, solids));
+    }
+
+    /// Lets go of the fields of solids; gives them where they are what these ports hold, `(port, stamp)`.
+    pub(super) fn take_solids(&mut self, held: [(u32, u64); 3]) -> Option<Arc<SolidFields>> {
+        let (stamps, solids) = self.solids.take()?;
+        (stamps == held).then_some(solids)
     }
 
     /// Keeps the particles that this call last read or wrote.

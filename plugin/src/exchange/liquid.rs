@@ -135,21 +135,35 @@ impl Exchange {
         write_table(call, ports.liquid, held, density)
     }
 
-    /// What predict left: everything a liquid has beside its state.
-    pub fn substep_fields(
+    /// A liquid's level set and velocity, and what predict left beside its state.
+    pub fn solved_fields(
         &mut self,
         call: &Call,
-        ports: SubstepPorts,
+        (state, ports): (StatePorts, SubstepPorts),
         liquid: &mut Liquid,
     ) -> Result<(), Failure> {
+        let of_solids = [ports.solid, ports.open, ports.vel_solid];
+        let stamp = |port: u32| (port, call.grid(port, 0).map_or(0, |view| view.value_id()));
+        let solids = self.kept.take_solids(of_solids.map(stamp));
+        let mut fields = vec![state.surface, state.vel_drift, ports.vel_transferred];
+        if solids.is_none() {
+            fields.extend(of_solids);
+        }
+        self.read_ahead(call, &fields);
+        liquid.surface = self.required_grid(call, state.surface)?.0;
+        liquid.velocity = self.required_faces(call, state.vel_drift)?.0;
         liquid.transferred = self.required_faces(call, ports.vel_transferred)?.0;
-        // Only predict needs the open volume of the cells.
-        liquid.solid = Arc::new(SolidFields {
-            nodes: self.required_grid(call, ports.solid)?.0,
-            open: self.required_faces(call, ports.open)?.0,
-            velocity: self.required_faces(call, ports.vel_solid)?.0,
-            ..SolidFields::open(&Arc::default(), &liquid.transform)
-        });
+        liquid.solid = match solids {
+            Some(solids) => solids,
+            // Only predict needs the open volume of the cells.
+            None => Arc::new(SolidFields {
+                nodes: self.required_grid(call, ports.solid)?.0,
+                open: self.required_faces(call, ports.open)?.0,
+                velocity: self.required_faces(call, ports.vel_solid)?.0,
+                ..SolidFields::open(&Arc::default(), &liquid.transform)
+            }),
+        };
+        self.kept.drop_fields();
         Ok(())
     }
 

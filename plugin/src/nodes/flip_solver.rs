@@ -28,7 +28,6 @@ use meniscus_core::interrupt::Interrupt;
 use meniscus_core::scan;
 use meniscus_core::solid::{Collider, SolidMemory, Solids};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 const STATE: StatePorts = StatePorts::of(PORTS);
 const SUBSTEP: SubstepPorts = SubstepPorts::of(PORTS);
@@ -217,14 +216,11 @@ impl FlipSolver {
         self.exchange.write_air_particles(call, AIR_PARTICLES, &held.liquid.air)?;
         // Correct reads these particles again; their velocity will have changed by then.
         let Liquid { particles, surface, transferred, solid, .. } = held.liquid;
-        let solid = Arc::unwrap_or_clone(solid);
         let kept = self.exchange.kept();
         kept.keep_particles(particles);
         kept.keep(STATE.surface, [surface.values]);
         kept.keep(SUBSTEP.vel_transferred, transferred.values);
-        kept.keep(SUBSTEP.solid, [solid.nodes.values]);
-        kept.keep(SUBSTEP.open, solid.open.values);
-        kept.keep(SUBSTEP.vel_solid, solid.velocity.values);
+        kept.keep_solids([SUBSTEP.solid, SUBSTEP.open, SUBSTEP.vel_solid], solid);
         Ok(Outcome::Done)
     }
 
@@ -248,13 +244,7 @@ impl FlipSolver {
 
     fn correct(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let mut held = self.exchange.liquid(call, STATE)?;
-        let SubstepPorts { vel_transferred, solid, open, vel_solid, .. } = SUBSTEP;
-        let fields = [STATE.surface, STATE.vel_drift, vel_transferred, solid, open, vel_solid];
-        self.exchange.read_ahead(call, &fields);
-        held.liquid.surface = self.exchange.required_grid(call, STATE.surface)?.0;
-        held.liquid.velocity = self.exchange.required_faces(call, STATE.vel_drift)?.0;
-        self.exchange.substep_fields(call, SUBSTEP, &mut held.liquid)?;
-        self.exchange.kept().drop_fields();
+        self.exchange.solved_fields(call, (STATE, SUBSTEP), &mut held.liquid)?;
         held.liquid.inlet = self.exchange.inlet(call, INLET)?;
         held.liquid.parted = self.exchange.grid::<f32>(call, port!(PORTS, parted), 0)?.map(|g| g.0);
         held.liquid.others = self.exchange.grid::<f32>(call, port!(PORTS, others), 0)?.map(|g| g.0);

@@ -110,7 +110,7 @@ pub struct Body {
     pub struck: Velocity,
 }
 
-/// How many times the energy of its turn a push may leave a body without turning its momentum, too.
+/// How many times the energy of its turn a push may leave a body, besides what forces give in a substep.
 const MOST_OF_PUSH: f64 = 1.01;
 
 impl Body {
@@ -201,33 +201,11 @@ impl Body {
         let before = self.pose;
         if !self.rest.asleep && dt > 0.0 {
             self.pose = self.after(dt);
-            self.turn_with_push(&before, dt);
         }
         self.motion[0] = match dt > 0.0 {
             true => between(&before, &self.pose, dt),
             false => self.coming(0.0),
         };
-    }
-
-    /// After a drift from `before`: a push that turns a slim body about a short axis would leave its momentum along an axis about which it
-    /// has a hundred times the energy. The momentum turns with it then, as much as the push has turned it.
-    fn turn_with_push(&mut self, before: &Pose, dt: f64) {
-        let pushed = self.pushed(dt);
-        if pushed == DQuat::IDENTITY {
-            return;
-        }
-        let of_turn = |momentum: DVec3, pose: &Pose| {
-            let own = pose.orientation.inverse() * momentum;
-            own.dot(self.shape.inverse_inertia() * own)
-        };
-        if of_turn(self.momentum, &self.pose) > MOST_OF_PUSH * of_turn(self.momentum, before) {
-            self.momentum = pushed * self.momentum;
-        }
-    }
-
-    /// How a push turns it in `dt` seconds.
-    fn pushed(&self, dt: f64) -> DQuat {
-        DQuat::from_scaled_axis(self.push.angular * dt)
     }
 
     /// Its velocity over the next `dt` seconds, `push` included.
@@ -261,8 +239,26 @@ impl Body {
         let turned = spin::turned(self.pose.orientation, self.momentum, self.shape.principal(), dt);
         Pose {
             position: self.pose.position + dt * (self.velocity + self.push.linear),
-            orientation: (self.pushed(dt) * turned).normalize(),
+            orientation: self.pushed(turned, dt),
         }
+    }
+
+    /// How a push turns what has `turned` in `dt` seconds. A slim body that is turned about a short axis may come to lie so that its momentum
+    /// gives it a hundred times the energy: it is turned only as far as a push may go.
+    fn pushed(&self, turned: DQuat, dt: f64) -> DQuat {
+        if self.push.angular == DVec3::ZERO {
+            return turned;
+        }
+        let energy = |orientation: DQuat| {
+            let own = orientation.inverse() * self.momentum;
+            0.5 * own.dot(self.shape.inverse_inertia() * own)
+        };
+        let by_forces = 0.5 * self.shape.mass() * self.kick.linear.length_squared();
+        let most = MOST_OF_PUSH * energy(self.pose.orientation) + by_forces;
+        let further =
+            |share: f64| (DQuat::from_scaled_axis(self.push.angular * (share * dt)) * turned).normalize();
+        let mut all = [1.0, 0.5, 0.25].into_iter().map(further);
+        all.find(|&orientation| energy(orientation) <= most).unwrap_or(turned)
     }
 
     /// Kinetic energy, J.

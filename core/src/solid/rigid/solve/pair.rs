@@ -47,6 +47,15 @@ impl Pair {
         [(Some(self.body), 1.0), (self.other, -1.0)]
     }
 
+    /// The speed there, m/s, of what no impulse moves: a solid or a body that keyframes lead.
+    pub fn carries(&self, sides: &[Side]) -> f64 {
+        let led = |(end, arm): ((Option<usize>, f64), DVec3)| {
+            let side = end.0.map(|n| &sides[n]).filter(|side| side.inverse_mass <= 0.0);
+            side.map_or(0.0, |side| (side.velocity.linear + side.velocity.angular.cross(arm)).length())
+        };
+        self.ends().into_iter().zip(self.arms).map(led).fold(self.solid.length(), f64::max)
+    }
+
     /// As `Solve::relax`.
     pub fn relax(
         &self,

@@ -12,9 +12,11 @@ use glam::DVec3;
 /// Sweeps after which an island's contacts are solved for all at once.
 const FEW: u32 = 10;
 
-/// How many times the energy that there was and that is asked for contacts may leave. Those that agree leave no more, but for what they
-/// give for the turn in a drift.
+/// How many times the energy that there was contacts may leave where nothing brings any from outside. Those that agree leave no more,
+/// but for what they give for the turn in a drift.
 const MOST_GROWTH: f64 = 1.5;
+/// The same where solids bring energy, of what there was and what they move with: levers move faster than what strikes them.
+const MOST_DRIVEN: f64 = 10.0;
 
 /// Contacts and bounds whose impulses feel each other.
 #[derive(Default)]
@@ -115,15 +117,20 @@ impl Solve {
         bodies.retain(|&n| self.sides[n].inverse_mass > 0.0);
         bodies.sort_unstable();
         bodies.dedup();
-        let carried = pairs.iter().map(|pair| pair.solid.length());
-        // What presses parts as fast as it must so that it does not overlap, which asks for no energy. What bounces has its own.
-        let bounces = island.contacts.iter().filter(|&&n| contacts[n].late.is_some());
-        let parting = bounces.map(|&n| targets[n].abs()).filter(|target| target.is_finite());
+        // What presses parts as fast as it must so that it does not overlap, which asks for no energy. What bounces does so from a solid
+        // that may move.
+        let bounces = |n: usize| if contacts[n].late.is_some() { targets[n].abs() } else { 0.0 };
+        let asks: Vec<[f64; 2]> = pairs
+            .iter()
+            .zip(&island.contacts)
+            .map(|(pair, &n)| [pair.carries(&self.sides), bounces(n)])
+            .collect();
+        let asked = asks.iter().map(|[carried, parting]| carried + parting).fold(0.0, f64::max);
+        let growth = if asks.iter().any(|[carried, _]| *carried > 0.0) { MOST_DRIVEN } else { MOST_GROWTH };
         let energy = |solve: &Self| -> f64 { bodies.iter().map(|&n| solve.sides[n].kinetic_energy()).sum() };
         let had: f64 = bodies.iter().map(|&n| before[n]).sum();
-        let asked = parting.chain(carried).fold(0.0, f64::max);
         let mass: f64 = bodies.iter().map(|&n| 1.0 / self.sides[n].inverse_mass).sum();
-        let most = MOST_GROWTH * (had + 0.5 * mass * asked * asked);
+        let most = growth * (had + 0.5 * mass * asked * asked);
         let speeds: Vec<Velocity> = bodies.iter().map(|&n| self.sides[n].velocity).collect();
         let known: Vec<Contact> = island.contacts.iter().map(|&n| contacts[n]).collect();
         let ended = self.settle(contacts, bounds, (island, &Aims { targets, light }), until);

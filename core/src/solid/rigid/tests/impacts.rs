@@ -291,3 +291,32 @@ fn a_tumbling_body_does_not_bounce_ever_higher() {
         }
     }
 }
+
+/// A keyframed bat that meets a ball leaves it v + e (v + u), whatever its weight: v its own speed, u that of the ball.
+#[test]
+fn what_a_bat_hits_leaves_as_fast_as_the_bounce_says() {
+    for (bat, comes) in [(3.0, 0.0), (3.0, 1.0), (40.0, 2.0), (1.0, 3.0)] {
+        for restitution in [0.0, 0.15, 0.4, 0.7, 1.0] {
+            for dt in [1.0 / 24.0, 1.0 / 96.0] {
+                let mut scene = Scene::new(DVec3::ZERO, dt);
+                let round = Arc::new(Shape::of(&ball(0.1, 16), 700.0).unwrap().0);
+                let body = scene.add(&round, DVec3::X * (0.1 + 4.0 * (bat + comes) * dt));
+                body.surface.restitution = restitution;
+                *body = body.clone().moving(Velocity { linear: DVec3::X * -comes, angular: DVec3::ZERO });
+                let start = scene.add(&a_box(DVec3::new(0.2, 1.0, 1.0), 1000.0), DVec3::X * -0.1).pose;
+                for step in 0..10 {
+                    let velocity = Velocity { linear: DVec3::X * bat, angular: DVec3::ZERO };
+                    let position = start.position + velocity.linear * (f64::from(step) * dt);
+                    scene.bodies[1].led =
+                        Some(Led { pose: Pose { position, ..start }, velocity: [velocity; 2] });
+                    scene.take(if step == 0 { 0.0 } else { dt }, dt);
+                }
+                let (leaves, expected) = (scene.bodies[0].velocity.x, bat + restitution * (bat + comes));
+                assert!(
+                    (leaves / expected - 1.0).abs() < 0.02,
+                    "bat {bat} m/s, ball {comes} m/s, e {restitution}, {dt} s: {leaves} for {expected} m/s"
+                );
+            }
+        }
+    }
+}

@@ -18,13 +18,16 @@ pub struct Kept {
     lent: Vec<u32>,
     /// Fields that this call is about to ask for, `(port, [component][leaf][512])`.
     ahead: Vec<(u32, Vec<Vec<f32>>)>,
-    /// Fields of solids, and what the ports with them held, `(port, stamp)`.
-    solids: Option<([(u32, u64); 3], Arc<SolidFields>)>,
+    /// Fields of solids, and what the ports with them held.
+    solids: Option<(OfSolids, Arc<SolidFields>)>,
     /// Of each attribute when it was last read or written; 0: none.
     pub(super) attributes: [u64; ATTRIBUTES],
     /// The particles that these stamps are of.
     pub(super) particles: Particles,
 }
+
+/// What the ports with the fields of solids hold, `(port, stamp)`.
+pub(super) type OfSolids = [(u32, u64); 3];
 
 #[derive(Debug)]
 struct Field {
@@ -94,8 +97,8 @@ impl Kept {
         self.solids = stamps.iter().all(|(_, stamp)| *stamp != 0).then_some((stamps, solids));
     }
 
-    /// Lets go of the fields of solids; gives them where they are what these ports hold, `(port, stamp)`.
-    pub(super) fn take_solids(&mut self, held: [(u32, u64); 3]) -> Option<Arc<SolidFields>> {
+    /// Lets go of the fields of solids; gives them where the ports still hold them.
+    pub(super) fn take_solids(&mut self, held: OfSolids) -> Option<Arc<SolidFields>> {
         let (stamps, solids) = self.solids.take()?;
         (stamps == held).then_some(solids)
     }

@@ -85,8 +85,8 @@ struct LeafFields<'a> {
 }
 
 impl LeafFields<'_> {
-    /// Copies leaf `l`, of which so much is known, into one that is open throughout.
-    fn copy(&mut self, from: &SolidFields, l: usize, known: &Known) {
+    /// Copies leaf `l` of the last call into one that is open throughout: α = 1, velocity 0.
+    fn copy(&mut self, from: &SolidFields, l: usize, known: &LeafSummary) {
         if known.is_open {
             return;
         }
@@ -106,7 +106,7 @@ impl LeafFields<'_> {
         &mut self,
         placed: &Placed,
         near: &mut Nearby,
-        (origin, known): (Coord, &mut Known),
+        (origin, known): (Coord, &mut LeafSummary),
     ) -> Option<Box<LeafOwners>> {
         let block = match near.occupancy() {
             Occupancy::Open => {
@@ -150,7 +150,7 @@ struct Last {
     colliders: Vec<Collider>,
     domain: DomainLimits,
     transform: Transform,
-    leaves: Vec<Known>,
+    leaves: Vec<LeafSummary>,
     /// With all gaps open.
     fields: Arc<SolidFields>,
     /// With those beside bodies closed that are too narrow; `None` where there is no body.
@@ -159,7 +159,7 @@ struct Last {
 
 /// What is known of a leaf.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct LeafSummary {
     /// The colliders that touch it or stand beside it.
     seen: Set,
     /// Whether no solid is in it.
@@ -238,10 +238,10 @@ fn compute(
     topology: &Arc<Topology>,
     transform: &Transform,
     reusable: Option<(&Last, Set)>,
-) -> (SolidFields, Vec<Known>) {
+) -> (SolidFields, Vec<LeafSummary>) {
     let placed = Placed::new(Solids { colliders, domain }, transform);
     let mut fields = SolidFields::open(topology, transform);
-    let leaves: Vec<(Known, Option<Box<LeafOwners>>)> = fields
+    let leaves: Vec<(LeafSummary, Option<Box<LeafOwners>>)> = fields
         .leaves_mut()
         .zip(topology.origins())
         .map(|(mut leaf, &origin)| {
@@ -250,7 +250,7 @@ fn compute(
                 (last.leaves[l].seen & changed == 0).then_some((last, changed, l))
             });
             let mut copy = |(last, l): (&Last, usize), seen: Set| {
-                let known = Known { seen, ..last.leaves[l] };
+                let known = LeafSummary { seen, ..last.leaves[l] };
                 leaf.copy(&last.fields, l, &known);
                 (known, known_owners(last, l))
             };
@@ -262,7 +262,7 @@ fn compute(
             match before {
                 Some((last, changed, l)) if seen & changed == 0 => copy((last, l), seen),
                 _ => {
-                    let mut known = Known { seen, ..Known::default() };
+                    let mut known = LeafSummary { seen, ..LeafSummary::default() };
                     let owners = leaf.compute(&placed, &mut near, (origin, &mut known));
                     (known, owners)
                 }

@@ -247,20 +247,30 @@ impl Cook<'_> {
         Vec::new()
     }
 
-    /// Removes files of an earlier cook, if the user asked for it; otherwise refuses. Frames of two cooks in one folder
-    /// look like one shot. What no cook is known to have written is never written over.
+    /// Files of an earlier cook to remove, if the user asked for it; otherwise refuses. Frames of two cooks in one folder look like one
+    /// shot. What no cook is known to have written is not written over.
     fn leftovers(&self, before: &[Listed], now: &[Listed]) -> Result<Vec<PathBuf>, CookError> {
         let found = listed::leftovers(self.options.out, before, now);
-        if let Some(file) = found.strange.first() {
-            let others = match found.strange.len() - 1 {
+        let several = |files: &[&PathBuf]| {
+            let names: Vec<String> = files.iter().take(NAMED).map(|p| p.display().to_string()).collect();
+            let more = match files.len().saturating_sub(NAMED) {
                 0 => String::new(),
-                1 => " and one more".to_owned(),
                 more => format!(" and {more} more"),
             };
+            format!("{}{more}", names.join(", "))
+        };
+        if !found.foreign.is_empty() {
+            let why = match listed::read(self.options.out) {
+                Err(why) if self.options.out.join("cook.json").exists() => {
+                    format!(
+                        "cook.json, which would say whether a cook wrote that, {why}: go on with --resume"
+                    )
+                }
+                _ => "no cook.json says that a cook wrote that: move it away".to_owned(),
+            };
             return Err(CookError::Failed(format!(
-                "this cook would write over {}{others}, and no cook.json says that a cook wrote it: move it away, or choose \
-                 another folder with --out",
-                file.display()
+                "this cook would write over {}, and {why}, or choose another folder with --out",
+                several(&found.foreign.iter().collect::<Vec<_>>())
             )));
         }
         let removed: &[PathBuf] = if self.options.replace { &[] } else { &found.listed };
@@ -268,9 +278,6 @@ impl Cook<'_> {
         if left.is_empty() {
             return Ok(found.listed);
         }
-        let names: Vec<String> = left.iter().take(NAMED).map(|p| p.display().to_string()).collect();
-        let more =
-            if left.len() > NAMED { format!(" and {} more", left.len() - NAMED) } else { String::new() };
         let files = if left.len() == 1 { "a file".into() } else { format!("{} files", left.len()) };
         let what = match (removed.is_empty(), found.elsewhere.is_empty()) {
             (true, false) => {
@@ -280,9 +287,9 @@ impl Cook<'_> {
             (false, _) => "--replace removes what its cook.json lists, --resume goes on",
         };
         Err(CookError::Failed(format!(
-            "the output folder holds {files} of an earlier cook that this one will not write ({}{more}); {what}, \
+            "the output folder holds {files} of an earlier cook that this one will not write ({}); {what}, \
              or choose another folder with --out",
-            names.join(", ")
+            several(&left)
         )))
     }
 

@@ -119,17 +119,17 @@ pub(super) fn united(before: Vec<Listed>, now: &[Listed]) -> Vec<Listed> {
     all
 }
 
-/// Files of an earlier cook that this one will not write.
+/// What lies in the folders and stands in a cook's way.
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
-    /// Those that the earlier cook's `cook.json` lists.
+    /// Files of the earlier cook, as its `cook.json` lists them, that this one will not write.
     pub(super) listed: Vec<PathBuf>,
     /// Frames among this cook's own that no `cook.json` lists.
     pub(super) unlisted: Vec<PathBuf>,
     /// Those of the first that lie elsewhere, because a link in the cook's folder leads there.
     pub(super) elsewhere: Vec<PathBuf>,
     /// Files that no `cook.json` lists where this cook will write: somebody else's.
-    pub(super) strange: Vec<PathBuf>,
+    pub(super) foreign: Vec<PathBuf>,
 }
 
 /// Looks through the folders that either list names.
@@ -147,8 +147,8 @@ pub(super) fn leftovers(out: &Path, before: &[Listed], now: &[Listed]) -> Leftov
             let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
             let any = |lists: &[Listed], any_frame| lists.iter().any(|l| l.names(folder, name, any_frame));
             if any(now, false) {
-                if !any(before, true) {
-                    found.strange.push(path);
+                if !any(before, false) {
+                    found.foreign.push(path);
                 }
                 continue;
             }
@@ -179,7 +179,7 @@ mod tests {
         let own = ["cache/cache.0002.vdb", "look/look_sheet.png", "cache/notes.txt", "cache/other.0009.vdb"];
         own.iter().for_each(|n| drop(file(n)));
         let left = [file("cache/cache.0003.vdb"), file("old/old_sheet.png"), file("old/old.-0003.png")];
-        let strange = file("cache/cache.0009.vdb");
+        let unlisted = file("cache/cache.0009.vdb");
         let before = [
             Listed::new("cache/cache.$F4.vdb", (1, 4)),
             Listed::new("old/old_sheet.png", (0, 0)),
@@ -188,8 +188,8 @@ mod tests {
         let now = [Listed::new("cache/cache.$F4.vdb", (1, 2)), Listed::new("look/look_sheet.png", (0, 0))];
         let found = leftovers(dir.path(), &before, &now);
         assert_eq!(found.listed, [left[0].clone(), left[2].clone(), left[1].clone()]);
-        assert_eq!(found.unlisted, [strange]);
-        assert_eq!(found.strange, [dir.path().join("look/look_sheet.png")]);
+        assert_eq!(found.unlisted, [unlisted]);
+        assert_eq!(found.foreign, [dir.path().join("look/look_sheet.png")]);
         assert!(leftovers(dir.path(), &[], &united(before.to_vec(), &now)).listed.is_empty());
     }
 

@@ -108,8 +108,35 @@ impl Kept {
         self.particles = particles;
     }
 
-    /// Lets go of all fields.
+    /// Lets go of all fields but those of solids.
     pub fn drop_fields(&mut self) {
         self.fields = Vec::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meniscus_core::grid::Transform;
+
+    #[test]
+    fn solids_are_kept_for_as_long_as_their_ports_hold_the_same() {
+        let lattice = Transform::uniform(0.1, Default::default());
+        let solids = Arc::new(SolidFields::open(&Arc::default(), &lattice));
+        let keep = |stamps: [u64; 3]| {
+            let mut kept = Kept::default();
+            (4..).zip(stamps).for_each(|(port, stamp)| kept.meet(port, stamp));
+            kept.keep_solids([4, 5, 6], solids.clone());
+            kept
+        };
+        let held = |stamps: [u64; 3]| [(4, stamps[0]), (5, stamps[1]), (6, stamps[2])];
+        let mut kept = keep([7, 8, 9]);
+        assert!(kept.take_solids(held([7, 8, 9])).is_some_and(|found| Arc::ptr_eq(&found, &solids)));
+        assert!(kept.take_solids(held([7, 8, 9])).is_none(), "they are given away");
+        for other in [[1, 8, 9], [7, 1, 9], [7, 8, 1]] {
+            assert!(keep([7, 8, 9]).take_solids(held(other)).is_none(), "{other:?}");
+        }
+        // Without a stamp nobody knows.
+        assert!(keep([7, 0, 9]).take_solids(held([7, 0, 9])).is_none());
     }
 }

@@ -48,6 +48,11 @@ impl LiquidState {
 }
 
 impl SubstepPorts {
+    /// Those with the fields of solids.
+    pub fn of_solids(&self) -> [u32; 3] {
+        [self.solid, self.open, self.vel_solid]
+    }
+
     /// What predict leaves, to be written.
     pub fn fields<'a>(&self, liquid: &'a Liquid) -> Vec<Field<'a, f32>> {
         let solid = &liquid.solid;
@@ -135,14 +140,15 @@ impl Exchange {
         write_table(call, ports.liquid, held, density)
     }
 
-    /// A liquid's level set and velocity, and what predict left beside its state.
+    /// A liquid's level set and velocity, and what predict left beside its state. Of the solids, only nodes, open fractions and velocity are
+    /// sure to be there.
     pub fn solved_fields(
         &mut self,
         call: &Call,
         (state, ports): (StatePorts, SubstepPorts),
         liquid: &mut Liquid,
     ) -> Result<(), Failure> {
-        let of_solids = [ports.solid, ports.open, ports.vel_solid];
+        let of_solids = ports.of_solids();
         let stamp = |port: u32| (port, call.grid(port, 0).map_or(0, |view| view.value_id()));
         let solids = self.kept.take_solids(of_solids.map(stamp));
         let mut fields = vec![state.surface, state.vel_drift, ports.vel_transferred];
@@ -155,7 +161,7 @@ impl Exchange {
         liquid.transferred = self.required_faces(call, ports.vel_transferred)?.0;
         liquid.solid = match solids {
             Some(solids) => solids,
-            // Only predict needs the open volume of the cells.
+            // Only predict needs the open volume of the cells, and who owns faces.
             None => Arc::new(SolidFields {
                 nodes: self.required_grid(call, ports.solid)?.0,
                 open: self.required_faces(call, ports.open)?.0,

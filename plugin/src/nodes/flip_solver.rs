@@ -220,7 +220,7 @@ impl FlipSolver {
         kept.keep_particles(particles);
         kept.keep(STATE.surface, [surface.values]);
         kept.keep(SUBSTEP.vel_transferred, transferred.values);
-        kept.keep_solids([SUBSTEP.solid, SUBSTEP.open, SUBSTEP.vel_solid], solid);
+        kept.keep_solids(SUBSTEP.of_solids(), solid);
         Ok(Outcome::Done)
     }
 

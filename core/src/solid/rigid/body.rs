@@ -89,7 +89,8 @@ pub struct Body {
     pub velocity: DVec3,
     /// Angular momentum in the middle of the next substep, kg m²/s, world axes.
     pub momentum: DVec3,
-    /// Velocity by which the next drift also undoes overlaps. It is no part of the body's momentum.
+    /// Velocity by which the next drift also undoes overlaps, its turn only as far as the energy of the spin allows. It is no part of the
+    /// body's momentum.
     pub push: Velocity,
     /// Whether it rests.
     pub rest: Rest,
@@ -110,7 +111,7 @@ pub struct Body {
     pub struck: Velocity,
 }
 
-/// How many times the energy of its turn a push may leave a body, besides what forces give in a substep.
+/// How many times the energy of its turn a push may leave a body, besides that of a kick's speed.
 const MOST_OF_PUSH: f64 = 1.01;
 
 impl Body {
@@ -239,32 +240,37 @@ impl Body {
         let turned = spin::turned(self.pose.orientation, self.momentum, self.shape.principal(), dt);
         Pose {
             position: self.pose.position + dt * (self.velocity + self.push.linear),
-            orientation: self.pushed(turned, dt),
+            orientation: (DQuat::from_scaled_axis(self.push.angular * dt) * turned).normalize(),
         }
     }
 
-    /// How a push turns what has `turned` in `dt` seconds. A slim body that is turned about a short axis may come to lie so that its momentum
-    /// gives it a hundred times the energy: it is turned only as far as a push may go.
-    fn pushed(&self, turned: DQuat, dt: f64) -> DQuat {
-        if self.push.angular == DVec3::ZERO {
-            return turned;
+    /// Limits the turn by which the next drift of `dt` seconds undoes overlaps. A slim body that is turned about a short axis may come to lie
+    /// so that its momentum gives it a hundred times the energy: it is turned by all, a half, a quarter, or nothing of it. What
+    /// overlaps stays so for longer then.
+    pub(super) fn limit_push(&mut self, dt: f64) {
+        if self.push.angular == DVec3::ZERO || dt <= 0.0 || !self.is_free() {
+            return;
         }
-        let energy = |orientation: DQuat| {
-            let own = orientation.inverse() * self.momentum;
-            0.5 * own.dot(self.shape.inverse_inertia() * own)
-        };
-        let by_forces = 0.5 * self.shape.mass() * self.kick.linear.length_squared();
-        let most = MOST_OF_PUSH * energy(self.pose.orientation) + by_forces;
-        let further =
-            |share: f64| (DQuat::from_scaled_axis(self.push.angular * (share * dt)) * turned).normalize();
-        let mut all = [1.0, 0.5, 0.25].into_iter().map(further);
-        all.find(|&orientation| energy(orientation) <= most).unwrap_or(turned)
+        // What lies nearly still is not held by rounding.
+        let still = 0.5 * self.shape.mass() * self.kick.linear.length_squared();
+        let most = MOST_OF_PUSH * self.turning_energy(self.pose.orientation) + still;
+        let turned = spin::turned(self.pose.orientation, self.momentum, self.shape.principal(), dt);
+        let pushed = |share: f64| DQuat::from_scaled_axis(self.push.angular * (share * dt)) * turned;
+        let mut shares = [1.0, 0.5, 0.25].into_iter();
+        let share = shares.find(|&share| self.turning_energy(pushed(share)) <= most);
+        self.push.angular *= share.unwrap_or(0.0);
+    }
+
+    /// Energy, J, that its momentum has where the body is turned so.
+    fn turning_energy(&self, orientation: DQuat) -> f64 {
+        let own = orientation.inverse() * self.momentum;
+        0.5 * own.dot(self.shape.inverse_inertia() * own)
     }
 
     /// Kinetic energy, J.
     pub fn kinetic_energy(&self) -> f64 {
-        let Velocity { linear, angular } = self.speed();
-        0.5 * self.shape.mass() * linear.length_squared() + 0.5 * angular.dot(self.momentum)
+        let linear = self.speed().linear;
+        0.5 * self.shape.mass() * linear.length_squared() + self.turning_energy(self.pose.orientation)
     }
 }
 

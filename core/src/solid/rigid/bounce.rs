@@ -32,7 +32,8 @@ pub(super) fn lifts(
     held.into_iter().zip(before.velocities()).map(lift).collect()
 }
 
-/// Solves for contacts that all press, from the impulses that they have and the velocities of `before`. Gives the velocities.
+/// Solves for contacts that all press, from the impulses that they have and the velocities of `before`, whose energy bounds what they give.
+/// Gives the velocities.
 fn holding(
     bodies: &[Body],
     contacts: &mut [Contact],
@@ -44,7 +45,7 @@ fn holding(
     let mut solve = Solve::new(bodies, contacts, linkage, &[]).moving(before.velocities().into_iter());
     solve.start(contacts, &[]);
     let energies = before.energies();
-    solve.run(contacts, &mut [], &mut targets, Until { before: Some(&energies), ..until });
+    solve.run(contacts, &mut [], &mut targets, Until { energy_before: Some(&energies), ..until });
     solve.velocities()
 }
 

@@ -71,9 +71,9 @@ pub struct Until<'a> {
     /// By how much of their speed per impulse contacts give way to an impulse: where nothing fulfils all of them, as in a press, the
     /// impulses stay so many times as large as one contact alone would need. 0: they do not.
     pub soft: f64,
-    /// Kinetic energy of each body before contacts give any, J, 0 of what cannot move: solves without joints give little more. `None`: they
-    /// may give what they like.
-    pub before: Option<&'a [f64]>,
+    /// Kinetic energy of each body before contacts give any, J, 0 of what cannot move: it bounds what a solve without joints, motors and
+    /// stops gives. `None`: nothing does.
+    pub energy_before: Option<&'a [f64]>,
     /// Whether to stop.
     pub interrupt: Interrupt<'a>,
 }
@@ -323,7 +323,8 @@ mod tests {
         ];
         let times = Intervals { drift: 0.01, kick: 0.01, next: 0.01 };
         let (linkage, _) = Linkage::new(&scene.bodies, &mut [], &times);
-        let until = Until { most: 8, tolerance: 0.0, soft: 0.0, before: None, interrupt: Interrupt::NEVER };
+        let until =
+            Until { most: 8, tolerance: 0.0, soft: 0.0, energy_before: None, interrupt: Interrupt::NEVER };
         let solved = |with_pairs: bool| {
             let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
             assert!(solve.pairs.iter().all(Option::is_some));
@@ -365,8 +366,13 @@ mod tests {
                 let mut solve = Solve::new(&scene.bodies, &found, &linkage, &[]);
                 let energies = solve.energies();
                 let interrupt = Interrupt::NEVER;
-                let until =
-                    Until { most: 200, tolerance: 1e-6, soft: 0.0, before: Some(&energies), interrupt };
+                let until = Until {
+                    most: 200,
+                    tolerance: 1e-6,
+                    soft: 0.0,
+                    energy_before: Some(&energies),
+                    interrupt,
+                };
                 solve.run(&mut found, &mut [], &mut targets.clone(), until);
                 let mass = scene.bodies[0].shape.mass();
                 let (before, after) = (energies[0], solve.energies()[0]);

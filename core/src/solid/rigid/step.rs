@@ -103,6 +103,7 @@ pub fn meet(
     };
     let apart = linkage.apart;
     undo_overlaps(bodies, &mut found, &linkage, times, (settings, around.interrupt));
+    bodies.iter_mut().for_each(|body| body.limit_push(times.next));
     settle(bodies, &found, memory, times.drift);
     stir(bodies, joints);
     remember(bodies, &found, memory);
@@ -152,12 +153,14 @@ fn impulses(
     let known =
         before.velocities().into_iter().zip(bodies.iter()).map(|(now, body)| nearing(body).unwrap_or(now));
     let known: Vec<Velocity> = known.collect();
+    // A liquid may have slowed a body before it bounces: what it came with counts, too.
     let mut energies = before.energies();
     before = before.moving(known.into_iter());
-    energies.iter_mut().zip(before.energies()).for_each(|(had, nearing)| *had = had.max(nearing));
+    energies.iter_mut().zip(before.energies()).for_each(|(had, comes_with)| *had = had.max(comes_with));
     before.join(linkage, &linkage.holding(&before.velocities()));
     look_ahead(bodies, found, &before.velocities(), (times.next, 0.0));
-    let until = Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, before: None, interrupt };
+    let until =
+        Until { most: settings.sweeps, tolerance: TOLERANCE, soft: 0.0, energy_before: None, interrupt };
     let lifts = lifts(bodies, found, linkage, &before, (times.next, until));
     before = before.gaining(&lifts);
     let meets = meeting(bodies, found, linkage, &before, (times.next, until));
@@ -168,7 +171,7 @@ fn impulses(
     let known = targets.iter().filter(|t| t.is_finite());
     let speed = known.map(|t| t.abs()).fold(kicked, f64::max).max(1e-6);
     let tolerance = TOLERANCE * speed;
-    let until = |most| Until { most, tolerance, soft: 0.0, before: Some(&energies), interrupt };
+    let until = |most| Until { most, tolerance, soft: 0.0, energy_before: Some(&energies), interrupt };
     let most = until(settings.sweeps);
     // Impulses act where bodies will meet.
     let (mut solve, Ended { mut sweeps, mut change }) =
@@ -324,7 +327,8 @@ fn undo_overlaps(
     if let Some(speeds) = closing {
         solve.join(linkage, &linkage.changing(&speeds));
     }
-    let until = Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, soft: SOFT, before: None, interrupt };
+    let until =
+        Until { most: settings.sweeps, tolerance: 1e-4 * SLOP, soft: SOFT, energy_before: None, interrupt };
     solve.run(&mut contacts, &mut [], &mut targets, until);
     for (body, push) in bodies.iter_mut().zip(solve.velocities()).filter(|(body, _)| body.is_free()) {
         body.push = push;

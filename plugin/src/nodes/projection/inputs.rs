@@ -185,15 +185,11 @@ impl Inputs {
         self.walls
     }
 
-    /// Fields that the projection did not change go back to where they were kept.
+    /// A level set that the projection did not change goes back to where it was kept.
     pub(super) fn give_back(self, exchange: &mut Exchange, at: SolvePorts, projected: &Projection) {
         let kept = exchange.kept();
         if projected.surface.is_none() {
             kept.give_back(at.surface, [self.surface.values]);
-        }
-        kept.give_back(at.open, self.open.values);
-        if projected.vel_solid.is_none() {
-            kept.give_back(at.vel_solid, self.vel_solid.values);
         }
     }
 }

@@ -374,8 +374,13 @@ mod tests {
             let (linkage, _) = Linkage::new(&bodies, &mut [], &times);
             let mut solve = Solve::new(&bodies, &contacts, &linkage, &[]);
             let all: Vec<usize> = (0..contacts.len()).collect();
-            let until =
-                Until { most: 0, tolerance: 1e-11, soft: 0.0, before: None, interrupt: Interrupt::NEVER };
+            let until = Until {
+                most: 0,
+                tolerance: 1e-11,
+                soft: 0.0,
+                energy_before: None,
+                interrupt: Interrupt::NEVER,
+            };
             let ended = solve.at_once(&mut contacts, (&all, &targets), until).unwrap();
             assert!(ended.change < ENOUGH * until.tolerance, "{ended:?}");
             for (contact, target) in contacts.iter().zip(&targets) {
@@ -411,7 +416,8 @@ mod tests {
         let all: Vec<usize> = (0..contacts.len()).collect();
         let mut solve = Solve::new(bodies, contacts, &linkage, &[]);
         let mut at_once = contacts.to_vec();
-        let until = Until { most: 8, tolerance: 1e-9, soft: 0.0, before: None, interrupt: Interrupt::NEVER };
+        let until =
+            Until { most: 8, tolerance: 1e-9, soft: 0.0, energy_before: None, interrupt: Interrupt::NEVER };
         solve.at_once(&mut at_once, (&all, &targets), until).unwrap();
         let mut swept = Solve::new(bodies, contacts, &linkage, &[]);
         let mut in_turn = contacts.to_vec();

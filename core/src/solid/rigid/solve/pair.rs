@@ -48,12 +48,12 @@ impl Pair {
     }
 
     /// The speed there, m/s, of what no impulse moves: a solid or a body that keyframes lead.
-    pub fn carries(&self, sides: &[Side]) -> f64 {
-        let led = |(end, arm): ((Option<usize>, f64), DVec3)| {
+    pub fn driven_speed(&self, sides: &[Side]) -> f64 {
+        let unmoved = |(end, arm): ((Option<usize>, f64), DVec3)| {
             let side = end.0.map(|n| &sides[n]).filter(|side| side.inverse_mass <= 0.0);
             side.map_or(0.0, |side| (side.velocity.linear + side.velocity.angular.cross(arm)).length())
         };
-        self.ends().into_iter().zip(self.arms).map(led).fold(self.solid.length(), f64::max)
+        self.ends().into_iter().zip(self.arms).map(unmoved).fold(self.solid.length(), f64::max)
     }
 
     /// As `Solve::relax`.

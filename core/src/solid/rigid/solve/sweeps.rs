@@ -12,10 +12,10 @@ use glam::DVec3;
 /// Sweeps after which an island's contacts are solved for all at once.
 const FEW: u32 = 10;
 
-/// How many times the energy that there was contacts may leave where nothing brings any from outside. Those that agree leave no more,
-/// but for what they give for the turn in a drift.
+/// How many times the energy that there was and that of what bounces contacts may leave. Those that agree leave no more, but for what they
+/// give for the turn in a drift.
 const MOST_GROWTH: f64 = 1.5;
-/// The same where solids bring energy, of what there was and what they move with: levers move faster than what strikes them.
+/// How many times the energy that they would have with the speed of what drives them: levers are faster than what strikes them.
 const MOST_DRIVEN: f64 = 10.0;
 
 /// Contacts and bounds whose impulses feel each other.
@@ -108,7 +108,7 @@ impl Solve {
     ) -> Ended {
         let pairs: Vec<&Pair> = island.contacts.iter().filter_map(|&n| self.pairs[n].as_ref()).collect();
         let Some(before) =
-            until.before.filter(|_| island.bounds.is_empty() && pairs.len() == island.contacts.len())
+            until.energy_before.filter(|_| island.bounds.is_empty() && pairs.len() == island.contacts.len())
         else {
             return self.settle(contacts, bounds, (island, &Aims { targets, light }), until);
         };
@@ -117,20 +117,19 @@ impl Solve {
         bodies.retain(|&n| self.sides[n].inverse_mass > 0.0);
         bodies.sort_unstable();
         bodies.dedup();
-        // What presses parts as fast as it must so that it does not overlap, which asks for no energy. What bounces does so from a solid
-        // that may move.
-        let bounces = |n: usize| if contacts[n].late.is_some() { targets[n].abs() } else { 0.0 };
-        let asks: Vec<[f64; 2]> = pairs
-            .iter()
-            .zip(&island.contacts)
-            .map(|(pair, &n)| [pair.carries(&self.sides), bounces(n)])
-            .collect();
-        let asked = asks.iter().map(|[carried, parting]| carried + parting).fold(0.0, f64::max);
-        let growth = if asks.iter().any(|[carried, _]| *carried > 0.0) { MOST_DRIVEN } else { MOST_GROWTH };
+        // What presses parts as fast as it must so that it does not overlap: that is no speed of its own. What bounces has one, and may
+        // bounce off what moves.
+        let mut speeds = [0.0f64; 2];
+        for (pair, &n) in pairs.iter().zip(&island.contacts) {
+            let parting = if contacts[n].late.is_some() { targets[n].max(0.0) } else { 0.0 };
+            let driven = pair.driven_speed(&self.sides);
+            speeds = [speeds[0].max(driven), speeds[1].max(driven + parting)];
+        }
         let energy = |solve: &Self| -> f64 { bodies.iter().map(|&n| solve.sides[n].kinetic_energy()).sum() };
         let had: f64 = bodies.iter().map(|&n| before[n]).sum();
         let mass: f64 = bodies.iter().map(|&n| 1.0 / self.sides[n].inverse_mass).sum();
-        let most = growth * (had + 0.5 * mass * asked * asked);
+        let [driven, bounced] = speeds.map(|speed| 0.5 * mass * speed * speed);
+        let most = MOST_GROWTH * (had + bounced) + MOST_DRIVEN * driven;
         let speeds: Vec<Velocity> = bodies.iter().map(|&n| self.sides[n].velocity).collect();
         let known: Vec<Contact> = island.contacts.iter().map(|&n| contacts[n]).collect();
         let ended = self.settle(contacts, bounds, (island, &Aims { targets, light }), until);
@@ -139,7 +138,7 @@ impl Solve {
         }
         bodies.iter().zip(speeds).for_each(|(&n, speed)| self.sides[n].velocity = speed);
         for (&n, contact) in island.contacts.iter().zip(known) {
-            contacts[n] = Contact { pressed: 0.0, rubbed: DVec3::ZERO, ..contact };
+            contacts[n] = Contact { pressed: 0.0, rubbed: DVec3::ZERO, late: None, ..contact };
             if let Some(pair) = &self.pairs[n] {
                 pair.push(&mut self.sides, (0.0, -contact.impulse()));
             }

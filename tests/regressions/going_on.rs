@@ -221,4 +221,15 @@ fn a_file_that_no_cook_wrote_is_not_written_over() {
     shot.cook(&[]);
     // Its own files it writes over.
     shot.cook(&["--replace"]);
+    let more = |nodes: &mut Vec<Value>| {
+        nodes.push(json!({ "name": "extra", "type": "vdb_cache", "inputs": ["flip"] }))
+    };
+    shot.graph(&with(5, more));
+    std::fs::create_dir_all(shot.out().join("extra")).expect("a folder can be made");
+    shot.file("out/extra/extra.0005.vdb", b"mine");
+    refuses(&shot, &["extra.0005.vdb", "--out"]);
+    let kept = std::fs::read(shot.out().join("extra/extra.0005.vdb")).expect("it is there");
+    assert_eq!(kept, b"mine");
+    std::fs::remove_file(shot.out().join("extra/extra.0005.vdb")).expect("it can be removed");
+    shot.cook(&["--resume"]);
 }

@@ -137,6 +137,17 @@ struct Cook<'a> {
     last: i32,
 }
 
+/// The names of some files, the first few.
+fn several(files: &[impl AsRef<Path>]) -> String {
+    let names: Vec<String> =
+        files.iter().take(NAMED).map(|file| file.as_ref().display().to_string()).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", names.join(", "))
+}
+
 impl Cook<'_> {
     fn run(&mut self) -> Result<Ended, CookError> {
         let fork = self.options.fork.filter(|_| self.keeper.is_empty() || !self.options.resume);
@@ -148,7 +159,15 @@ impl Cook<'_> {
             }
         };
         let listed = self.frames.outputs()?.listed((self.first, self.last));
-        let leftovers = if resumed { Vec::new() } else { self.leftovers(&before, &listed)? };
+        let leftovers = if resumed {
+            // What a fork's parent wrote is no list of this folder's files, and a damaged list tells nothing.
+            if fork.is_none() && !before.is_empty() {
+                self.spare(&listed::leftovers(self.options.out, &before, &listed).foreign)?;
+            }
+            Vec::new()
+        } else {
+            self.leftovers(&before, &listed)?
+        };
         // Objects, forces and solvers are initialised first, so that the files of an earlier cook are kept until this
         // one has something to replace them.
         if !resumed && self.step(|s| s.initialise().map(Some))?.is_none() {
@@ -251,28 +270,7 @@ impl Cook<'_> {
     /// shot. What no cook is known to have written is not written over.
     fn leftovers(&self, before: &[Listed], now: &[Listed]) -> Result<Vec<PathBuf>, CookError> {
         let found = listed::leftovers(self.options.out, before, now);
-        let several = |files: &[&PathBuf]| {
-            let names: Vec<String> = files.iter().take(NAMED).map(|p| p.display().to_string()).collect();
-            let more = match files.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!("{}{more}", names.join(", "))
-        };
-        if !found.foreign.is_empty() {
-            let why = match listed::read(self.options.out) {
-                Err(why) if self.options.out.join("cook.json").exists() => {
-                    format!(
-                        "cook.json, which would say whether a cook wrote that, {why}: go on with --resume"
-                    )
-                }
-                _ => "no cook.json says that a cook wrote that: move it away".to_owned(),
-            };
-            return Err(CookError::Failed(format!(
-                "this cook would write over {}, and {why}, or choose another folder with --out",
-                several(&found.foreign.iter().collect::<Vec<_>>())
-            )));
-        }
+        self.spare(&found.foreign)?;
         let removed: &[PathBuf] = if self.options.replace { &[] } else { &found.listed };
         let left: Vec<&PathBuf> = removed.iter().chain(&found.unlisted).chain(&found.elsewhere).collect();
         if left.is_empty() {
@@ -293,15 +291,30 @@ impl Cook<'_> {
         )))
     }
 
+    /// Refuses to write over files of somebody else.
+    fn spare(&self, foreign: &[PathBuf]) -> Result<(), CookError> {
+        if foreign.is_empty() {
+            return Ok(());
+        }
+        let why = match listed::read(self.options.out) {
+            Err(why) if self.options.out.join("cook.json").exists() => {
+                format!("cook.json, which would say whether a cook wrote that, {why}: go on with --resume")
+            }
+            _ => "no cook.json says that a cook wrote that: move it away".to_owned(),
+        };
+        Err(CookError::Failed(format!(
+            "this cook would write over {}, and {why}, or choose another folder with --out",
+            several(foreign)
+        )))
+    }
+
     /// Warns about files of earlier frames that are missing and will not be cooked again.
     fn tell_of_missing(&self, missing: &[PathBuf]) {
-        let names: Vec<String> = missing.iter().take(NAMED).map(|p| p.display().to_string()).collect();
-        if !names.is_empty() {
-            let more = if missing.len() > NAMED { " and more" } else { "" };
+        if !missing.is_empty() {
             let sentence = format!(
-                "of the frames before it, {} gone ({}{more}): cook from the start to have them again",
+                "of the frames before it, {} gone ({}): cook from the start to have them again",
                 if missing.len() == 1 { "a file is".into() } else { format!("{} files are", missing.len()) },
-                names.join(", ")
+                several(missing)
             );
             self.onlooker.log("--resume", super::Level::Warning, &sentence);
         }

@@ -269,8 +269,8 @@ impl Body {
 
     /// Kinetic energy, J.
     pub fn kinetic_energy(&self) -> f64 {
-        let linear = self.speed().linear;
-        0.5 * self.shape.mass() * linear.length_squared() + self.turning_energy(self.pose.orientation)
+        let Velocity { linear, angular } = self.speed();
+        0.5 * self.shape.mass() * linear.length_squared() + 0.5 * angular.dot(self.momentum)
     }
 }
 

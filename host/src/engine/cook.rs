@@ -160,7 +160,7 @@ impl Cook<'_> {
         };
         let listed = self.frames.outputs()?.listed((self.first, self.last));
         let leftovers = if resumed {
-            // What a fork's parent wrote is no list of this folder's files, and a damaged list tells nothing.
+            // A fork has its parent's list, which is none of this folder's files. A damaged list tells nothing.
             if fork.is_none() && !before.is_empty() {
                 self.spare(&listed::leftovers(self.options.out, &before, &listed).foreign)?;
             }
